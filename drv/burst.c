@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * One trip into a QP: lock, let the protocol work, unlock, and then do what
+ * must not be done under the lock: send packets, wake consumers, raise events.
+ */
+
+#include "dev.h"
+
+/**
+ * sroce_now() - monotonic time in ns
+ */
+u64 sroce_now(void)
+{
+	return ktime_get_ns();
+}
+
+/**
+ * sroce_timer_ack() - have sroce_req_timeout() called
+ * @qp: the QP, locked
+ * @when: not before this time, in ns of sroce_now()
+ *
+ * A timer that fires early finds out and sets itself again, so moving the
+ * deadline back costs nothing.
+ */
+void sroce_timer_ack(struct sroce_qp *qp, u64 when)
+{
+	struct sroce_qp_host *host = qp->host;
+
+	if (host->ack_when && host->ack_when <= when)
+		return;
+	host->ack_when = when;
+	hrtimer_start(&host->ack_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+}
+
+/**
+ * sroce_timer_rnr() - have sroce_req_rnr_over() called
+ * @qp: the QP, locked
+ * @delay: after this time in ns
+ */
+void sroce_timer_rnr(struct sroce_qp *qp, u64 delay)
+{
+	hrtimer_start(&qp->host->rnr_timer, ns_to_ktime(delay),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
+{
+	struct ib_event ev = { .device = qp->ibqp.device };
+	int i;
+
+	ev.element.qp = &qp->ibqp;
+	for (i = 0; events; i++, events >>= 1) {
+		ev.event = i;
+		if (events & 1 && qp->ibqp.event_handler)
+			qp->ibqp.event_handler(&ev, qp->ibqp.qp_context);
+	}
+	if (!srq_events)
+		return;
+	ev.element.srq = &qp->srq->ibsrq;
+	ev.event = IB_EVENT_SRQ_LIMIT_REACHED;
+	if (qp->srq->ibsrq.event_handler)
+		qp->srq->ibsrq.event_handler(&ev, qp->srq->ibsrq.srq_context);
+}
+
+static void wake_cq(struct sroce_cq *cq)
+{
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+/* Send what is queued; whoever else queues meanwhile leaves it to us. */
+static void send_queued(struct sroce_qp *qp)
+{
+	struct sroce_qp_host *host = qp->host;
+	struct sk_buff_head list;
+
+	if (host->sending)
+		return;
+	__skb_queue_head_init(&list);
+	host->sending = true;
+	while (!skb_queue_empty(&host->txq)) {
+		skb_queue_splice_init(&host->txq, &list);
+		spin_unlock(&qp->lock);
+		sroce_output(qp->dev, &list);
+		spin_lock(&qp->lock);
+	}
+	host->sending = false;
+}
+
+/**
+ * sroce_qp_begin() - take a QP for a burst of work
+ * @qp: the QP
+ *
+ * Any context but hard interrupts; bottom halves are off until the end.
+ */
+void sroce_qp_begin(struct sroce_qp *qp) __acquires(&qp->lock)
+{
+	spin_lock_bh(&qp->lock);
+}
+
+/**
+ * sroce_qp_end_run() - let the QP work, release it and see to its duties
+ * @qp: the QP, taken by sroce_qp_begin()
+ *
+ * The caller keeps the QP alive.
+ *
+ * Return: whether the QP could go on if called again.
+ */
+bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
+{
+	u32 duty, events, srq_events;
+	bool more;
+
+	more = sroce_qp_run(qp);
+	send_queued(qp);
+	duty = qp->duty;
+	events = qp->events;
+	srq_events = qp->srq_events;
+	qp->duty = 0;
+	qp->events = 0;
+	qp->srq_events = 0;
+	spin_unlock(&qp->lock);
+
+	if (unlikely(duty & SROCE_DUTY_SCQ))
+		wake_cq(qp->scq);
+	if (unlikely(duty & SROCE_DUTY_RCQ))
+		wake_cq(qp->rcq);
+	if (unlikely(events | srq_events))
+		dispatch_events(qp, events, srq_events);
+	local_bh_enable();
+	return more;
+}
+
+/**
+ * sroce_qp_end() - sroce_qp_end_run(), and go on later if there is more
+ * @qp: the QP, taken by sroce_qp_begin()
+ */
+void sroce_qp_end(struct sroce_qp *qp) __releases(&qp->lock)
+{
+	if (sroce_qp_end_run(qp))
+		tasklet_schedule(&qp->host->kick);
+}
+
+static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)
+{
+	struct sroce_qp_host *host =
+		container_of(timer, struct sroce_qp_host, ack_timer);
+
+	sroce_qp_begin(host->qp);
+	host->ack_when = 0;
+	sroce_req_timeout(host->qp);
+	sroce_qp_end(host->qp);
+	return HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart rnr_timer_fn(struct hrtimer *timer)
+{
+	struct sroce_qp_host *host =
+		container_of(timer, struct sroce_qp_host, rnr_timer);
+
+	sroce_qp_begin(host->qp);
+	sroce_req_rnr_over(host->qp);
+	sroce_qp_end(host->qp);
+	return HRTIMER_NORESTART;
+}
+
+static void kick_fn(struct tasklet_struct *t)
+{
+	struct sroce_qp_host *host = from_tasklet(host, t, kick);
+	struct sroce_qp *qp = host->qp;
+
+	sroce_qp_begin(qp);
+	if (!qp->user) {
+		qp->sq.prod = smp_load_acquire(&host->posted);
+		if (qp->state == IB_QPS_ERR) {
+			sroce_sq_flush(qp);
+			sroce_rq_flush(qp);
+		}
+	}
+	sroce_qp_end(qp);
+}
+
+/**
+ * sroce_qp_host_init() - set up the surroundings of a QP
+ * @qp: the QP
+ * @host: zeroed
+ */
+void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host)
+{
+	host->qp = qp;
+	qp->host = host;
+	refcount_set(&host->ref, 1);
+	init_completion(&host->unused);
+	spin_lock_init(&host->post_lock);
+	__skb_queue_head_init(&host->txq);
+	sroce_hrtimer_setup(&host->ack_timer, ack_timer_fn,
+			    HRTIMER_MODE_ABS_SOFT);
+	sroce_hrtimer_setup(&host->rnr_timer, rnr_timer_fn,
+			    HRTIMER_MODE_REL_SOFT);
+	tasklet_setup(&host->kick, kick_fn);
+}
+
+/**
+ * sroce_qp_host_put() - let go of a QP found by number
+ * @host: the QP's surroundings
+ */
+void sroce_qp_host_put(struct sroce_qp_host *host)
+{
+	if (refcount_dec_and_test(&host->ref))
+		complete(&host->unused);
+}
+
+/**
+ * sroce_qp_host_stop() - wait until nobody uses the QP, and nobody will
+ * @host: the surroundings; the QP can't be found any more and is in RESET
+ *
+ * May sleep, for as long as a burst takes.
+ */
+void sroce_qp_host_stop(struct sroce_qp_host *host)
+{
+	sroce_qp_host_put(host);
+	wait_for_completion(&host->unused);
+	/* The tasklet does nothing in RESET, so it can't start a timer. */
+	tasklet_kill(&host->kick);
+	hrtimer_cancel(&host->ack_timer);
+	hrtimer_cancel(&host->rnr_timer);
+	tasklet_kill(&host->kick);
+	__skb_queue_purge(&host->txq);
+}

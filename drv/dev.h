@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The device and the objects that hang on it. */
+#ifndef SROCE_DEV_H
+#define SROCE_DEV_H
+
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+#include "compat/compat.h"
+#include "proto/env.h"
+#include "proto/qp.h"
+
+#define SROCE_MAX_QP		(1 << 20)
+#define SROCE_MAX_QP_WR		(1 << 15)
+#define SROCE_MAX_CQ		(1 << 20)
+#define SROCE_MAX_CQE		(1 << 22)
+#define SROCE_MAX_SRQ		(1 << 18)
+#define SROCE_MAX_SRQ_WR	(1 << 15)
+#define SROCE_MAX_MR		((1 << 24) - 1)
+#define SROCE_MAX_AH		(1 << 20)
+#define SROCE_MAX_PD		(1 << 20)
+#define SROCE_GIDS		256
+#define SROCE_CA_ACK_DELAY	15	/* 4.096 us * 2^15 = 134 ms */
+#define SROCE_QPN_MIN		16
+#define SROCE_VENDOR_PART	0x5352
+
+/**
+ * struct sroce_net - what a network namespace holds for its links
+ * @net: the namespace
+ * @lock: guards @links and the life of the sockets
+ * @links: devices in this namespace
+ * @sk4: UDP socket on port 4791 for IPv4, while there are links
+ * @sk6: the same for IPv6, NULL without IPv6
+ * @devs: the devices, RCU
+ */
+struct sroce_net {
+	struct net		*net;
+	struct mutex		lock;
+	u32			links;
+	struct socket		*sk4;
+	struct socket		*sk6;
+	struct list_head	devs;
+};
+
+/**
+ * struct sroce_gid - a GID that the core has given the device
+ * @gid: the GID
+ * @rcu: frees it
+ */
+struct sroce_gid {
+	union ib_gid	gid;
+	struct rcu_head	rcu;
+};
+
+/**
+ * struct sroce_dev - an RDMA device on a netdev
+ * @ibdev: the core's view
+ * @sn: the namespace it works in
+ * @ndev: the netdev it stands on, referenced; NULL once that goes away
+ * @ndev_tracker: of that reference
+ * @list: all devices of the module
+ * @net_list: devices of @sn
+ * @counters: per CPU
+ * @gsi: QP 1, or NULL
+ * @mrs: regions by the index part of their key
+ * @ahs: address handles by number
+ * @next_mr: where the search for a free index goes on
+ * @next_ah: likewise
+ * @srqs: number of the newest SRQ
+ * @registered: the core knows the device; set once
+ * @port_lock: guards @port_state
+ * @port_state: as last reported
+ * @gids: mirror of the GID table, for the receive path
+ */
+struct sroce_dev {
+	struct ib_device		ibdev;
+	struct sroce_net		*sn;
+	struct net_device __rcu		*ndev;
+	netdevice_tracker		ndev_tracker;
+	struct list_head		list;
+	struct list_head		net_list;
+	struct sroce_counters __percpu	*counters;
+	struct sroce_qp_host __rcu	*gsi;
+	struct xarray			mrs;
+	struct xarray			ahs;
+	u32				next_mr;
+	u32				next_ah;
+	atomic_t			srqs;
+	bool				registered;
+	spinlock_t			port_lock;
+	enum ib_port_state		port_state;
+	struct sroce_gid __rcu		*gids[SROCE_GIDS];
+};
+
+/**
+ * struct sroce_map - memory of a ring, mapped by user space if it likes
+ * @entry: mmap entry; unused for kernel rings
+ * @buf: the memory
+ * @size: bytes, whole pages
+ * @user: @entry is in use
+ */
+struct sroce_map {
+	struct rdma_user_mmap_entry	entry;
+	void				*buf;
+	size_t				size;
+	bool				user;
+};
+
+/**
+ * struct sroce_qp_host - the surroundings of a QP
+ * @qp: the QP, valid while @ref is held
+ * @ref: the QP itself, and each user that found it by number
+ * @unused: completed when @ref drops to 0
+ * @rcu: frees this after the last lookup
+ * @ack_timer: acknowledge timer
+ * @ack_when: when @ack_timer will fire, 0 if it won't
+ * @rnr_timer: RNR timer
+ * @kick: goes on when a burst was cut short, and starts kernel sends
+ * @post_lock: serializes kernel senders
+ * @posted: kernel QP: send work requests posted
+ * @txq: packets to send after unlock
+ * @sending: somebody is sending from @txq
+ * @open: packet under construction
+ * @sq_map: memory of the send ring
+ * @rq_map: memory of the receive ring
+ */
+struct sroce_qp_host {
+	struct sroce_qp		*qp;
+	refcount_t		ref;
+	struct completion	unused;
+	struct rcu_head		rcu;
+	struct hrtimer		ack_timer;
+	u64			ack_when;
+	struct hrtimer		rnr_timer;
+	struct tasklet_struct	kick;
+	spinlock_t		post_lock;
+	u32			posted;
+	struct sk_buff_head	txq;
+	bool			sending;
+	struct sk_buff		*open;
+	struct sroce_map	*sq_map;
+	struct sroce_map	*rq_map;
+};
+
+struct sroce_ucontext {
+	struct ib_ucontext	ibuc;
+};
+
+struct sroce_pd {
+	struct ib_pd		ibpd;
+};
+
+/**
+ * struct sroce_cq - a completion queue
+ * @ibcq: the core's view
+ * @lock: guards the producer, and a kernel consumer
+ * @map: memory of the ring
+ * @ring: the ring; user CQs hold struct ib_uverbs_wc, kernel ones struct ib_wc
+ * @seen: consumer index when last looked at
+ * @notify: armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
+ * @user: its consumer is user space
+ * @lost: it overflowed
+ */
+struct sroce_cq {
+	struct ib_cq		ibcq;
+	spinlock_t		lock;
+	struct sroce_map	*map;
+	struct sroce_ring	ring;
+	u32			seen;
+	u8			notify;
+	bool			user;
+	bool			lost;
+};
+
+struct sroce_srq {
+	struct ib_srq		ibsrq;
+	struct sroce_map	*map;
+	struct sroce_rq		rq;
+	u32			num;
+	bool			user;
+};
+
+/**
+ * struct sroce_ah - the address behind an address handle
+ * @ref: the handle, and each work request that uses it
+ * @pd: the handle's PD
+ * @num: its number
+ * @attr: as set, for query
+ * @av: where packets go
+ * @rcu: frees it
+ */
+struct sroce_ah {
+	refcount_t		ref;
+	struct ib_pd		*pd;
+	u32			num;
+	struct rdma_ah_attr	attr;
+	struct sroce_av		av;
+	struct rcu_head		rcu;
+};
+
+struct sroce_ibah {
+	struct ib_ah		ibah;
+	struct sroce_ah		*ah;
+};
+
+static inline struct sroce_dev *to_sdev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct sroce_dev, ibdev);
+}
+
+static inline struct sroce_qp *to_sqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct sroce_qp, ibqp);
+}
+
+static inline struct sroce_cq *to_scq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct sroce_cq, ibcq);
+}
+
+static inline struct sroce_srq *to_ssrq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct sroce_srq, ibsrq);
+}
+
+static inline struct sroce_mr *to_smr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct sroce_mr, ibmr);
+}
+
+static inline struct sroce_ibah *to_sibah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct sroce_ibah, ibah);
+}
+
+static inline struct ib_ucontext *sroce_uc(struct ib_udata *udata)
+{
+	struct sroce_ucontext *uc = rdma_udata_to_drv_context(udata,
+					struct sroce_ucontext, ibuc);
+
+	return uc ? &uc->ibuc : NULL;
+}
+
+/* Objects alive in the module, checked at unload */
+extern atomic_t sroce_live;
+
+static inline void sroce_born(void)
+{
+	atomic_inc(&sroce_live);
+}
+
+static inline void sroce_gone(void)
+{
+	atomic_dec(&sroce_live);
+}
+
+/* device.c */
+void sroce_dev_dealloc(struct ib_device *ibdev);
+int sroce_dev_add(const char *name, struct net_device *ndev);
+int sroce_dev_init(void);
+void sroce_dev_exit(void);
+struct net_device *sroce_dev_netdev(struct sroce_dev *dev);
+bool sroce_dev_has_gid(struct sroce_dev *dev, const union ib_gid *gid);
+enum ib_mtu sroce_dev_mtu(int netdev_mtu);
+
+/* verbs.c */
+extern const struct ib_device_ops sroce_dev_ops;
+void sroce_dev_attrs(struct sroce_dev *dev);
+
+/* netns.c */
+int sroce_netns_init(void);
+void sroce_netns_exit(void);
+struct sroce_net *sroce_netns(struct net *net);
+int sroce_netns_join(struct sroce_dev *dev, struct net *net);
+void sroce_netns_leave(struct sroce_dev *dev);
+
+/* input.c */
+int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb);
+
+/* output.c */
+void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
+
+/* burst.c */
+void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host);
+void sroce_qp_host_stop(struct sroce_qp_host *host);
+void sroce_qp_begin(struct sroce_qp *qp);
+void sroce_qp_end(struct sroce_qp *qp);
+bool sroce_qp_end_run(struct sroce_qp *qp);
+void sroce_qp_host_put(struct sroce_qp_host *host);
+
+/* ringmem.c */
+struct sroce_map *sroce_map_create(struct ib_ucontext *uc,
+				   struct sroce_ring *ring, u32 slots,
+				   u32 elem);
+void sroce_map_destroy(struct sroce_map *map);
+void sroce_map_describe(const struct sroce_map *map,
+			struct sroce_abi_mmap *mi);
+int sroce_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
+void sroce_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* qp.c */
+extern struct xarray sroce_qps;
+int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata);
+int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+
+/* post.c */
+int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad);
+int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad);
+int sroce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad);
+
+/* cq.c */
+int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata);
+#ifdef SROCE_HAVE_CREATE_CQ_ATTRS
+int sroce_create_cq_attrs(struct ib_cq *ibcq,
+			  const struct ib_cq_init_attr *attr,
+			  struct uverbs_attr_bundle *attrs);
+#endif
+int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
+int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+/* srq.c */
+struct sroce_map *sroce_rq_create(struct sroce_rq *rq, struct ib_ucontext *uc,
+				  u32 *max_wr, u32 *max_sge);
+int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata);
+int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+
+/* mem.c */
+struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+				u64 iova, int access, struct ib_udata *udata);
+int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* ah.c */
+int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
+		       const struct rdma_ah_attr *attr, u32 entropy);
+int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		    struct ib_udata *udata);
+int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int sroce_destroy_ah(struct ib_ah *ibah, u32 flags);
+
+/* stats.c */
+u64 sroce_counter_read(struct sroce_dev *dev, enum sroce_counter c);
+struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
+						u32 port);
+int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		       u32 port, int index);
+
+#endif /* SROCE_DEV_H */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Module life, and the link type that `rdma link add` knows us by. */
+
+#include <linux/module.h>
+#include <rdma/rdma_netlink.h>
+#include "dev.h"
+
+atomic_t sroce_live = ATOMIC_INIT(0);
+
+static int sroce_newlink(const char *name, struct net_device *ndev)
+{
+	return sroce_dev_add(name, ndev);
+}
+
+static struct rdma_link_ops sroce_link_ops = {
+	.type = "sroce",
+	.newlink = sroce_newlink,
+};
+
+static int __init sroce_init(void)
+{
+	int ret;
+
+	ret = sroce_netns_init();
+	if (ret)
+		return ret;
+	ret = sroce_dev_init();
+	if (ret) {
+		sroce_netns_exit();
+		return ret;
+	}
+	rdma_link_register(&sroce_link_ops);
+	return 0;
+}
+
+static void __exit sroce_exit(void)
+{
+	int left;
+
+	rdma_link_unregister(&sroce_link_ops);
+	sroce_dev_exit();
+	sroce_netns_exit();
+	/* QP and MR memory goes after a grace period. */
+	rcu_barrier();
+	left = atomic_read(&sroce_live);
+	if (left)
+		pr_err("sroce: %d object(s) leaked\n", left);
+}
+
+module_init(sroce_init);
+module_exit(sroce_exit);
+
+MODULE_DESCRIPTION("Software RoCEv2 device on any Ethernet netdev");
+MODULE_AUTHOR("The sroce authors");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_RDMA_LINK("sroce");

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * UDP port 4791 in each network namespace, from the first link to the last.
+ * Loading the module opens nothing.
+ */
+
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/udp_tunnel.h>
+#include "dev.h"
+
+static unsigned int sroce_net_id;
+
+/**
+ * sroce_netns() - the module's part of a network namespace
+ * @net: the namespace
+ */
+struct sroce_net *sroce_netns(struct net *net)
+{
+	return net_generic(net, sroce_net_id);
+}
+
+static int open_socket(struct net *net, u8 family, struct socket **sock)
+{
+	struct udp_tunnel_sock_cfg tunnel = {
+		.encap_type = 1,
+		.encap_rcv = sroce_udp_rcv,
+	};
+	struct udp_port_cfg port = {
+		.family = family,
+		.local_udp_port = htons(SROCE_UDP_PORT),
+		.ipv6_v6only = 1,
+	};
+	int ret;
+
+	ret = udp_sock_create(net, &port, sock);
+	if (ret) {
+		*sock = NULL;
+		return ret;
+	}
+	setup_udp_tunnel_sock(net, *sock, &tunnel);
+	return 0;
+}
+
+static void close_sockets(struct sroce_net *sn)
+{
+	if (sn->sk4)
+		udp_tunnel_sock_release(sn->sk4);
+	if (sn->sk6)
+		udp_tunnel_sock_release(sn->sk6);
+	sn->sk4 = NULL;
+	sn->sk6 = NULL;
+}
+
+/* IPv6 may be absent from the kernel or disabled at boot. */
+static int open_sockets(struct sroce_net *sn)
+{
+	int ret;
+
+	ret = open_socket(sn->net, AF_INET, &sn->sk4);
+	if (ret)
+		return ret;
+	ret = open_socket(sn->net, AF_INET6, &sn->sk6);
+	if (ret && ret != -EAFNOSUPPORT && ret != -EPFNOSUPPORT) {
+		close_sockets(sn);
+		return ret;
+	}
+	return 0;
+}
+
+/**
+ * sroce_netns_join() - give a new device its namespace, and that its port
+ * @dev: the device
+ * @net: the namespace of its netdev
+ *
+ * Return: 0, or -EADDRINUSE if another owner of UDP port 4791 is there.
+ */
+int sroce_netns_join(struct sroce_dev *dev, struct net *net)
+{
+	struct sroce_net *sn = sroce_netns(net);
+	int ret = 0;
+
+	mutex_lock(&sn->lock);
+	if (!sn->links)
+		ret = open_sockets(sn);
+	if (!ret) {
+		sn->links++;
+		dev->sn = sn;
+		list_add_tail_rcu(&dev->net_list, &sn->devs);
+	}
+	mutex_unlock(&sn->lock);
+	return ret;
+}
+
+/**
+ * sroce_netns_leave() - undo sroce_netns_join(); no receiver sees @dev after
+ * @dev: the device
+ */
+void sroce_netns_leave(struct sroce_dev *dev)
+{
+	struct sroce_net *sn = dev->sn;
+
+	mutex_lock(&sn->lock);
+	list_del_rcu(&dev->net_list);
+	if (!--sn->links)
+		close_sockets(sn);
+	mutex_unlock(&sn->lock);
+	synchronize_rcu();
+}
+
+static int __net_init sroce_net_init(struct net *net)
+{
+	struct sroce_net *sn = sroce_netns(net);
+
+	sn->net = net;
+	mutex_init(&sn->lock);
+	INIT_LIST_HEAD(&sn->devs);
+	return 0;
+}
+
+static void __net_exit sroce_net_exit(struct net *net)
+{
+	WARN_ON(sroce_netns(net)->links);
+}
+
+static struct pernet_operations sroce_net_ops = {
+	.init = sroce_net_init,
+	.exit = sroce_net_exit,
+	.id = &sroce_net_id,
+	.size = sizeof(struct sroce_net),
+};
+
+int sroce_netns_init(void)
+{
+	return register_pernet_subsys(&sroce_net_ops);
+}
+
+void sroce_netns_exit(void)
+{
+	unregister_pernet_subsys(&sroce_net_ops);
+}

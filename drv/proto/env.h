@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * All that the protocol asks of its surroundings. The module implements these
+ * in drv/; simulation, fuzzing and unit tests implement them in user space.
+ * Each is called with the QP locked and must not sleep.
+ */
+#ifndef SROCE_ENV_H
+#define SROCE_ENV_H
+
+#include <linux/percpu.h>
+#include "qp.h"
+
+/* Count a decision */
+static inline void sroce_count(struct sroce_qp *qp, enum sroce_counter c)
+{
+	this_cpu_inc(qp->counters->c[c]);
+}
+
+/**
+ * struct sroce_cqe - a completion, before it takes a CQ's shape
+ * @wr_id: the work request's
+ * @status: how it ended
+ * @opcode: what it was
+ * @byte_len: bytes received
+ * @imm: immediate data as it was on the wire, if @wc_flags says so
+ * @inv_rkey: R_Key invalidated, if @wc_flags says so
+ * @src_qp: UD: who sent it
+ * @wc_flags: enum ib_wc_flags
+ * @pkey_index: GSI: index of the P_Key
+ * @v6: kernel users: network header type
+ * @vlan: kernel users: VLAN, 0xffff for none
+ */
+struct sroce_cqe {
+	u64			wr_id;
+	enum ib_wc_status	status;
+	enum ib_wc_opcode	opcode;
+	u32			byte_len;
+	__be32			imm;
+	u32			inv_rkey;
+	u32			src_qp;
+	int			wc_flags;
+	u16			pkey_index;
+	bool			v6;
+	u16			vlan;
+};
+
+/* Post a completion; false if the CQ overflowed or had overflowed before. */
+bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
+		   const struct sroce_cqe *cqe, bool solicited, u32 duty);
+
+/* A packet of @len bytes from BTH on, ICRC not counted; NULL if it can't be. */
+void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len);
+/* Seal and queue it; it leaves when the QP is unlocked. */
+void sroce_tx_commit(struct sroce_qp *qp);
+/* Forget it. */
+void sroce_tx_abort(struct sroce_qp *qp);
+
+/* Payload bytes of a received packet */
+int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
+
+/* The region that a key names in the QP's PD, held until put. */
+struct sroce_mr *sroce_mr_get(struct sroce_qp *qp, u32 key);
+void sroce_mr_put(struct sroce_mr *mr);
+
+/* The address handle of a number, in the QP's PD, held until put. */
+struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num);
+struct sroce_av *sroce_ah_av(struct sroce_ah *ah);
+void sroce_ah_put(struct sroce_ah *ah);
+
+/* The next receive work request, from the RQ or the SRQ */
+bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to);
+
+/* Time in ns; two one-shot timers that call back with the QP locked. */
+u64 sroce_now(void);
+void sroce_timer_ack(struct sroce_qp *qp, u64 when);
+void sroce_timer_rnr(struct sroce_qp *qp, u64 delay);
+
+/* Atomic read-modify-write of 8 aligned bytes, against all other CPUs */
+static inline u64 sroce_atomic_cmpxchg(u64 *p, u64 compare, u64 swap)
+{
+	return cmpxchg64(p, compare, swap);
+}
+
+static inline u64 sroce_atomic_add(u64 *p, u64 add)
+{
+	return atomic64_fetch_add(add, (atomic64_t *)p);
+}
+
+#endif /* SROCE_ENV_H */

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Completions of send work requests, and what becomes of them on an error. */
+
+#include "env.h"
+#include "trace.h"
+
+static const u8 wc_opcode[SROCE_MSGS] = {
+	[SROCE_MSG_SEND]	= IB_WC_SEND,
+	[SROCE_MSG_SEND_IMM]	= IB_WC_SEND,
+	[SROCE_MSG_SEND_INV]	= IB_WC_SEND,
+	[SROCE_MSG_WRITE]	= IB_WC_RDMA_WRITE,
+	[SROCE_MSG_WRITE_IMM]	= IB_WC_RDMA_WRITE,
+	[SROCE_MSG_READ]	= IB_WC_RDMA_READ,
+	[SROCE_MSG_CMP_SWP]	= IB_WC_COMP_SWAP,
+	[SROCE_MSG_FETCH_ADD]	= IB_WC_FETCH_ADD,
+};
+
+static void count_status(struct sroce_qp *qp, enum ib_wc_status status)
+{
+	if (status == IB_WC_WR_FLUSH_ERR)
+		sroce_count(qp, SROCE_CNT_WC_FLUSH);
+	else if (status != IB_WC_SUCCESS)
+		sroce_count(qp, SROCE_CNT_WC_ERROR);
+}
+
+/* A CQ that overflowed takes its QPs with it (11.6.3.2). */
+static void cq_lost(struct sroce_qp *qp)
+{
+	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_RESET)
+		sroce_qp_fatal(qp, IB_EVENT_QP_FATAL);
+}
+
+/**
+ * sroce_sq_complete() - the oldest send work request is done
+ * @qp: the QP
+ * @status: how it ended
+ */
+void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
+{
+	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
+	bool signaled = qp->sig_all || wqe->flags & IB_SEND_SIGNALED ||
+			status != IB_WC_SUCCESS;
+	struct sroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.opcode = wc_opcode[wqe->msg],
+		.byte_len = wqe->length,
+		.vlan = 0xffff,
+	};
+
+	if (qp->svc == SROCE_SVC_UD && wqe->ah) {
+		sroce_ah_put(wqe->ah);
+		wqe->ah = NULL;
+	}
+	qp->sq.cons = sroce_sq_next(&qp->sq, qp->sq.cons);
+	if (qp->user)
+		smp_store_release(&qp->sq.ring.buf->consumer_index, qp->sq.cons);
+	count_status(qp, status);
+	if (signaled) {
+		trace_sroce_complete(qp, &cqe);
+		if (!sroce_cq_post(qp, qp->scq, &cqe, status != IB_WC_SUCCESS,
+				   SROCE_DUTY_SCQ))
+			cq_lost(qp);
+	}
+}
+
+/**
+ * sroce_sq_flush() - complete all send work requests with a flush error
+ * @qp: the QP
+ */
+void sroce_sq_flush(struct sroce_qp *qp)
+{
+	do {
+		while (qp->sq.cons != qp->sq.prod)
+			sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
+	} while (sroce_sq_fetch(qp));
+	qp->req.next = qp->sq.cons;
+	qp->req.reads = 0;
+	qp->req.read_psns = 0;
+	qp->req.psn = qp->req.max_psn;
+	qp->req.una = qp->req.max_psn;
+	qp->req.deadline = 0;
+	qp->req.rnr_wait = false;
+}
+
+static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
+{
+	struct sroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = IB_WC_WR_FLUSH_ERR,
+		.opcode = IB_WC_RECV,
+		.vlan = 0xffff,
+	};
+
+	count_status(qp, cqe.status);
+	trace_sroce_complete(qp, &cqe);
+	if (!sroce_cq_post(qp, qp->rcq, &cqe, true, SROCE_DUTY_RCQ))
+		cq_lost(qp);
+}
+
+/**
+ * sroce_rq_flush() - complete all receive work requests with a flush error
+ * @qp: the QP
+ *
+ * Those of an SRQ stay, but for one in use; the QP reports that it takes no
+ * more of them (IB_EVENT_QP_LAST_WQE_REACHED).
+ */
+void sroce_rq_flush(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+
+	if (resp->have_wqe) {
+		resp->have_wqe = false;
+		flush_recv(qp, &resp->wqe);
+	}
+	resp->msg = 0;
+	if (qp->srq) {
+		if (!qp->last_wqe)
+			sroce_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+		qp->last_wqe = true;
+		return;
+	}
+	while (sroce_rq_fetch(&qp->rq, &resp->wqe))
+		flush_recv(qp, &resp->wqe);
+}
+
+/**
+ * sroce_qp_error() - enter the error state and flush both queues
+ * @qp: the QP
+ */
+void sroce_qp_error(struct sroce_qp *qp)
+{
+	trace_sroce_state(qp, IB_QPS_ERR);
+	qp->state = IB_QPS_ERR;
+	qp->resp.nfifo = 0;
+	sroce_sq_flush(qp);
+	sroce_rq_flush(qp);
+}
+
+/**
+ * sroce_qp_fatal() - enter the error state and tell the user why
+ * @qp: the QP
+ * @event: an affiliated asynchronous error
+ */
+void sroce_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
+{
+	sroce_qp_event(qp, event);
+	sroce_qp_error(qp);
+}
+
+/**
+ * sroce_sq_fail() - the oldest send work request ended with an error
+ * @qp: the QP
+ * @status: the error
+ *
+ * RC goes to the error state, UC and UD to SQE, where receiving goes on.
+ */
+void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status)
+{
+	if (qp->sq.cons == qp->sq.prod)
+		return;
+	if (qp->svc == SROCE_SVC_RC) {
+		/* No completion before this one may see another state. */
+		qp->state = IB_QPS_ERR;
+		sroce_sq_complete(qp, status);
+		sroce_qp_error(qp);
+		return;
+	}
+	trace_sroce_state(qp, IB_QPS_SQE);
+	qp->state = IB_QPS_SQE;
+	sroce_sq_complete(qp, status);
+	sroce_sq_flush(qp);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef SROCE_ICRC_H
+#define SROCE_ICRC_H
+
+#include <linux/types.h>
+
+u32 sroce_icrc_head(const u8 *l3, u32 l3_len, const u8 *udp, const u8 *bth);
+u32 sroce_icrc_data(u32 crc, const void *data, u32 len);
+
+/**
+ * sroce_icrc_final() - the ICRC as it stands on the wire
+ * @crc: of everything from the network header to the end of the pad
+ */
+static inline __le32 sroce_icrc_final(u32 crc)
+{
+	return cpu_to_le32(~crc);
+}
+
+#endif /* SROCE_ICRC_H */

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Range checks and address arithmetic of memory regions. */
+
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include "mr.h"
+
+/**
+ * sroce_mr_covers() - whether a region holds a range of addresses
+ * @mr: the region
+ * @iova: first byte
+ * @len: bytes, may be 0
+ */
+bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len)
+{
+	if (mr->all)
+		return iova + len >= iova;
+	if (iova < mr->iova || len > mr->length)
+		return false;
+	return iova - mr->iova <= mr->length - len;
+}
+
+/* Index of the extent that holds @off; @off lies inside the region. */
+static u32 extent_at(const struct sroce_mr *mr, u64 off)
+{
+	u32 lo = 0, hi = mr->nr;
+
+	while (hi - lo > 1) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (mr->ext[mid].off <= off)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/**
+ * sroce_mr_span() - kernel address of a byte, and how far it goes on
+ * @mr: the region
+ * @iova: address of the byte; sroce_mr_covers() said yes
+ * @len: in: bytes wanted; out: how many of them are contiguous
+ */
+void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
+{
+	u64 off, end;
+	u32 i;
+
+	if (mr->all)
+		return (void *)(uintptr_t)iova;
+
+	off = iova - mr->iova;
+	i = extent_at(mr, off);
+	end = i + 1 < mr->nr ? mr->ext[i + 1].off : mr->length;
+	*len = min_t(u64, *len, end - off);
+	return mr->ext[i].addr + (off - mr->ext[i].off);
+}
+
+/**
+ * sroce_mr_walk() - visit the contiguous pieces of a range
+ * @mr: the region
+ * @iova: first byte
+ * @len: bytes
+ * @fn: called for each piece in turn; a non-zero return ends the walk
+ * @arg: passed to @fn
+ *
+ * Return: 0, -EFAULT if the range is not inside the region, or what @fn said.
+ */
+int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len,
+		  sroce_span_fn fn, void *arg)
+{
+	int ret;
+
+	if (!sroce_mr_covers(mr, iova, len))
+		return -EFAULT;
+	while (len) {
+		u32 n = len;
+		void *p = sroce_mr_span(mr, iova, &n);
+
+		ret = fn(p, n, arg);
+		if (ret)
+			return ret;
+		iova += n;
+		len -= n;
+	}
+	return 0;
+}

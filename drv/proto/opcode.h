@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The one table of BTH opcodes: parse, build, checks, traces and tests use it. */
+#ifndef SROCE_OPCODE_H
+#define SROCE_OPCODE_H
+
+#include <linux/bits.h>
+#include "wire.h"
+
+/* Extended headers, in the order in which they follow BTH */
+#define SROCE_DETH	BIT(0)
+#define SROCE_RETH	BIT(1)
+#define SROCE_ATMETH	BIT(2)
+#define SROCE_AETH	BIT(3)
+#define SROCE_ATMACK	BIT(4)
+#define SROCE_IMMDT	BIT(5)
+#define SROCE_IETH	BIT(6)
+#define SROCE_EXT_MASK	GENMASK(6, 0)
+/* What the packet is */
+#define SROCE_START	BIT(8)	/* first or only packet of its message */
+#define SROCE_END	BIT(9)	/* last or only packet of its message */
+#define SROCE_PAYLOAD	BIT(10)	/* carries data */
+#define SROCE_RESPONSE	BIT(11)	/* for the completer, not the responder */
+#define SROCE_SENDING	BIT(12)	/* of a SEND */
+#define SROCE_WRITING	BIT(13)	/* of an RDMA WRITE */
+#define SROCE_READING	BIT(14)	/* of an RDMA READ */
+#define SROCE_ATOMIC	BIT(15)	/* of an atomic */
+#define SROCE_RECV	BIT(16)	/* consumes a receive WQE (at its end, for WRITE) */
+
+/* Transport services, bits 7..5 of the opcode */
+#define SROCE_SVC(opcode)	((opcode) >> 5)
+#define SROCE_SVC_RC		0
+#define SROCE_SVC_UC		1
+#define SROCE_SVC_UD		3
+
+/* RC opcodes that the code names itself */
+#define SROCE_OP_READ_FIRST	0x0d
+#define SROCE_OP_READ_MIDDLE	0x0e
+#define SROCE_OP_READ_LAST	0x0f
+#define SROCE_OP_READ_ONLY	0x10
+#define SROCE_OP_ACK		0x11
+#define SROCE_OP_ATOMIC_ACK	0x12
+#define SROCE_OP_CMP_SWP	0x13
+
+/**
+ * struct sroce_opcode - what a BTH opcode means
+ * @name: as in the specification, for traces; NULL for an unknown opcode
+ * @flags: SROCE_START and its like, and the extended headers present
+ * @hdr_len: bytes of BTH and its extended headers
+ */
+struct sroce_opcode {
+	const char	*name;
+	u32		flags;
+	u8		hdr_len;
+};
+
+extern const struct sroce_opcode sroce_opcodes[256];
+
+u32 sroce_ext_len(u32 ext);
+
+/* What a message does on the wire; the requester's side of the table. */
+enum sroce_msg {
+	SROCE_MSG_SEND,
+	SROCE_MSG_SEND_IMM,
+	SROCE_MSG_SEND_INV,
+	SROCE_MSG_WRITE,
+	SROCE_MSG_WRITE_IMM,
+	SROCE_MSG_READ,
+	SROCE_MSG_CMP_SWP,
+	SROCE_MSG_FETCH_ADD,
+	SROCE_MSGS
+};
+
+int sroce_msg_opcode(u8 svc, enum sroce_msg msg, bool first, bool last);
+
+#endif /* SROCE_OPCODE_H */

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The queue pair, as the protocol sees it. */
+#ifndef SROCE_QP_H
+#define SROCE_QP_H
+
+#include <linux/spinlock.h>
+#include <linux/mutex.h>
+#include <net/dst_cache.h>
+#include <rdma/ib_verbs.h>
+#include "counter.h"
+#include "pkt.h"
+#include "psn.h"
+#include "wqe.h"
+
+struct sroce_cq;
+struct sroce_srq;
+struct sroce_dev;
+struct sroce_qp_host;
+
+/* Unacknowledged request packets per QP: what a receiver's backlog can take. */
+#define SROCE_WINDOW		256
+/* Ask for an acknowledge at least this often, in packets. */
+#define SROCE_ACK_EVERY		64
+/* Packets sent in one go, before the other side gets the CPU. */
+#define SROCE_BURST		64
+/* Reads and atomics a responder keeps for replay. */
+#define SROCE_MAX_RD_ATOMIC	128
+
+/**
+ * struct sroce_av - where packets go
+ * @sgid: our address; IPv4 mapped into IPv6
+ * @dgid: the peer's
+ * @v6: network type
+ * @tclass: DSCP and ECN
+ * @hop_limit: TTL
+ * @flow_label: of IPv6
+ * @sport: UDP source port, the path's entropy
+ * @ifindex: of the netdev that owns @sgid
+ * @ip_id: next IPv4 identification
+ * @dst: the route
+ */
+struct sroce_av {
+	union ib_gid		sgid;
+	union ib_gid		dgid;
+	bool			v6;
+	u8			tclass;
+	u8			hop_limit;
+	u32			flow_label;
+	u16			sport;
+	int			ifindex;
+	u16			ip_id;
+	struct dst_cache	dst;
+};
+
+/**
+ * struct sroce_req - requester, for RC and UC (9.7.3)
+ * @psn: of the next packet to send
+ * @max_psn: one past the newest PSN ever sent
+ * @una: oldest PSN not acknowledged, or the next READ response expected
+ * @next: work request that @psn belongs to, or the first not started
+ * @reads: READs and atomics started and not completed
+ * @read_psns: PSNs of them, beyond one each
+ * @unasked: packets sent since the last that asked for an acknowledge
+ * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
+ * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
+ * @rnr_wait: nothing may be sent until the RNR timer fires
+ * @rewound: the window was already resent from @una
+ * @deadline: when @una counts as lost, in ns of sroce_now(); 0 for never
+ * @ssn: send sequence number of the newest message
+ */
+struct sroce_req {
+	u32	psn;
+	u32	max_psn;
+	u32	una;
+	u32	next;
+	u32	reads;
+	u32	read_psns;
+	u32	unasked;
+	u8	retries;
+	u8	rnr_retries;
+	bool	rnr_wait;
+	bool	rewound;
+	u64	deadline;
+	u32	ssn;
+};
+
+/**
+ * struct sroce_res - a READ or atomic that the responder can answer again
+ * @valid: it holds one
+ * @atomic: which of the two
+ * @queued: packets are to be sent, from @psn on
+ * @first_psn: PSN of the request
+ * @last_psn: PSN of its last response
+ * @psn: next response to send
+ * @opened: a response of this answer has been sent
+ * @va: address at @first_psn
+ * @rkey: its key
+ * @length: bytes from @va on
+ * @orig: value before an atomic
+ * @msn: MSN of the responses
+ */
+struct sroce_res {
+	bool	valid;
+	bool	atomic;
+	bool	queued;
+	bool	opened;
+	u32	first_psn;
+	u32	last_psn;
+	u32	psn;
+	u64	va;
+	u32	rkey;
+	u32	length;
+	u64	orig;
+	u32	msn;
+};
+
+/**
+ * struct sroce_resp - responder (9.7.4 and on)
+ * @psn: expected PSN
+ * @msn: messages completed
+ * @msg: SROCE_SENDING or SROCE_WRITING in the middle of a message
+ * @nak_sent: the gap before @psn has been reported
+ * @have_wqe: @wqe holds a receive work request
+ * @wqe: the receive work request of this message
+ * @off: bytes of this message already placed
+ * @va: where the rest of a WRITE goes
+ * @rkey: its key
+ * @remaining: bytes still to come of a WRITE
+ * @length: bytes of the WRITE
+ * @aeth: an ACK or NAK is to be sent, with @aeth_psn and @aeth_syndrome
+ * @aeth_psn: its PSN
+ * @aeth_syndrome: its syndrome
+ * @closing: once all answers are sent the QP goes to the error state
+ * @nres: entries of @res in use, as many as max_dest_rd_atomic
+ * @head: next entry of @res to use
+ * @fifo: indices of queued entries, oldest first
+ * @nfifo: how many
+ * @res: READs and atomics for replay
+ */
+struct sroce_resp {
+	u32			psn;
+	u32			msn;
+	u32			msg;
+	bool			nak_sent;
+	bool			have_wqe;
+	struct sroce_rwqe	wqe;
+	u32			off;
+	u64			va;
+	u32			rkey;
+	u32			remaining;
+	u32			length;
+	bool			aeth;
+	u32			aeth_psn;
+	u8			aeth_syndrome;
+	bool			closing;
+	u32			nres;
+	u32			head;
+	u32			nfifo;
+	u8			fifo[SROCE_MAX_RD_ATOMIC];
+	struct sroce_res	*res;
+};
+
+/* What is left to do once the QP's lock is released, struct sroce_qp.duty */
+#define SROCE_DUTY_SCQ		BIT(0)	/* wake the send CQ's consumer */
+#define SROCE_DUTY_RCQ		BIT(1)	/* wake the receive CQ's consumer */
+
+/**
+ * struct sroce_qp - a queue pair
+ * @ibqp: the core's view
+ * @dev: its device
+ * @counters: the device's, per CPU
+ * @lock: owns all that follows, from one burst to the next
+ * @mutex: serializes modify and destroy
+ * @type: QP type
+ * @svc: transport service
+ * @user: its rings are user space's
+ * @sig_all: each send work request makes a completion
+ * @state: see sroce_qp_may_*()
+ * @attr: attributes as set, for query
+ * @qpn: number
+ * @mtu: path MTU in bytes
+ * @av: path to the peer, for RC and UC
+ * @scq: send CQ
+ * @rcq: receive CQ
+ * @srq: shared receive queue or NULL
+ * @sq: send queue
+ * @rq: receive queue, unused with an SRQ
+ * @req: requester
+ * @resp: responder
+ * @drained: SQD reached with nothing outstanding
+ * @comm_est: IB_EVENT_COMM_EST was raised
+ * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
+ * @duty: SROCE_DUTY_*
+ * @events: BIT(enum ib_event_type) to dispatch after the lock
+ * @srq_events: the same for @srq
+ * @host: timers, transmit queue: all that belongs to the surroundings
+ */
+struct sroce_qp {
+	struct ib_qp		ibqp;
+	struct sroce_dev	*dev;
+	struct sroce_counters __percpu *counters;
+	spinlock_t		lock;
+	struct mutex		mutex;
+
+	enum ib_qp_type		type;
+	u8			svc;
+	bool			user;
+	bool			sig_all;
+	enum ib_qp_state	state;
+	struct ib_qp_attr	attr;
+	u32			qpn;
+	u32			mtu;
+	struct sroce_av		av;
+
+	struct sroce_cq		*scq;
+	struct sroce_cq		*rcq;
+	struct sroce_srq	*srq;
+	struct sroce_sq		sq;
+	struct sroce_rq		rq;
+
+	struct sroce_req	req ____cacheline_aligned;
+	struct sroce_resp	resp ____cacheline_aligned;
+
+	bool			drained;
+	bool			comm_est;
+	bool			last_wqe;
+	u32			duty;
+	u32			events;
+	u32			srq_events;
+	struct sroce_qp_host	*host;
+};
+
+/* All of these are called with the QP locked. */
+
+/* state.c */
+void sroce_qp_reset(struct sroce_qp *qp);
+bool sroce_qp_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			    int mask, enum ib_qp_state from,
+			    enum ib_qp_state to);
+void sroce_qp_start_req(struct sroce_qp *qp);
+void sroce_qp_start_resp(struct sroce_qp *qp);
+
+/* flush.c */
+void sroce_qp_error(struct sroce_qp *qp);
+void sroce_qp_fatal(struct sroce_qp *qp, enum ib_event_type event);
+void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status);
+void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status);
+void sroce_sq_flush(struct sroce_qp *qp);
+void sroce_rq_flush(struct sroce_qp *qp);
+
+/* req.c */
+bool sroce_req_run(struct sroce_qp *qp, u32 budget);
+void sroce_req_seek(struct sroce_qp *qp, u32 psn);
+void sroce_req_timeout(struct sroce_qp *qp);
+void sroce_req_rnr_over(struct sroce_qp *qp);
+void sroce_req_watch(struct sroce_qp *qp);
+bool sroce_req_idle(const struct sroce_qp *qp);
+
+/* comp.c */
+void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+
+/* resp.c, answer.c */
+void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			 enum ib_wc_status status);
+bool sroce_answer_run(struct sroce_qp *qp, u32 budget);
+void sroce_answer_ack(struct sroce_qp *qp, u32 psn);
+void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code);
+void sroce_answer_rnr(struct sroce_qp *qp);
+struct sroce_res *sroce_answer_new(struct sroce_qp *qp);
+void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res, u32 psn);
+bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+
+/* rx.c */
+void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_qp_run(struct sroce_qp *qp);
+
+int sroce_msg_of_wr(u8 svc, u32 opcode);
+
+static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
+{
+	struct sroce_wqe *wqe;
+
+	if (qp->sq.cons == qp->sq.prod)
+		return NULL;
+	wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
+	return wqe->started ? wqe : NULL;
+}
+
+/* Packets may be sent that start a new message */
+static inline bool sroce_qp_may_start(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTS;
+}
+
+/* Packets of messages under way may be sent */
+static inline bool sroce_qp_may_send(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+}
+
+static inline bool sroce_qp_may_receive(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
+	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
+}
+
+static inline void sroce_qp_event(struct sroce_qp *qp, enum ib_event_type event)
+{
+	qp->events |= BIT(event);
+}
+
+#endif /* SROCE_QP_H */

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Responder: checks and executes request packets (9.7.4, 9.8.2, 9.8.3).
+ *
+ * A packet passes the checks in the order of the specification's figures; each
+ * check says how the packet fares. Nothing is written before all have passed.
+ */
+
+#include <linux/string.h>
+#include "env.h"
+#include "trace.h"
+
+/* How a request packet fares */
+enum verdict {
+	PASS,
+	DROP,			/* counted where it is decided */
+	RNR,			/* no receive is posted */
+	INV_REQ,		/* class C */
+	REM_ACCESS,		/* R_Key violation */
+	LOC_LEN,		/* longer than the receive work request */
+	LOC_PROT,		/* the receive work request is wrong */
+};
+
+static bool is_rc(const struct sroce_qp *qp)
+{
+	return qp->svc == SROCE_SVC_RC;
+}
+
+static enum verdict drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			 enum sroce_counter why)
+{
+	sroce_count(qp, why);
+	trace_sroce_drop(qp, pkt, why);
+	return DROP;
+}
+
+/* A WRITE or SEND seen before is acknowledged, a READ or atomic answered. */
+static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	sroce_count(qp, SROCE_CNT_DUPLICATE);
+	if (pkt->op->flags & (SROCE_READING | SROCE_ATOMIC))
+		sroce_answer_again(qp, pkt);
+	else
+		sroce_answer_ack(qp, sroce_psn_add(qp->resp.psn, -1));
+	return DROP;
+}
+
+static enum verdict check_psn_rc(struct sroce_qp *qp,
+				 const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	s32 diff = sroce_psn_diff(pkt->psn, resp->psn);
+
+	if (diff < 0)
+		return duplicate(qp, pkt);
+	if (diff > 0) {
+		if (!resp->nak_sent) {
+			resp->nak_sent = true;
+			sroce_answer_nak(qp, SROCE_NAK_PSN_SEQ);
+		}
+		return drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
+	}
+	resp->nak_sent = false;
+	return PASS;
+}
+
+/* 9.8.3: a gap costs the message; the next first or only packet starts anew. */
+static enum verdict check_psn_uc(struct sroce_qp *qp,
+				 const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	bool start = pkt->op->flags & SROCE_START;
+	bool gap = pkt->psn != resp->psn;
+
+	resp->psn = sroce_psn_add(pkt->psn, 1);
+	if (resp->msg && (gap || start)) {
+		/* the receive work request serves the next message */
+		resp->msg = 0;
+		sroce_count(qp, SROCE_CNT_UC_GAP);
+	}
+	if (!start && !resp->msg)
+		return drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
+	return PASS;
+}
+
+/* First, middle and last must follow each other and be of one kind. */
+static enum verdict check_sequence(struct sroce_qp *qp,
+				   const struct sroce_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+	u32 kind = flags & (SROCE_SENDING | SROCE_WRITING);
+	bool ok;
+
+	if (flags & SROCE_START)
+		ok = !qp->resp.msg;
+	else
+		ok = kind && qp->resp.msg == kind;
+	if (ok)
+		return PASS;
+	if (!is_rc(qp)) {
+		qp->resp.msg = 0;
+		return drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
+	}
+	return INV_REQ;
+}
+
+/* 9.7.4.1.5: only the last packet of a message may be other than full. */
+static enum verdict check_length(struct sroce_qp *qp,
+				 const struct sroce_pkt *pkt)
+{
+	u32 flags = pkt->op->flags, len = pkt->payload_len;
+	bool ok = true;
+
+	if (flags & SROCE_PAYLOAD) {
+		if (!(flags & SROCE_END))
+			ok = len == qp->mtu;
+		else if (!(flags & SROCE_START))
+			ok = len && len <= qp->mtu;
+		else
+			ok = len <= qp->mtu;
+	}
+	if (flags & SROCE_RETH && pkt->length > SROCE_MSG_MAX)
+		ok = false;
+	if (flags & SROCE_ATOMIC && pkt->va & 7)
+		ok = false;
+	if (ok)
+		return PASS;
+	return is_rc(qp) ? INV_REQ : drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+}
+
+/* 9.7.4.1.3: the QP must let the peer do this at all. */
+static enum verdict check_enabled(struct sroce_qp *qp,
+				  const struct sroce_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+	int need = flags & SROCE_WRITING ? IB_ACCESS_REMOTE_WRITE :
+		   flags & SROCE_READING ? IB_ACCESS_REMOTE_READ :
+		   flags & SROCE_ATOMIC ? IB_ACCESS_REMOTE_ATOMIC : 0;
+
+	if ((qp->attr.qp_access_flags & need) == need)
+		return PASS;
+	return is_rc(qp) ? INV_REQ : drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+}
+
+/* A receive work request where the packet consumes one */
+static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u32 flags = pkt->op->flags;
+	u32 grh = qp->svc == SROCE_SVC_UD ? SROCE_GRH_LEN : 0;
+	u32 off = flags & SROCE_START ? 0 : resp->off;
+
+	if (!(flags & SROCE_RECV))
+		return PASS;
+	if (!resp->have_wqe) {
+		if (!sroce_recv_take(qp, &resp->wqe))
+			return is_rc(qp) ? RNR :
+			       drop(qp, pkt, SROCE_CNT_RX_NO_WQE);
+		resp->have_wqe = true;
+	}
+	if (resp->wqe.bad) {
+		sroce_count(qp, SROCE_CNT_RQ_BAD_WQE);
+		return LOC_PROT;
+	}
+	if (flags & SROCE_SENDING &&
+	    (u64)grh + off + pkt->payload_len > resp->wqe.length)
+		return LOC_LEN;
+	return PASS;
+}
+
+static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, u64 va,
+				   u64 len, int access)
+{
+	struct sroce_mr *mr = sroce_mr_get(qp, rkey);
+
+	if (mr && ((mr->access & access) != access ||
+		   !sroce_mr_covers(mr, va, len))) {
+		sroce_mr_put(mr);
+		return NULL;
+	}
+	return mr;
+}
+
+/* 9.7.4.1.6: key, rights and range of the whole message, at its start */
+static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u32 flags = pkt->op->flags;
+	struct sroce_mr *mr;
+	int access;
+	u32 len;
+
+	if (!(flags & (SROCE_RETH | SROCE_ATMETH)))
+		return PASS;
+	access = flags & SROCE_WRITING ? IB_ACCESS_REMOTE_WRITE :
+		 flags & SROCE_READING ? IB_ACCESS_REMOTE_READ :
+		 IB_ACCESS_REMOTE_ATOMIC;
+	len = flags & SROCE_ATMETH ? sizeof(u64) : pkt->length;
+	if (len) {
+		mr = get_remote(qp, pkt->rkey, pkt->va, len, access);
+		if (!mr)
+			return is_rc(qp) ? REM_ACCESS :
+			       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+		sroce_mr_put(mr);
+	}
+	if (flags & SROCE_WRITING) {
+		resp->va = pkt->va;
+		resp->rkey = pkt->rkey;
+		resp->remaining = len;
+		resp->length = len;
+	}
+	return PASS;
+}
+
+/* A WRITE must bring exactly what its RETH promised. */
+static enum verdict check_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 flags = pkt->op->flags, left = qp->resp.remaining;
+
+	if (!(flags & SROCE_WRITING))
+		return PASS;
+	if (flags & SROCE_END ? pkt->payload_len == left :
+				pkt->payload_len < left)
+		return PASS;
+	if (is_rc(qp))
+		return INV_REQ;
+	qp->resp.msg = 0;
+	return drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+}
+
+struct place {
+	const struct sroce_pkt	*pkt;
+	u32			off;
+};
+
+static int place_span(void *span, u32 len, void *arg)
+{
+	struct place *pl = arg;
+	int ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
+
+	pl->off += len;
+	return ret;
+}
+
+struct grh {
+	const u8	*from;
+};
+
+static int place_grh(void *span, u32 len, void *arg)
+{
+	struct grh *g = arg;
+
+	memcpy(span, g->from, len);
+	g->from += len;
+	return 0;
+}
+
+/* The 40 bytes before a datagram: an IPv4 header stands in the last 20. */
+static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u8 buf[SROCE_GRH_LEN] = {};
+	struct grh g = { .from = buf };
+
+	memcpy(buf + SROCE_GRH_LEN - pkt->l3_len, pkt->l3, pkt->l3_len);
+	return sroce_sge_scatter(qp, qp->resp.wqe.sge, qp->resp.wqe.num_sge, 0,
+				 SROCE_GRH_LEN, place_grh, &g);
+}
+
+static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	struct place pl = { .pkt = pkt };
+
+	if (pkt->op->flags & SROCE_START)
+		resp->off = 0;
+	if (qp->svc == SROCE_SVC_UD) {
+		if (put_grh(qp, pkt))
+			return LOC_PROT;
+		resp->off = SROCE_GRH_LEN;
+	}
+	if (sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
+			      pkt->payload_len, place_span, &pl))
+		return LOC_PROT;
+	resp->off += pkt->payload_len;
+	return PASS;
+}
+
+static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	struct place pl = { .pkt = pkt };
+	u32 len = pkt->payload_len;
+	struct sroce_mr *mr;
+	int ret;
+
+	if (!len)
+		return PASS;
+	mr = get_remote(qp, resp->rkey, resp->va, len, IB_ACCESS_REMOTE_WRITE);
+	if (!mr)
+		return is_rc(qp) ? REM_ACCESS :
+		       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+	ret = sroce_mr_walk(mr, resp->va, len, place_span, &pl);
+	sroce_mr_put(mr);
+	resp->va += len;
+	resp->remaining -= len;
+	return ret ? REM_ACCESS : PASS;
+}
+
+static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_res *res = sroce_answer_new(qp);
+
+	if (!res)
+		return INV_REQ;
+	res->first_psn = pkt->psn;
+	res->last_psn = sroce_psn_add(pkt->psn,
+				      sroce_psn_count(pkt->length, qp->mtu) - 1);
+	res->va = pkt->va;
+	res->rkey = pkt->rkey;
+	res->length = pkt->length;
+	res->msn = sroce_psn_add(qp->resp.msn, 1);
+	sroce_answer_queue(qp, res, pkt->psn);
+	return PASS;
+}
+
+static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_res *res;
+	struct sroce_mr *mr;
+	u32 len = sizeof(u64);
+	u64 *p;
+
+	mr = get_remote(qp, pkt->rkey, pkt->va, len, IB_ACCESS_REMOTE_ATOMIC);
+	if (!mr)
+		return REM_ACCESS;
+	p = sroce_mr_span(mr, pkt->va, &len);
+	res = len == sizeof(u64) && IS_ALIGNED((uintptr_t)p, sizeof(u64)) ?
+	      sroce_answer_new(qp) : NULL;
+	if (!res) {
+		sroce_mr_put(mr);
+		return INV_REQ;
+	}
+	if (pkt->opcode == SROCE_OP_CMP_SWP)
+		res->orig = sroce_atomic_cmpxchg(p, pkt->compare,
+						 pkt->swap_add);
+	else
+		res->orig = sroce_atomic_add(p, pkt->swap_add);
+	sroce_mr_put(mr);
+	res->atomic = true;
+	res->first_psn = pkt->psn;
+	res->last_psn = pkt->psn;
+	res->msn = sroce_psn_add(qp->resp.msn, 1);
+	sroce_answer_queue(qp, res, pkt->psn);
+	return PASS;
+}
+
+static enum verdict execute(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+
+	if (flags & SROCE_SENDING)
+		return do_send(qp, pkt);
+	if (flags & SROCE_WRITING)
+		return do_write(qp, pkt);
+	if (flags & SROCE_READING)
+		return do_read(qp, pkt);
+	return do_atomic(qp, pkt);
+}
+
+/**
+ * sroce_resp_complete() - complete the receive work request in use
+ * @qp: the QP
+ * @pkt: the packet that ends it
+ * @status: how it ended
+ */
+void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			 enum ib_wc_status status)
+{
+	struct sroce_resp *resp = &qp->resp;
+	bool write = pkt->op->flags & SROCE_WRITING;
+	struct sroce_cqe cqe = {
+		.wr_id = resp->wqe.wr_id,
+		.status = status,
+		.opcode = write ? IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
+		.byte_len = write ? resp->length : resp->off,
+		.src_qp = qp->attr.dest_qp_num,
+		.vlan = 0xffff,
+	};
+
+	if (!resp->have_wqe)
+		return;
+	resp->have_wqe = false;
+	if (pkt->op->flags & SROCE_IMMDT) {
+		cqe.wc_flags |= IB_WC_WITH_IMM;
+		cqe.imm = pkt->imm;
+	}
+	if (pkt->op->flags & SROCE_IETH) {
+		cqe.wc_flags |= IB_WC_WITH_INVALIDATE;
+		cqe.inv_rkey = pkt->inv_rkey;
+	}
+	if (qp->svc == SROCE_SVC_UD) {
+		cqe.wc_flags |= IB_WC_GRH;
+		cqe.src_qp = pkt->sqpn;
+		cqe.v6 = pkt->l3_len == 40;
+		cqe.vlan = pkt->vlan;
+	}
+	if (status != IB_WC_SUCCESS)
+		sroce_count(qp, SROCE_CNT_WC_ERROR);
+	trace_sroce_complete(qp, &cqe);
+	if (!sroce_cq_post(qp, qp->rcq, &cqe,
+			   pkt->solicited || status != IB_WC_SUCCESS,
+			   SROCE_DUTY_RCQ))
+		sroce_qp_fatal(qp, IB_EVENT_QP_FATAL);
+}
+
+/* A good packet: move on, complete, acknowledge. */
+static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u32 flags = pkt->op->flags;
+	u32 psns = 1;
+
+	if (flags & SROCE_READING)
+		psns = sroce_psn_count(pkt->length, qp->mtu);
+	if (is_rc(qp))
+		resp->psn = sroce_psn_add(pkt->psn, psns);
+	resp->msg = flags & SROCE_END ? 0 :
+		    flags & (SROCE_SENDING | SROCE_WRITING);
+	if (flags & SROCE_END) {
+		resp->msn = sroce_psn_add(resp->msn, 1);
+		if (flags & SROCE_RECV)
+			sroce_resp_complete(qp, pkt, IB_WC_SUCCESS);
+	}
+	if (is_rc(qp) && pkt->ackreq &&
+	    !(flags & (SROCE_READING | SROCE_ATOMIC)))
+		sroce_answer_ack(qp, pkt->psn);
+}
+
+/* The connection ends here: refuse the packet, then the error state. */
+static void refuse_fatal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			 enum sroce_nak code, enum ib_wc_status status,
+			 enum ib_event_type event)
+{
+	if (qp->resp.have_wqe)
+		sroce_resp_complete(qp, pkt, status);
+	else
+		sroce_qp_event(qp, event);
+	if (!is_rc(qp)) {
+		sroce_qp_error(qp);
+		return;
+	}
+	sroce_answer_nak(qp, code);
+	qp->resp.closing = true;
+}
+
+/* 9.8.3.2, 9.9.3.2: too long for UC and UD; an SRQ's work request is spent. */
+static void refuse_length(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	sroce_count(qp, SROCE_CNT_RX_LENGTH);
+	trace_sroce_drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+	qp->resp.msg = 0;
+	if (qp->srq)
+		sroce_resp_complete(qp, pkt, IB_WC_LOC_LEN_ERR);
+}
+
+static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		   enum verdict why)
+{
+	switch (why) {
+	case RNR:
+		qp->resp.nak_sent = true;
+		sroce_answer_rnr(qp);
+		break;
+	case INV_REQ:
+		refuse_fatal(qp, pkt, SROCE_NAK_INV_REQ, IB_WC_REM_INV_REQ_ERR,
+			     IB_EVENT_QP_REQ_ERR);
+		break;
+	case REM_ACCESS:
+		refuse_fatal(qp, pkt, SROCE_NAK_REM_ACCESS,
+			     IB_WC_REM_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR);
+		break;
+	case LOC_LEN:
+		if (is_rc(qp))
+			refuse_fatal(qp, pkt, SROCE_NAK_INV_REQ,
+				     IB_WC_LOC_LEN_ERR, IB_EVENT_QP_REQ_ERR);
+		else
+			refuse_length(qp, pkt);
+		break;
+	case LOC_PROT:
+		refuse_fatal(qp, pkt, SROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR,
+			     IB_EVENT_QP_FATAL);
+		break;
+	default:
+		break;
+	}
+}
+
+typedef enum verdict (*check_fn)(struct sroce_qp *qp,
+				 const struct sroce_pkt *pkt);
+
+/**
+ * sroce_resp_rx() - take in a request packet
+ * @qp: the QP, ready to receive
+ * @pkt: the packet; its QP, address, P_Key and Q_Key have been checked
+ */
+void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	static const check_fn checks[] = {
+		check_sequence, check_enabled, check_length, check_rkey,
+		check_write, check_recv, execute,
+	};
+	enum verdict v = PASS;
+	u32 i;
+
+	if (qp->resp.closing)
+		return;
+	if (is_rc(qp))
+		v = check_psn_rc(qp, pkt);
+	else if (qp->svc == SROCE_SVC_UC)
+		v = check_psn_uc(qp, pkt);
+	for (i = 0; v == PASS && i < ARRAY_SIZE(checks); i++)
+		v = checks[i](qp, pkt);
+	if (v == PASS)
+		accept(qp, pkt);
+	else
+		refuse(qp, pkt, v);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * RoCEv2 on the wire: BTH, the extended transport headers, AETH codes.
+ * IBTA volume 1, chapters 5 and 9, and Annex A17.
+ */
+#ifndef SROCE_WIRE_H
+#define SROCE_WIRE_H
+
+#include <linux/types.h>
+
+#define SROCE_UDP_PORT		4791	/* A17.3: UDP destination port */
+#define SROCE_ICRC_LEN		4
+#define SROCE_GRH_LEN		40	/* bytes in front of a UD receive */
+#define SROCE_PSN_MASK		0xffffff
+#define SROCE_QPN_MASK		0xffffff
+#define SROCE_QPN_GSI		1
+#define SROCE_QPN_MCAST		0xffffff
+#define SROCE_PKEY_FULL		0xffff
+#define SROCE_DEFAULT_QKEY_GSI	0x80010000
+#define SROCE_MTU_MIN		256
+#define SROCE_MTU_MAX		4096
+#define SROCE_MSG_MAX		(1U << 31)	/* 9.7.7: longest message */
+
+/* Base Transport Header, 9.2 */
+struct sroce_bth {
+	u8	opcode;
+	u8	flags;		/* SE, MigReq, PadCnt(2), TVer(4) */
+	__be16	pkey;
+	__be32	qpn;		/* FECN, BECN, reserved(6), DestQP(24) */
+	__be32	apsn;		/* AckReq, reserved(7), PSN(24) */
+} __packed;
+
+#define SROCE_BTH_SE		0x80
+#define SROCE_BTH_MIGREQ	0x40
+#define SROCE_BTH_PAD_SHIFT	4
+#define SROCE_BTH_PAD_MASK	0x30
+#define SROCE_BTH_TVER_MASK	0x0f
+#define SROCE_BTH_FECN		0x80000000U
+#define SROCE_BTH_BECN		0x40000000U
+#define SROCE_BTH_ACKREQ	0x80000000U
+#define SROCE_BTH_RESV8A	0xff000000U	/* masked by ICRC, A17.3.3 */
+
+/* Datagram Extended Transport Header, 9.3.2 */
+struct sroce_deth {
+	__be32	qkey;
+	__be32	sqpn;
+} __packed;
+
+/* RDMA Extended Transport Header, 9.3.3 */
+struct sroce_reth {
+	__be64	va;
+	__be32	rkey;
+	__be32	length;
+} __packed;
+
+/* Atomic Extended Transport Header, 9.3.4 */
+struct sroce_atmeth {
+	__be64	va;
+	__be32	rkey;
+	__be64	swap_add;
+	__be64	compare;
+} __packed;
+
+/* ACK Extended Transport Header, 9.3.5: syndrome(8), MSN(24) */
+struct sroce_aeth {
+	__be32	syndrome_msn;
+} __packed;
+
+/* Atomic ACK Extended Transport Header, 9.5.3 */
+struct sroce_atmack {
+	__be64	orig;
+} __packed;
+
+/* Immediate (9.3.6) and Invalidate (9.3.7) Extended Transport Headers */
+struct sroce_immdt {
+	__be32	imm;
+} __packed;
+
+struct sroce_ieth {
+	__be32	rkey;
+} __packed;
+
+#define SROCE_BTH_LEN		sizeof(struct sroce_bth)
+/* BTH and the largest set of extended headers (AtomicETH) */
+#define SROCE_HDR_MAX		(SROCE_BTH_LEN + sizeof(struct sroce_atmeth))
+/*
+ * What a full path MTU of payload can wear on the wire, from IP on: IPv6, UDP,
+ * BTH, RETH, ImmDt and ICRC.
+ */
+#define SROCE_NET_OVERHEAD	(40 + 8 + SROCE_BTH_LEN + 16 + 4 + SROCE_ICRC_LEN)
+
+/* AETH syndrome, table 48 */
+#define SROCE_AETH_TYPE		0xe0
+#define SROCE_AETH_VALUE	0x1f
+#define SROCE_AETH_ACK		0x00
+#define SROCE_AETH_RNR		0x20
+#define SROCE_AETH_NAK		0x60
+#define SROCE_AETH_NO_CREDITS	0x1f	/* "credit field not valid" */
+
+enum sroce_nak {
+	SROCE_NAK_PSN_SEQ	= 0,
+	SROCE_NAK_INV_REQ	= 1,
+	SROCE_NAK_REM_ACCESS	= 2,
+	SROCE_NAK_REM_OP	= 3,
+	SROCE_NAK_INV_RD	= 4,
+};
+
+#endif /* SROCE_WIRE_H */

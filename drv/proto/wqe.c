@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Intake of work requests. A slot of a shared ring is copied exactly once;
+ * from then on only the private copy counts, with every field bounded.
+ */
+
+#include <linux/string.h>
+#include "env.h"
+#include "qp.h"
+
+#define SVC(x) BIT(SROCE_SVC_##x)
+
+/* What users may post: by enum ib_uverbs_wr_opcode and transport service */
+static const struct user_op {
+	u8	svcs;
+	u8	msg;
+} user_ops[] = {
+	[IB_WR_RDMA_WRITE]	= { SVC(RC) | SVC(UC), SROCE_MSG_WRITE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { SVC(RC) | SVC(UC), SROCE_MSG_WRITE_IMM },
+	[IB_WR_SEND]		= { SVC(RC) | SVC(UC) | SVC(UD), SROCE_MSG_SEND },
+	[IB_WR_SEND_WITH_IMM]	= { SVC(RC) | SVC(UC) | SVC(UD), SROCE_MSG_SEND_IMM },
+	[IB_WR_RDMA_READ]	= { SVC(RC), SROCE_MSG_READ },
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { SVC(RC), SROCE_MSG_CMP_SWP },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { SVC(RC), SROCE_MSG_FETCH_ADD },
+	[IB_WR_SEND_WITH_INV]	= { SVC(RC), SROCE_MSG_SEND_INV },
+};
+
+/**
+ * sroce_msg_of_wr() - what a work request of a given opcode does
+ * @svc: transport service of the QP
+ * @opcode: enum ib_wr_opcode, unchecked
+ *
+ * Return: enum sroce_msg, or -EINVAL if it can't be posted there.
+ */
+int sroce_msg_of_wr(u8 svc, u32 opcode)
+{
+	if (opcode >= ARRAY_SIZE(user_ops) || !(user_ops[opcode].svcs & BIT(svc)))
+		return -EINVAL;
+	return user_ops[opcode].msg;
+}
+
+static void copy_sges(struct ib_sge *to, const struct sroce_abi_sge *from, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		to[i].addr = from[i].addr;
+		to[i].length = from[i].length;
+		to[i].lkey = from[i].lkey;
+	}
+}
+
+/*
+ * Scatter/gather list or inline data. The extended API of the provider sets no
+ * inline flag, so a payload without entries is inline as well; and up to
+ * rdma-core 63 it gets dma.length wrong for lists, so that is recomputed later.
+ */
+static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			   const struct sroce_abi_send_wqe *raw,
+			   const u8 *payload)
+{
+	bool writes_out = !sroce_wqe_responds(wqe);
+
+	if (writes_out && (wqe->flags & IB_SEND_INLINE ||
+			   (!raw->dma.num_sge && raw->dma.length))) {
+		wqe->flags |= IB_SEND_INLINE;
+		wqe->num_sge = 0;
+		wqe->length = raw->dma.length;
+		if (wqe->length > qp->sq.max_inline) {
+			wqe->status = IB_WC_LOC_QP_OP_ERR;
+			return;
+		}
+		memcpy(wqe->data, payload, wqe->length);
+		return;
+	}
+
+	wqe->flags &= ~IB_SEND_INLINE;
+	if (raw->dma.num_sge > qp->sq.max_sge) {
+		wqe->num_sge = 0;
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		return;
+	}
+	wqe->num_sge = raw->dma.num_sge;
+	copy_sges(wqe->sge, (const void *)payload, wqe->num_sge);
+}
+
+static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			   const struct sroce_abi_send_wqe *raw)
+{
+	if (qp->svc == SROCE_SVC_UD) {
+		wqe->remote_qpn = raw->wr.ud.remote_qpn & SROCE_QPN_MASK;
+		wqe->remote_qkey = raw->wr.ud.remote_qkey;
+		wqe->ah = sroce_ah_get(qp, raw->wr.ud.ah_num);
+		if (!wqe->ah)
+			wqe->status = IB_WC_LOC_QP_OP_ERR;
+	} else if (wqe->msg >= SROCE_MSG_CMP_SWP) {
+		wqe->remote_addr = raw->wr.atomic.remote_addr;
+		wqe->compare_add = raw->wr.atomic.compare_add;
+		wqe->swap = raw->wr.atomic.swap;
+		wqe->rkey = raw->wr.atomic.rkey;
+	} else {
+		wqe->remote_addr = raw->wr.rdma.remote_addr;
+		wqe->rkey = raw->wr.rdma.rkey;
+	}
+}
+
+/**
+ * sroce_wqe_check() - settle the length of a work request and bound it
+ * @qp: whose it is
+ * @wqe: decoded; @wqe->status is set if it can't be executed
+ */
+void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	u64 len = 0;
+	u32 i;
+
+	if (wqe->status != IB_WC_SUCCESS)
+		return;
+	if (!(wqe->flags & IB_SEND_INLINE)) {
+		for (i = 0; i < wqe->num_sge; i++)
+			len += wqe->sge[i].length;
+		if (len > SROCE_MSG_MAX)
+			wqe->status = IB_WC_LOC_LEN_ERR;
+		wqe->length = len;
+	}
+	if (qp->svc == SROCE_SVC_UD && wqe->length > qp->mtu)
+		wqe->status = IB_WC_LOC_LEN_ERR;
+	if (wqe->msg >= SROCE_MSG_CMP_SWP && wqe->length != sizeof(u64))
+		wqe->status = IB_WC_LOC_LEN_ERR;
+}
+
+/**
+ * sroce_sq_fetch() - take in the next work request of a user's ring
+ * @qp: the QP, locked
+ *
+ * Return: whether there was one, and room for it.
+ */
+bool sroce_sq_fetch(struct sroce_qp *qp)
+{
+	struct sroce_sq *sq = &qp->sq;
+	struct sroce_abi_send_wqe raw;
+	struct sroce_wqe *wqe;
+	const u8 *slot;
+	int msg;
+
+	if (!qp->user || sroce_sq_full(sq) || !sroce_ring_filled(&sq->ring))
+		return false;
+
+	slot = sroce_ring_slot(&sq->ring, sq->ring.own);
+	memcpy(&raw, slot, sizeof(raw));
+	/* nothing below may read the slot's head again */
+	barrier();
+
+	wqe = sroce_sq_wqe(sq, sq->prod);
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr_id = raw.wr_id;
+	wqe->flags = raw.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED |
+				       IB_SEND_SOLICITED | IB_SEND_INLINE);
+	wqe->imm = (__force __be32)raw.ex;
+	wqe->inv_rkey = raw.ex;
+	msg = sroce_msg_of_wr(qp->svc, raw.opcode);
+	if (msg < 0) {
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+	} else {
+		wqe->msg = msg;
+		decode_address(qp, wqe, &raw);
+		decode_payload(qp, wqe, &raw, slot + sizeof(raw));
+	}
+	sroce_wqe_check(qp, wqe);
+	if (wqe->status != IB_WC_SUCCESS)
+		sroce_count(qp, SROCE_CNT_SQ_BAD_WQE);
+
+	/* The slot is given back to the user only when the WQE completes. */
+	sq->ring.own = (sq->ring.own + 1) & sq->ring.mask;
+	sq->prod = sroce_sq_next(sq, sq->prod);
+	return true;
+}
+
+/**
+ * sroce_rq_fetch() - take the next work request from a receive queue
+ * @rq: the queue; the caller serializes consumers
+ * @to: where it is copied
+ *
+ * Return: whether there was one.
+ */
+bool sroce_rq_fetch(struct sroce_rq *rq, struct sroce_rwqe *to)
+{
+	const struct sroce_abi_recv_wqe *slot;
+	struct sroce_abi_recv_wqe raw;
+	u32 i;
+
+	if (!sroce_ring_filled(&rq->ring))
+		return false;
+
+	slot = sroce_ring_slot(&rq->ring, rq->ring.own);
+	memcpy(&raw, slot, sizeof(raw));
+	barrier();
+
+	to->wr_id = raw.wr_id;
+	to->bad = raw.dma.num_sge > rq->max_sge;
+	to->num_sge = to->bad ? 0 : raw.dma.num_sge;
+	to->length = 0;
+	copy_sges(to->sge, slot->sge, to->num_sge);
+	for (i = 0; i < to->num_sge; i++)
+		to->length += to->sge[i].length;
+	sroce_ring_consume(&rq->ring, 1);
+	return true;
+}
+
+struct gather {
+	u8	*to;
+};
+
+static int gather_span(void *span, u32 len, void *arg)
+{
+	struct gather *g = arg;
+
+	memcpy(g->to, span, len);
+	g->to += len;
+	return 0;
+}
+
+static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
+		    u32 len, int access, sroce_span_fn fn, void *arg)
+{
+	struct sroce_mr *mr = sroce_mr_get(qp, sge->lkey);
+	int ret = -EFAULT;
+
+	if (!mr)
+		return -EFAULT;
+	if ((mr->access & access) == access)
+		ret = sroce_mr_walk(mr, sge->addr + skip, len, fn, arg);
+	sroce_mr_put(mr);
+	return ret;
+}
+
+static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
+		     u32 off, u32 len, int access, sroce_span_fn fn, void *arg)
+{
+	int ret;
+
+	for (; num && len; num--, sge++) {
+		u32 n;
+
+		if (off >= sge->length) {
+			off -= sge->length;
+			continue;
+		}
+		n = min(len, sge->length - off);
+		ret = walk_sge(qp, sge, off, n, access, fn, arg);
+		if (ret)
+			return ret;
+		len -= n;
+		off = 0;
+	}
+	return len ? -ENOSPC : 0;
+}
+
+/**
+ * sroce_wqe_gather() - copy a part of the payload of a send work request
+ * @qp: whose it is
+ * @wqe: the work request
+ * @off: first byte
+ * @to: where to
+ * @len: how many
+ *
+ * Return: 0, or -EFAULT if a local key or range is wrong.
+ */
+int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
+		     u8 *to, u32 len)
+{
+	struct gather g = { .to = to };
+
+	if (wqe->flags & IB_SEND_INLINE) {
+		memcpy(to, wqe->data + off, len);
+		return 0;
+	}
+	return walk_sges(qp, wqe->sge, wqe->num_sge, off, len, 0,
+			 gather_span, &g);
+}
+
+/**
+ * sroce_sge_scatter() - visit the memory that a part of a payload goes to
+ * @qp: whose list it is
+ * @sge: the list
+ * @num: its length
+ * @off: offset of the part in the payload
+ * @len: bytes of the part
+ * @fn: called for each contiguous piece of local memory
+ * @arg: passed to @fn
+ *
+ * Return: 0, -EFAULT if a key, right or range is wrong, -ENOSPC if the list is
+ * too short.
+ */
+int sroce_sge_scatter(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
+		      u32 off, u32 len, sroce_span_fn fn, void *arg)
+{
+	return walk_sges(qp, sge, num, off, len, IB_ACCESS_LOCAL_WRITE, fn, arg);
+}

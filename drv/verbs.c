@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The operations of the device, its attributes, and the verbs without state. */
+
+#include <linux/inetdevice.h>
+#include <linux/slab.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+#include "dev.h"
+
+static int sroce_query_device(struct ib_device *ibdev,
+			      struct ib_device_attr *attr,
+			      struct ib_udata *udata)
+{
+	if (udata->inlen || udata->outlen)
+		return -EINVAL;
+	*attr = ibdev->attrs;
+	return 0;
+}
+
+/* The core holds RTNL in ib_get_eth_speed(), for which it needs the netdev. */
+static int sroce_query_port(struct ib_device *ibdev, u32 port,
+			    struct ib_port_attr *attr)
+{
+	struct sroce_dev *dev = to_sdev(ibdev);
+	struct net_device *ndev = sroce_dev_netdev(dev);
+
+	if (!ndev)
+		return -ENODEV;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = sroce_dev_mtu(ndev->mtu);
+	if (netif_running(ndev) && netif_carrier_ok(ndev)) {
+		attr->state = IB_PORT_ACTIVE;
+		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
+	} else {
+		attr->state = IB_PORT_DOWN;
+		attr->phys_state = netif_running(ndev) ?
+				   IB_PORT_PHYS_STATE_POLLING :
+				   IB_PORT_PHYS_STATE_DISABLED;
+	}
+	dev_put(ndev);
+	attr->gid_tbl_len = SROCE_GIDS;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = SROCE_MSG_MAX;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+	return ib_get_eth_speed(ibdev, port, &attr->active_speed,
+				&attr->active_width);
+}
+
+static int sroce_get_port_immutable(struct ib_device *ibdev, u32 port,
+				    struct ib_port_immutable *imm)
+{
+	imm->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	imm->pkey_tbl_len = 1;
+	imm->gid_tbl_len = SROCE_GIDS;
+	imm->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
+						 u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
+{
+	return sroce_dev_netdev(to_sdev(ibdev));
+}
+
+static int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
+			    u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = SROCE_PKEY_FULL;
+	return 0;
+}
+
+static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct sroce_dev *dev = to_sdev(attr->device);
+	struct sroce_gid *g;
+
+	if (attr->index >= SROCE_GIDS)
+		return -EINVAL;
+	g = kmalloc(sizeof(*g), GFP_KERNEL);
+	if (!g)
+		return -ENOMEM;
+	g->gid = attr->gid;
+	rcu_assign_pointer(dev->gids[attr->index], g);
+	*context = g;
+	return 0;
+}
+
+static int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct sroce_dev *dev = to_sdev(attr->device);
+	struct sroce_gid *g = *context;
+
+	RCU_INIT_POINTER(dev->gids[attr->index], NULL);
+	kfree_rcu(g, rcu);
+	return 0;
+}
+
+static void sroce_get_fw_str(struct ib_device *ibdev, char *str)
+{
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", SROCE_VERSION);
+}
+
+static int sroce_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static void sroce_dealloc_ucontext(struct ib_ucontext *uc)
+{
+}
+
+/* Mapped rings outlive the device: their pages are the user's as well. */
+static void sroce_disassociate_ucontext(struct ib_ucontext *uc)
+{
+}
+
+static int sroce_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static int sroce_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return 0;
+}
+
+/* udev names a device RoCE by this attribute; the provider's tools know it. */
+static ssize_t parent_show(struct device *device,
+			   struct device_attribute *attr, char *buf)
+{
+	struct sroce_dev *dev =
+		rdma_device_to_drv_device(device, struct sroce_dev, ibdev);
+	struct net_device *ndev = sroce_dev_netdev(dev);
+	int ret;
+
+	ret = sysfs_emit(buf, "%s\n", ndev ? ndev->name : "");
+	dev_put(ndev);
+	return ret;
+}
+
+static DEVICE_ATTR_RO(parent);
+
+static struct attribute *dev_attributes[] = {
+	&dev_attr_parent.attr,
+	NULL
+};
+
+static const struct attribute_group dev_group = {
+	.attrs = dev_attributes,
+};
+
+const struct ib_device_ops sroce_dev_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_RXE,
+	.uverbs_abi_ver = SROCE_ABI_VERSION,
+	.device_group = &dev_group,
+
+	.add_gid = sroce_add_gid,
+	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
+	.alloc_pd = sroce_alloc_pd,
+	.alloc_ucontext = sroce_alloc_ucontext,
+	.create_ah = sroce_create_ah,
+	.create_cq = sroce_create_cq_op,
+	.create_qp = sroce_create_qp,
+	.create_srq = sroce_create_srq,
+	.create_user_ah = sroce_create_ah,
+	.dealloc_driver = sroce_dev_dealloc,
+	.dealloc_pd = sroce_dealloc_pd,
+	.dealloc_ucontext = sroce_dealloc_ucontext,
+	.del_gid = sroce_del_gid,
+	.dereg_mr = sroce_dereg_mr,
+	.destroy_ah = sroce_destroy_ah,
+	.destroy_cq = sroce_destroy_cq,
+	.destroy_qp = sroce_destroy_qp,
+	.destroy_srq = sroce_destroy_srq,
+	.disassociate_ucontext = sroce_disassociate_ucontext,
+	.get_dev_fw_str = sroce_get_fw_str,
+	.get_dma_mr = sroce_get_dma_mr,
+	.get_hw_stats = sroce_get_hw_stats,
+	.get_link_layer = sroce_get_link_layer,
+	.get_netdev = sroce_get_netdev,
+	.get_port_immutable = sroce_get_port_immutable,
+	.mmap = sroce_mmap,
+	.mmap_free = sroce_mmap_free,
+	.modify_ah = sroce_modify_ah,
+	.modify_qp = sroce_modify_qp,
+	.modify_srq = sroce_modify_srq,
+	.poll_cq = sroce_poll_cq,
+	.post_recv = sroce_post_recv,
+	.post_send = sroce_post_send,
+	.post_srq_recv = sroce_post_srq_recv,
+	.query_ah = sroce_query_ah,
+	.query_device = sroce_query_device,
+	.query_pkey = sroce_query_pkey,
+	.query_port = sroce_query_port,
+	.query_qp = sroce_query_qp,
+	.query_srq = sroce_query_srq,
+	.reg_user_mr = sroce_reg_user_mr,
+	.req_notify_cq = sroce_req_notify_cq,
+	.resize_cq = sroce_resize_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ibah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ibsrq),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ibuc),
+};
+
+static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
+{
+	attr->vendor_part_id = SROCE_VENDOR_PART;
+	attr->hw_ver = 1;
+	attr->max_mr_size = ~0ULL;
+	attr->page_size_cap = PAGE_SIZE;
+	attr->max_qp = SROCE_MAX_QP;
+	attr->max_qp_wr = SROCE_MAX_QP_WR;
+	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
+				 IB_DEVICE_BAD_QKEY_CNTR |
+				 IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_CHANGE_PHY_PORT |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SRQ_RESIZE;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->max_send_sge = SROCE_MAX_SGE;
+	attr->max_recv_sge = SROCE_MAX_SGE;
+	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_cq = SROCE_MAX_CQ;
+	attr->max_cqe = SROCE_MAX_CQE;
+	attr->max_mr = SROCE_MAX_MR;
+	attr->max_pd = SROCE_MAX_PD;
+	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;
+	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->max_ah = SROCE_MAX_AH;
+	attr->max_srq = SROCE_MAX_SRQ;
+	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
+	attr->max_srq_sge = SROCE_MAX_SGE;
+	attr->max_pkeys = 1;
+	attr->local_ca_ack_delay = SROCE_CA_ACK_DELAY;
+	attr->sys_image_guid = dev->ibdev.node_guid;
+}
+
+/**
+ * sroce_dev_attrs() - operations and attributes of a new device
+ * @dev: the device
+ */
+void sroce_dev_attrs(struct sroce_dev *dev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	strscpy(ibdev->node_desc, "sroce", sizeof(ibdev->node_desc));
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	fill_attrs(dev, &ibdev->attrs);
+	ib_set_device_ops(ibdev, &sroce_dev_ops);
+}
