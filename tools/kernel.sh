@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# Where the kernels that the VM boots and the module is built against live.
+# Sourced by the other scripts in tools/ and by the Makefile's shell calls.
+
+SROCE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SROCE_CACHE=${SROCE_CACHE:-$SROCE_ROOT/.cache}
+
+# The meta-package that pulls in the headers of kernel series $1.
+kernel_headers_package()
+{
+	case $1 in
+	6.1)	echo linux-headers-amd64 ;;
+	*)	echo "linux-headers-$1-amd64" ;;
+	esac
+}
+
+# The newest release of series $1 whose headers are installed, e.g.
+# 6.1.0-56-amd64; fails when there is none.
+kernel_release()
+{
+	local dir
+	dir=$(find /usr/src -maxdepth 1 -name "linux-headers-$1.*-amd64" \
+		! -name '*-rt-*' ! -name '*-cloud-*' 2>/dev/null |
+		sort -V | tail -n 1)
+	[ -n "$dir" ] && [ -e "$dir/include/config/auto.conf" ] || return 1
+	echo "${dir#/usr/src/linux-headers-}"
+}
+
+# The build directory for series $1.
+kernel_headers()
+{
+	local rel
+	rel=$(kernel_release "$1") || return 1
+	echo "/usr/src/linux-headers-$rel"
+}
+
+# The unpacked image of release $1 (not of a series): boot/ and lib/modules/.
+kernel_dir()
+{
+	echo "$SROCE_CACHE/kernel/$1"
+}

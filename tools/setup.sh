@@ -1,0 +1,190 @@
+#!/bin/bash
+# Install what building and testing needs and is missing; unpack the kernel
+# image the VM boots. Says nothing, and takes no time, when all is there.
+#
+# usage: tools/setup.sh [--kernel 6.1|6.12]...
+#
+# The kernel *image* is not installed: that would write to /boot and build
+# an initrd on the user's machine for a kernel that only ever runs in a VM.
+set -euo pipefail
+
+# shellcheck source=tools/kernel.sh
+. "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
+
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+
+PACKAGES=(
+	# building
+	gcc clang make libelf-dev libc6-dev bc sparse pkg-config kmod cpio
+	zstd xz-utils rsync libibverbs-dev librdmacm-dev libasan8 libubsan1
+	# the VM
+	busybox-static procps util-linux
+	# what runs in it
+	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
+	iproute2 iputils-ping ethtool tcpdump tshark python3 python3-scapy
+)
+BACKPORTS=(qemu-system-x86)
+BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources
+QEMU_MIN=10
+
+say() { echo "setup: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# Those of "$@" that are not installed.
+missing()
+{
+	local have
+	have=$(dpkg-query -W -f '${db:Status-Status} ${binary:Package}\n' \
+		"$@" 2>/dev/null | sed -n 's/^installed \([^:]*\).*/\1/p') || true
+	comm -13 <(sort -u <<<"$have") <(printf '%s\n' "$@" | sort -u)
+}
+
+qemu_is_new()
+{
+	local v
+	v=$(dpkg-query -W -f '${Version}' qemu-system-x86 2>/dev/null) || return 1
+	dpkg --compare-versions "$v" ge "1:$QEMU_MIN"
+}
+
+APT_UPDATED=
+apt_update()
+{
+	[ -z "$APT_UPDATED" ] || return 1
+	say "apt-get update"
+	apt-get -qq update || say "apt-get update had errors, going on"
+	APT_UPDATED=1
+}
+
+# A list that was never fetched, or that still names a version the archive
+# has replaced, both look like a failed install: fetch it and try again.
+apt_install()
+{
+	[ "$(id -u)" -eq 0 ] || die "run as root once, to install: $*"
+	say "installing: $*"
+	if apt-get -qq -y --no-install-recommends install "$@" </dev/null \
+	    >"$SROCE_CACHE/apt.log" 2>&1; then
+		return
+	fi
+	apt_update || { tail -n 20 "$SROCE_CACHE/apt.log" >&2; return 1; }
+	apt-get -qq -y --no-install-recommends install "$@" </dev/null \
+		>"$SROCE_CACHE/apt.log" 2>&1 ||
+		{ tail -n 20 "$SROCE_CACHE/apt.log" >&2; return 1; }
+}
+
+# The suite's backports, from the mirror the machine already uses.
+# shellcheck disable=SC2016 # apt expands these
+add_backports()
+{
+	local suite uri
+	# shellcheck disable=SC1091
+	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
+	if apt-get indextargets --format '$(RELEASE)' 'Created-By: Packages' |
+	    grep -qx "$suite-backports"; then
+		return
+	fi
+	uri=$(apt-get indextargets --format '$(RELEASE) $(SITE)' \
+		'Created-By: Packages' |
+		awk -v s="$suite" '$1 == s { print $2; exit }')
+	[ -n "$uri" ] || die "no apt source for $suite found"
+	say "adding $suite-backports from the machine's own mirror"
+	cat >"$BACKPORTS_LIST" <<-EOF
+	Types: deb
+	URIs: $uri
+	Suites: $suite-backports
+	Components: main
+	Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+	EOF
+	apt_update || true
+}
+
+install_packages()
+{
+	local want=()
+	mapfile -t want < <(missing "${PACKAGES[@]}")
+	if [ ${#want[@]} -gt 0 ]; then
+		apt_install "${want[@]}" || die "apt-get install failed"
+	fi
+	if ! qemu_is_new; then
+		add_backports
+		# shellcheck disable=SC1091
+		apt_install -t "$(. /etc/os-release &&
+			echo "$VERSION_CODENAME")-backports" "${BACKPORTS[@]}" ||
+			die "QEMU $QEMU_MIN is not to be had from backports"
+	fi
+}
+
+install_headers()	# series
+{
+	kernel_release "$1" >/dev/null && return
+	apt_install "$(kernel_headers_package "$1")" ||
+		die "headers for $1 are not to be had"
+	kernel_release "$1" >/dev/null || die "no headers for $1 after install"
+}
+
+# apt-get download works in the current directory, as user _apt where it can.
+download_image()	# release
+{
+	local v
+	v=$(dpkg-query -W -f '${Version}' "linux-headers-$1")
+	apt-get -qq download "linux-image-$1=$v" 2>/dev/null ||
+	apt-get -qq download "linux-image-$1-unsigned=$v" 2>/dev/null
+}
+
+fetch_image()	# series
+{
+	local rel dir tmp
+	rel=$(kernel_release "$1")
+	dir=$(kernel_dir "$rel")
+	[ -e "$dir/.done" ] && return
+	say "unpacking the kernel image of $rel for the VM"
+	tmp=$dir.tmp.$$
+	rm -rf "$dir" "$tmp"
+	mkdir -p "$tmp/deb"
+	if ! (cd "$tmp/deb" && { download_image "$rel" ||
+	    { apt_update && download_image "$rel"; }; }); then
+		rm -rf "$tmp"
+		return 1
+	fi
+	dpkg-deb -x "$tmp"/deb/*.deb "$tmp"
+	rm -rf "$tmp/deb" "${tmp:?}/usr/share"
+	# merged-/usr packages ship lib/modules below usr/
+	[ -d "$tmp/lib/modules" ] || { mkdir -p "$tmp/lib" &&
+		mv "$tmp/usr/lib/modules" "$tmp/lib/"; }
+	depmod -b "$tmp" "$rel"
+	touch "$tmp/.done"
+	mv "$tmp" "$dir"
+}
+
+# The archive keeps only the newest build of a kernel, so headers that were
+# installed long ago may have lost their image: take newer headers then.
+setup_kernel()	# series
+{
+	install_headers "$1"
+	fetch_image "$1" && return
+	say "the image that matches the installed $1 headers is gone, upgrading"
+	apt_update || true
+	apt_install "$(kernel_headers_package "$1")"
+	fetch_image "$1" || die "no kernel image for $1"
+}
+
+main()
+{
+	local kernels=() k
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel)	kernels+=("${2:?--kernel needs a series}"); shift 2 ;;
+		*)		die "unknown argument $1" ;;
+		esac
+	done
+	[ ${#kernels[@]} -gt 0 ] || kernels=(6.1)
+	mkdir -p "$SROCE_CACHE"
+	# several builds may start at once in one tree
+	exec 9>"$SROCE_CACHE/setup.lock"
+	flock 9
+	install_packages
+	for k in "${kernels[@]}"; do
+		setup_kernel "$k"
+	done
+}
+
+main "$@"

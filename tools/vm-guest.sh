@@ -1,0 +1,211 @@
+#!/bin/bash
+# PID 1 of the VM once the host's root is mounted: set the machine up, run
+# the job's command, unload the module, report, switch off. Everything the
+# host learns goes through /run/job: status (the command's exit status),
+# verdict (what went wrong around it, empty when nothing did) and dmesg.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
+
+JOB=/run/job
+VM_ID=$(sed -n 's/.*sroce\.id=\([0-9]*\).*/\1/p' /proc/cmdline)
+ME=$JOB/vm$VM_ID
+export VM_ID
+
+fail() { echo "$*" >>"$ME/verdict"; echo "vm$VM_ID: $*" >/dev/kmsg; }
+
+mounts()
+{
+	local rel
+	rel=$(uname -r)
+	mkdir -p /dev/pts /dev/shm "/lib/modules/$rel"
+	mount -t devpts -o gid=5,mode=620,ptmxmode=666 devpts /dev/pts
+	mount -t tmpfs -o mode=1777 shm /dev/shm
+	mount -t debugfs debugfs /sys/kernel/debug
+	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+	mount --bind "$SROCE_MODULES" "/lib/modules/$rel"
+	ln -sf /proc/self/fd /dev/fd
+	ln -sf /proc/self/fd/0 /dev/stdin
+	ln -sf /proc/self/fd/1 /dev/stdout
+	ln -sf /proc/self/fd/2 /dev/stderr
+}
+
+# A guest under TCG on a busy host stops for seconds at a time: the watchdogs
+# must wait longer than on real hardware before they cry.
+limits()
+{
+	local s
+	for s in kernel.hung_task_timeout_secs=45 kernel.hung_task_warnings=100 \
+		 kernel.watchdog_thresh=40 kernel.printk=7 \
+		 kernel.sysrq=1 kernel.unknown_nmi_panic=1 \
+		 kernel.panic_print=64 kernel.dmesg_restrict=0 \
+		 kernel.kptr_restrict=0 net.ipv4.ping_group_range="0 2147483647"; do
+		echo "${s#*=}" >"/proc/sys/$(tr . / <<<"${s%%=*}")"
+	done 2>/dev/null
+	hostname sroce-vm
+	ulimit -l unlimited
+	ulimit -c 0
+	ulimit -n 65536
+}
+
+modules()
+{
+	modprobe -a virtio_console virtio_net ib_uverbs rdma_ucm ib_umad \
+		udp_tunnel ip6_udp_tunnel ||
+		fail "modprobe of the RDMA core failed"
+}
+
+network()
+{
+	ip link set lo up
+	[ -e /sys/class/net/eth0 ] || return 0
+	ip link set eth0 up
+	ip addr add "10.9.0.$VM_ID/24" dev eth0
+	ip -6 addr add "fd09::$VM_ID/64" dev eth0 nodad
+}
+
+# Wait for a child with a limit that holds even if it hangs in the kernel,
+# where no signal reaches it; 124 when the limit passed.
+wait_for()	# seconds pid
+{
+	local timer who rc
+	sleep "$1" &
+	timer=$!
+	wait -n -p who "$2" "$timer"
+	rc=$?
+	kill "$timer" 2>/dev/null
+	[ "$who" = "$2" ] || return 124
+	return $rc
+}
+
+bounded()	# seconds command...
+{
+	local limit=$1
+	shift
+	"$@" &
+	wait_for "$limit" $!
+}
+
+blocked_tasks()
+{
+	echo "vm$VM_ID: $* - blocked tasks and CPUs follow" >/dev/kmsg
+	echo w >/proc/sysrq-trigger
+	echo l >/proc/sysrq-trigger
+}
+
+# The character device that pattern $1 matches. Its node appears a moment
+# after virtio_console is loaded, when the host has named the port.
+port()
+{
+	local try node
+	for try in {1..500}; do
+		for node in $1; do
+			[ -c "$node" ] && echo "$node" && return
+		done
+		sleep 0.02
+	done
+	fail "no $1 after $try tries"
+	echo /dev/null
+}
+
+run_command()
+{
+	local pid rc
+	# shellcheck disable=SC1091
+	. "$JOB/env"
+	cd "$SROCE_CWD" || cd /
+	if [ -n "${SROCE_INTERACTIVE:-}" ]; then
+		port /dev/hvc0 >/dev/null
+		stty rows "${SROCE_ROWS:-24}" cols "${SROCE_COLS:-80}" </dev/hvc0
+		setsid -c bash "$JOB/command" </dev/hvc0 >/dev/hvc0 2>&1
+		echo $? >"$ME/status"
+		return
+	fi
+	# The port can be opened once only, so programs get a pipe.
+	mkfifo /run/out
+	cat /run/out >"$(port '/dev/vport*p1')" &
+	CAT=$!
+	setsid bash "$JOB/command" >/run/out 2>&1 </dev/null &
+	pid=$!
+	wait_for "$SROCE_TIMEOUT" "$pid"
+	rc=$?
+	if [ $rc -eq 124 ] && kill -0 "$pid" 2>/dev/null; then
+		fail "command still running after $SROCE_TIMEOUT s"
+		blocked_tasks "time limit"
+		kill -KILL -- "-$pid"
+	fi
+	echo "$rc" >"$ME/status"
+}
+
+# Everyone goes but this shell, kernel threads (no command line) and the cat
+# that carries the output, which ends when its last writer has.
+kill_rest()
+{
+	local p
+	for p in /proc/[0-9]*; do
+		p=${p#/proc/}
+		[ "$p" -ne 1 ] && [ "$p" != "${CAT:-}" ] && [ -n "$(tr -d '\0' <"/proc/$p/cmdline" \
+			2>/dev/null)" ] && kill "-$1" "$p"
+	done 2>/dev/null
+}
+
+delete_links()
+{
+	local dev
+	for dev in /sys/class/infiniband/*; do
+		[ -e "$dev" ] || continue
+		bounded 30 rdma link delete "${dev##*/}" ||
+			fail "rdma link delete ${dev##*/} failed at the end"
+	done
+}
+
+unload()
+{
+	local try rc
+	[ -d /sys/module/sroce ] || return 0
+	# the last close of a verbs file runs from a work queue
+	for try in 1 2 3 4 5; do
+		bounded 40 rmmod sroce
+		rc=$?
+		[ $rc -eq 1 ] || break
+		sleep 0.$try
+	done
+	case $rc in
+	0)	;;
+	124)	blocked_tasks "rmmod sroce hangs"
+		fail "rmmod sroce hangs" ;;
+	*)	fail "rmmod sroce failed, references: $(cat \
+			/sys/module/sroce/refcnt)" ;;
+	esac
+}
+
+cleanup()
+{
+	kill_rest TERM
+	sleep 0.1
+	kill_rest KILL
+	[ -z "${CAT:-}" ] || wait_for 10 "$CAT"
+	delete_links
+	unload
+	# Deleted namespaces go away in a work queue, and a netdev reference
+	# that was leaked shows up there, after ten seconds of waiting.
+	if [ -n "$(ls /run/netns 2>/dev/null)" ]; then
+		bounded 30 ip -all netns delete ||
+			fail "namespaces are not deleted"
+		sleep 0.2
+	fi
+}
+
+# shellcheck disable=SC1090,SC1091
+. "$JOB/setup"
+mkdir -p "$ME"
+: >"$ME/verdict"
+mounts
+limits
+modules
+network
+run_command
+cleanup
+dmesg >"$ME/dmesg"
+touch "$ME/done"
+sync
+echo o >/proc/sysrq-trigger
+sleep 1000

@@ -1,0 +1,369 @@
+#!/bin/bash
+# Run a command in a VM: Debian's stock kernel, the host's own root read-only
+# below a tmpfs, so that whatever is installed here is there too and nothing
+# the command does can stay behind.
+#
+# usage: tools/vm.sh [options] -- command [argument...]
+#   --kernel 6.1|6.12   kernel series (tools/setup.sh has fetched it)  [6.1]
+#   --cpus N            virtual CPUs                                   [2]
+#   --mem M             memory, as QEMU takes it                       [4G]
+#   --timeout S         limit for the command                          [600]
+#   --two               two VMs on one Ethernet; the command runs in both, with
+#                       VM_ID=1 or 2, eth0 = 10.9.0.$VM_ID and fd09::$VM_ID
+#   --interactive       a shell (or the command) on this terminal
+#   --gdb               gdb stub on port 1234 (VM 2: 1235)
+#   --env NAME=VALUE    set a variable for the command (SROCE_* and ROUNDS,
+#                       TESTS, VERBOSE are passed on as they are)
+#   --qemu-arg ARG      one more argument for QEMU
+#   --keep DIR          keep console, dmesg and output of the run in DIR
+#
+# The exit status is the command's; 125 when the kernel complained, the module
+# did not unload cleanly or the VM never reported back.
+set -euo pipefail
+
+# shellcheck source=tools/kernel.sh
+. "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
+
+KERNEL=${KERNEL:-6.1}
+CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' GDB='' KEEP=''
+QEMU_ARGS=() ENVS=()
+# What a stopped machine gets on top of the command's own time, to boot and
+# to unload the module; all of it happens at a tenth of a real CPU's speed.
+GRACE=120
+
+# The kernel's complaints. Lines that merely mention a word are excluded by
+# matching how the kernel prints them.
+COMPLAINTS='WARNING: |BUG: |Oops|kernel BUG at|general protection fault'
+COMPLAINTS+='|Kernel panic|Call Trace:|cut here|possible circular|inconsistent'
+COMPLAINTS+=' lock|possible recursive|suspicious RCU|KASAN:|UBSAN:|KCSAN:|KFENCE:'
+COMPLAINTS+='|unregister_netdevice: waiting|blocked for more than|soft lockup'
+COMPLAINTS+='|hard LOCKUP|rcu.*(detected stalls|self-detected stall)|kmemleak:.*leak'
+COMPLAINTS+='|leaked|refcount_t: |scheduling while atomic|sleeping function called'
+COMPLAINTS+='|page allocation failure|Out of memory|segfault at|trap invalid opcode'
+COMPLAINTS+='|NETDEV WATCHDOG|list_(add|del) corruption|Objects remaining'
+
+say() { echo "vm: $*" >&2; }
+die() { say "$*"; exit 125; }
+
+parse()
+{
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel)	KERNEL=$2; shift 2 ;;
+		--cpus)		CPUS=$2; shift 2 ;;
+		--mem)		MEM=$2; shift 2 ;;
+		--timeout)	TIMEOUT=$2; shift 2 ;;
+		--two)		TWO=1; shift ;;
+		--interactive)	INTERACTIVE=1; shift ;;
+		--gdb)		GDB=1; shift ;;
+		--env)		ENVS+=("$2"); shift 2 ;;
+		--qemu-arg)	QEMU_ARGS+=("$2"); shift 2 ;;
+		--keep)		KEEP=$2; shift 2 ;;
+		-h|--help)	sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"; exit 0 ;;
+		--)		shift; COMMAND=("$@"); return ;;
+		-*)		die "unknown option $1" ;;
+		*)		COMMAND=("$@"); return ;;
+		esac
+	done
+	COMMAND=()
+}
+
+# "$@" (module names) and what they need, in the order insmod wants.
+module_closure()	# kernel-dir release module...
+{
+	local base=$1/lib/modules/$2
+	shift 2
+	awk -v want="$*" '
+	function name(path) {
+		sub(/.*\//, "", path); sub(/\.ko.*/, "", path)
+		gsub(/-/, "_", path); return path
+	}
+	function visit(m,   n, d, i) {
+		if (seen[m]++ || !(m in path)) return
+		n = split(deps[m], d, " ")
+		for (i = 1; i <= n; i++) visit(name(d[i]))
+		print path[m]
+	}
+	{ p = $1; sub(/:$/, "", p); m = name(p); path[m] = p
+	  sub(/^[^:]*: */, ""); deps[m] = $0 }
+	END { n = split(want, w, " "); for (i = 1; i <= n; i++) visit(w[i]) }
+	' "$base/modules.dep"
+}
+
+# One initramfs per kernel release, made again when its /init has changed.
+make_initramfs()
+{
+	local tmp path file
+	INITRAMFS=$SROCE_CACHE/initramfs-$RELEASE.cpio
+	[ "$INITRAMFS" -nt "$SROCE_ROOT/tools/vm-init" ] &&
+		[ "$INITRAMFS" -nt "$SROCE_ROOT/tools/vm.sh" ] &&
+		[ "$INITRAMFS" -nt "$KDIR/.done" ] && return
+	tmp=$(mktemp -d "$SROCE_CACHE/initramfs.XXXXXX")
+	mkdir -p "$tmp"/{bin,dev,proc,sys,modules}
+	cp /bin/busybox "$tmp/bin/"
+	cp "$SROCE_ROOT/tools/vm-init" "$tmp/init"
+	chmod 755 "$tmp/init"
+	while read -r path; do
+		file=${path##*/}
+		case $file in
+		*.xz)	file=${file%.xz}
+			xz -dc "$KDIR/lib/modules/$RELEASE/$path" \
+				>"$tmp/modules/$file" ;;
+		*)	cp "$KDIR/lib/modules/$RELEASE/$path" "$tmp/modules/" ;;
+		esac
+		echo "$file" >>"$tmp/modules/order"
+	done < <(module_closure "$KDIR" "$RELEASE" virtio_pci 9pnet_virtio 9p \
+		overlay)
+	(cd "$tmp" && find . | cpio --quiet -o -H newc -R 0:0) >"$tmp.cpio"
+	mv "$tmp.cpio" "$INITRAMFS"
+	rm -rf "$tmp"
+}
+
+# /dev/kvm that opens is no proof that it works (nested and stripped-down
+# hosts): believe a kernel that boots on it. The verdict holds for one host
+# kernel, CPU and QEMU.
+kvm_works()
+{
+	local key verdict=$SROCE_CACHE/kvm
+	[ -w /dev/kvm ] || return 1
+	key="$(uname -r) $(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo) \
+$(dpkg-query -W -f '${Version}' qemu-system-x86)"
+	if [ "$(sed -n 1p "$verdict" 2>/dev/null)" != "$key" ]; then
+		say "probing whether KVM works here (once)"
+		{
+			echo "$key"
+			timeout -k 1 10 qemu-system-x86_64 -nodefaults \
+				-no-user-config -display none -no-reboot \
+				-machine q35 -cpu host -accel kvm -smp 2 -m 512 \
+				-kernel "$KDIR/boot/vmlinuz-$RELEASE" \
+				-initrd "$INITRAMFS" -serial stdio -append \
+				"console=ttyS0 quiet panic=-1 sroce.probe" \
+				</dev/null 2>/dev/null |
+				grep -ao sroce-probe-ok || echo no
+		} >"$verdict.$$"
+		mv "$verdict.$$" "$verdict"
+	fi
+	[ "$(sed -n 2p "$verdict")" = sroce-probe-ok ]
+}
+
+# What the guest reads: setup (before anything runs), env (for the command)
+# and the command itself.
+write_job()
+{
+	local v
+	mkdir -p "$JOB/vm1" "$JOB/vm2" "$JOB/shared"
+	echo "$SROCE_ROOT/tools/vm-guest.sh" >"$JOB/guest"
+	printf 'SROCE_MODULES=%q\n' "$KDIR/lib/modules/$RELEASE" >"$JOB/setup"
+	{
+		for v in "${!SROCE_@}" ROUNDS TESTS VERBOSE KERNEL TERM; do
+			[ -z "${!v+set}" ] || printf 'export %s=%q\n' "$v" "${!v}"
+		done
+		for v in ${ENVS[@]+"${ENVS[@]}"}; do
+			printf 'export %s=%q\n' "${v%%=*}" "${v#*=}"
+		done
+		printf 'export SROCE_CWD=%q SROCE_TIMEOUT=%q SROCE_JOB=/run/job\n' \
+			"$PWD" "$TIMEOUT"
+		[ -z "$INTERACTIVE" ] || {
+			local size
+			size=$(stty size 2>/dev/null || echo 24 80)
+			echo "export SROCE_INTERACTIVE=1" \
+				"SROCE_ROWS=${size% *} SROCE_COLS=${size#* }"
+		}
+	} >"$JOB/env"
+	if [ ${#COMMAND[@]} -eq 0 ]; then
+		echo "exec bash -l" >"$JOB/command"
+	else
+		printf 'exec'
+		printf ' %q' "${COMMAND[@]}"
+		echo
+	fi >>"$JOB/command"
+}
+
+# Directories of ours that the guest's own tmpfs mounts would hide.
+kept_dirs()
+{
+	local d keep=()
+	for d in "$SROCE_ROOT" "$SROCE_CACHE" "$PWD"; do
+		d=$(realpath "$d")
+		case $d/ in
+		/tmp/*|/run/*|/var/tmp/*)
+			[[ " ${keep[*]-} " == *" $d "* ]] || keep+=("$d") ;;
+		esac
+	done
+	(IFS=,; echo "${keep[*]-}")
+}
+
+qemu()	# id
+{
+	local id=$1 dir=$JOB/vm$1 args=()
+	args=(
+		-nodefaults -no-user-config -display none -no-reboot
+		-name "sroce$id" -machine "q35,usb=off,vmport=off" "${ACCEL[@]}"
+		-smp "$CPUS" -m "$MEM"
+		-kernel "$KDIR/boot/vmlinuz-$RELEASE" -initrd "$INITRAMFS"
+		-append "$CMDLINE sroce.id=$id"
+		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
+		-device virtio-9p-pci,fsdev=root,mount_tag=root
+		-fsdev "local,id=job,path=$JOB,security_model=none"
+		-device virtio-9p-pci,fsdev=job,mount_tag=job
+		-device virtio-rng-pci
+		-chardev "file,id=console,path=$dir/console"
+		-serial chardev:console
+		-chardev "pipe,id=mon,path=$dir/mon" -mon chardev=mon
+		-device virtio-serial-pci,max_ports=4
+	)
+	if [ -n "$INTERACTIVE" ]; then
+		args+=(-chardev stdio,id=tty,signal=off
+		       -device virtconsole,chardev=tty)
+	else
+		args+=(-chardev "file,id=out,path=$dir/out"
+		       -device virtserialport,chardev=out,nr=1)
+	fi
+	if [ -n "$TWO" ]; then
+		args+=(-device "virtio-net-pci,netdev=n,mac=52:54:00:09:00:0$id"
+		       -netdev "stream,id=n,addr.type=unix,addr.path=$JOB/wire,$(
+			[ "$id" = 1 ] && echo server=on ||
+			echo server=off,reconnect-ms=100)")
+	fi
+	[ -z "$GDB" ] || args+=(-gdb "tcp:127.0.0.1:$((1233 + id))")
+	exec qemu-system-x86_64 "${args[@]}" ${QEMU_ARGS[@]+"${QEMU_ARGS[@]}"}
+}
+
+# Start VM $1 in the background with its output going to ours.
+start()
+{
+	local id=$1 dir=$JOB/vm$1
+	mkfifo "$dir/mon.in" "$dir/mon.out"
+	: >"$dir/console"
+	if [ -n "$INTERACTIVE" ]; then
+		qemu "$id"
+		return
+	fi
+	mkfifo "$dir/out"
+	if [ -n "$TWO" ]; then
+		sed -u "s/^/[$id] /" <"$dir/out" &
+	else
+		cat "$dir/out" &
+	fi
+	READERS+=($!)
+	qemu "$id" </dev/null 2>"$dir/qemu.log" &
+	QEMUS[id]=$!
+}
+
+# A machine that is silent past its time gets an NMI, on which its kernel
+# panics with every CPU's stack on the console; then it is ended.
+stop_overdue()	# id
+{
+	say "VM $1 did not report back in time, stopping it"
+	timeout 2 bash -c "echo nmi >'$JOB/vm$1/mon.in'" || true
+	sleep 3
+	kill -KILL "${QEMUS[$1]}" 2>/dev/null || true
+}
+
+wait_all()
+{
+	local deadline=$((SECONDS + TIMEOUT + GRACE)) id p
+	for id in "${!QEMUS[@]}"; do
+		while kill -0 "${QEMUS[$id]}" 2>/dev/null; do
+			if [ $SECONDS -ge $deadline ]; then
+				stop_overdue "$id"
+				echo "never reported back" >>"$JOB/vm$id/overdue"
+			fi
+			sleep 0.1
+		done
+	done
+	for p in "${READERS[@]}"; do
+		wait "$p" 2>/dev/null || true
+	done
+}
+
+# Print what is wrong with VM $1's run; true when something is.
+complaints()
+{
+	local dir=$JOB/vm$1 log=$JOB/vm$1/log
+	tr -d '\r' <"$dir/console" >"$log"
+	[ ! -e "$dir/dmesg" ] || cat "$dir/dmesg" >>"$log"
+	if grep -qaE "$COMPLAINTS" "$log"; then
+		say "VM $1: the kernel complained:"
+		grep -aE -m1 -B3 -A45 "$COMPLAINTS" "$log" >&2
+		return 0
+	fi
+	cat "$dir/overdue" "$dir/verdict" >"$dir/wrong" 2>/dev/null || true
+	if [ -s "$dir/wrong" ]; then
+		sed "s/^/vm: VM $1: /" "$dir/wrong" >&2
+		return 0
+	fi
+	if [ ! -e "$dir/done" ]; then
+		say "VM $1 ended without a report"
+		cat "$dir/qemu.log" >&2 2>/dev/null || true
+		return 0
+	fi
+	return 1
+}
+
+verdict()
+{
+	local rc=0 id s
+	for id in 1 ${TWO:+2}; do
+		s=$(cat "$JOB/vm$id/status" 2>/dev/null || echo 125)
+		[ "$rc" -ne 0 ] || rc=$s
+		if complaints "$id"; then
+			rc=125
+			say "VM $id: the last of the console:"
+			tail -n 40 "$JOB/vm$id/console" | tr -d '\r' >&2
+		fi
+	done
+	return "$rc"
+}
+
+finish()
+{
+	local id
+	for id in "${!QEMUS[@]}"; do
+		kill -KILL "${QEMUS[$id]}" 2>/dev/null || true
+	done
+	if [ -n "$KEEP" ]; then
+		mkdir -p "$KEEP"
+		find "$JOB" -type p -o -type s | xargs -r rm -f
+		cp -r "$JOB/." "$KEEP/"
+	fi
+	rm -rf "$JOB"
+}
+
+main()
+{
+	local keep rc=0
+	parse "$@"
+	"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL"
+	RELEASE=$(kernel_release "$KERNEL") || die "no kernel $KERNEL"
+	KDIR=$(kernel_dir "$RELEASE")
+	make_initramfs
+	if kvm_works; then
+		ACCEL=(-accel kvm -cpu host)
+	else
+		ACCEL=(-accel tcg,thread=multi -cpu max)
+	fi
+	CMDLINE="console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off"
+	CMDLINE+=" nokaslr net.ifnames=0 apparmor=0 audit=0 log_buf_len=8M"
+	CMDLINE+=" rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on"
+	CMDLINE+=" no_timer_check tsc=nowatchdog"
+	keep=$(kept_dirs)
+	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
+
+	QEMUS=() READERS=()
+	JOB=$(mktemp -d "${TMPDIR:-/tmp}/sroce-vm.XXXXXX")
+	trap finish EXIT
+	trap 'exit 130' INT TERM
+	write_job
+	if [ -n "$INTERACTIVE" ]; then
+		(start 1)
+	else
+		start 1
+		[ -z "$TWO" ] || start 2
+		wait_all
+	fi
+	verdict || rc=$?
+	exit "$rc"
+}
+
+main "$@"
