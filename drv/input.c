@@ -78,6 +78,8 @@ static bool icrc_ok(const struct sk_buff *skb, const struct sroce_pkt *pkt)
 		return false;
 	skb_prepare_seq_read((struct sk_buff *)skb, from, to, &seq);
 	while ((len = skb_seq_read(done, &data, &seq))) {
+		/* a piece ends where its memory does, not at @to */
+		len = min(len, to - from - done);
 		crc = sroce_icrc_data(crc, data, len);
 		done += len;
 	}

@@ -8,13 +8,53 @@
 #include <rdma/ib_mad.h>
 #include "dev.h"
 
+/* The core asks at registration and keeps the answer; users get ours. */
+static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->fw_ver = SROCE_FW_VERSION;
+	attr->vendor_part_id = SROCE_VENDOR_PART;
+	attr->hw_ver = 1;
+	attr->max_mr_size = ~0ULL;
+	attr->page_size_cap = PAGE_SIZE;
+	attr->max_qp = SROCE_MAX_QP;
+	attr->max_qp_wr = SROCE_MAX_QP_WR;
+	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
+				 IB_DEVICE_BAD_QKEY_CNTR |
+				 IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_CHANGE_PHY_PORT |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SRQ_RESIZE;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->max_send_sge = SROCE_MAX_SGE;
+	attr->max_recv_sge = SROCE_MAX_SGE;
+	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_cq = SROCE_MAX_CQ;
+	attr->max_cqe = SROCE_MAX_CQE;
+	attr->max_mr = SROCE_MAX_MR;
+	attr->max_pd = SROCE_MAX_PD;
+	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;
+	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->max_ah = SROCE_MAX_AH;
+	attr->max_srq = SROCE_MAX_SRQ;
+	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
+	attr->max_srq_sge = SROCE_MAX_SGE;
+	attr->max_pkeys = 1;
+	attr->local_ca_ack_delay = SROCE_CA_ACK_DELAY;
+	attr->sys_image_guid = dev->ibdev.node_guid;
+}
+
 static int sroce_query_device(struct ib_device *ibdev,
 			      struct ib_device_attr *attr,
 			      struct ib_udata *udata)
 {
 	if (udata->inlen || udata->outlen)
 		return -EINVAL;
-	*attr = ibdev->attrs;
+	fill_attrs(to_sdev(ibdev), attr);
 	return 0;
 }
 
@@ -107,7 +147,10 @@ static int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
 
 static void sroce_get_fw_str(struct ib_device *ibdev, char *str)
 {
-	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", SROCE_VERSION);
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u",
+		 (u32)(SROCE_FW_VERSION >> 32),
+		 (u32)(SROCE_FW_VERSION >> 16 & 0xffff),
+		 (u32)(SROCE_FW_VERSION & 0xffff));
 }
 
 static int sroce_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata)
@@ -217,43 +260,6 @@ const struct ib_device_ops sroce_dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ibuc),
 };
 
-static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
-{
-	attr->vendor_part_id = SROCE_VENDOR_PART;
-	attr->hw_ver = 1;
-	attr->max_mr_size = ~0ULL;
-	attr->page_size_cap = PAGE_SIZE;
-	attr->max_qp = SROCE_MAX_QP;
-	attr->max_qp_wr = SROCE_MAX_QP_WR;
-	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
-				 IB_DEVICE_BAD_QKEY_CNTR |
-				 IB_DEVICE_CURR_QP_STATE_MOD |
-				 IB_DEVICE_CHANGE_PHY_PORT |
-				 IB_DEVICE_PORT_ACTIVE_EVENT |
-				 IB_DEVICE_SYS_IMAGE_GUID |
-				 IB_DEVICE_RC_RNR_NAK_GEN |
-				 IB_DEVICE_SRQ_RESIZE;
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
-	attr->max_send_sge = SROCE_MAX_SGE;
-	attr->max_recv_sge = SROCE_MAX_SGE;
-	attr->max_sge_rd = SROCE_MAX_SGE;
-	attr->max_cq = SROCE_MAX_CQ;
-	attr->max_cqe = SROCE_MAX_CQE;
-	attr->max_mr = SROCE_MAX_MR;
-	attr->max_pd = SROCE_MAX_PD;
-	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
-	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
-	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;
-	attr->atomic_cap = IB_ATOMIC_GLOB;
-	attr->max_ah = SROCE_MAX_AH;
-	attr->max_srq = SROCE_MAX_SRQ;
-	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
-	attr->max_srq_sge = SROCE_MAX_SGE;
-	attr->max_pkeys = 1;
-	attr->local_ca_ack_delay = SROCE_CA_ACK_DELAY;
-	attr->sys_image_guid = dev->ibdev.node_guid;
-}
-
 /**
  * sroce_dev_attrs() - operations and attributes of a new device
  * @dev: the device
@@ -268,6 +274,5 @@ void sroce_dev_attrs(struct sroce_dev *dev)
 	strscpy(ibdev->node_desc, "sroce", sizeof(ibdev->node_desc));
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
-	fill_attrs(dev, &ibdev->attrs);
 	ib_set_device_ops(ibdev, &sroce_dev_ops);
 }
