@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* BTH opcodes, 9.2.1 table 38. */
 
+#include <linux/errno.h>
 #include <linux/kernel.h>
 #include "opcode.h"
 

@@ -2,7 +2,7 @@
 /* Parsing and building of BTH and the extended headers. */
 
 #include <linux/errno.h>
-#include <asm/unaligned.h>
+#include "../compat/unaligned.h"
 #include "pkt.h"
 
 static const u8 *parse_ext(struct sroce_pkt *pkt, const u8 *p)
