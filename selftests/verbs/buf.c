@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Buffers whose every byte, and the bytes around, are accounted for. */
+
+#define _GNU_SOURCE
+#include <sched.h>
+#include <sys/mman.h>
+#include "vt.h"
+
+#define CANARY	0xc5
+
+uint64_t vt_rand(uint64_t *state)
+{
+	uint64_t x = *state ? *state : 0x9e3779b97f4a7c15ULL;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return *state = x;
+}
+
+uint32_t vt_below(uint64_t *state, uint32_t n)
+{
+	return n ? (vt_rand(state) >> 20) % n : 0;
+}
+
+void vt_fill(void *to, size_t len, uint64_t seed)
+{
+	uint64_t state = (seed + 1) * 0x9e3779b97f4a7c15ULL;
+	uint8_t *p = to;
+	uint64_t x;
+
+	for (; len >= sizeof(x); len -= sizeof(x), p += sizeof(x)) {
+		x = vt_rand(&state);
+		memcpy(p, &x, sizeof(x));
+	}
+	x = vt_rand(&state);
+	memcpy(p, &x, len);
+}
+
+/*
+ * The buffer ends where a guard starts, and begins wherever that makes it:
+ * lengths that are no multiple of 8 give an unaligned buffer.
+ */
+vt_why vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
+{
+	size_t room = (len + 4095) & ~4095UL;
+
+	memset(b, 0, sizeof(*b));
+	b->map_len = room + 2 * VT_GUARD;
+	b->map = mmap(NULL, b->map_len, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (b->map == MAP_FAILED) {
+		b->map = NULL;
+		return vt_because("mmap: %s", strerror(errno));
+	}
+	b->len = len;
+	b->data = b->map + VT_GUARD + (room - len);
+	b->shadow = malloc(len ? len : 1);
+	CHECK(b->shadow, "out of memory");
+	memset(b->map, CANARY, b->map_len);
+	memset(b->data, 0, len);
+	memset(b->shadow, 0, len);
+
+	b->mr = ibv_reg_mr(pd, b->data, len, access);
+	CHECK(b->mr, "ibv_reg_mr of %zu bytes: %s", len, strerror(errno));
+	return NULL;
+}
+
+void vt_buf_close(struct vt_buf *b)
+{
+	if (b->mr)
+		ibv_dereg_mr(b->mr);
+	if (b->map)
+		munmap(b->map, b->map_len);
+	free(b->shadow);
+	memset(b, 0, sizeof(*b));
+}
+
+void vt_buf_fill(struct vt_buf *b, uint64_t seed)
+{
+	vt_fill(b->data, b->len, seed);
+	memcpy(b->shadow, b->data, b->len);
+}
+
+static vt_why check_guard(const uint8_t *p, const uint8_t *end, const char *side)
+{
+	for (; p < end; p++)
+		CHECK(*p == CANARY, "guard %s the buffer overwritten", side);
+	return NULL;
+}
+
+vt_why vt_buf_guards(const struct vt_buf *b)
+{
+	TRY(check_guard(b->map, b->data, "before"));
+	return check_guard(b->data + b->len, b->map + b->map_len, "behind");
+}
+
+vt_why vt_buf_check(const struct vt_buf *b)
+{
+	size_t i;
+
+	TRY(vt_buf_guards(b));
+	if (!memcmp(b->data, b->shadow, b->len))
+		return NULL;
+	for (i = 0; b->data[i] == b->shadow[i]; i++)
+		;
+	return vt_because("byte %zu of %zu is %02x, not %02x", i, b->len,
+			  b->data[i], b->shadow[i]);
+}
+
+/* For what the peer learns without a completion. */
+vt_why vt_buf_wait(const struct vt_buf *b, int ms)
+{
+	uint64_t end = vt_now_us() + ms * 1000ULL;
+
+	while (memcmp(b->data, b->shadow, b->len) && vt_now_us() < end)
+		sched_yield();
+	return vt_buf_check(b);
+}
+
+struct ibv_sge vt_sge(const struct vt_buf *b, size_t off, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)b->data + off,
+		.length = len,
+		.lkey = b->mr->lkey,
+	};
+
+	return sge;
+}
