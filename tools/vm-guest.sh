@@ -10,7 +10,8 @@ VM_ID=$(sed -n 's/.*sroce\.id=\([0-9]*\).*/\1/p' /proc/cmdline)
 ME=$JOB/vm$VM_ID
 export VM_ID
 
-fail() { echo "$*" >>"$ME/verdict"; echo "vm$VM_ID: $*" >/dev/kmsg; }
+note() { echo "vm$VM_ID: $*" >/dev/kmsg; }
+fail() { echo "$*" >>"$ME/verdict"; note "$*"; }
 
 mounts()
 {
@@ -33,14 +34,13 @@ mounts()
 limits()
 {
 	local s
-	for s in kernel.hung_task_timeout_secs=45 kernel.hung_task_warnings=100 \
-		 kernel.watchdog_thresh=40 kernel.printk=7 \
-		 kernel.sysrq=1 kernel.unknown_nmi_panic=1 \
-		 kernel.panic_print=64 kernel.dmesg_restrict=0 \
-		 kernel.kptr_restrict=0 net.ipv4.ping_group_range="0 2147483647"; do
-		echo "${s#*=}" >"/proc/sys/$(tr . / <<<"${s%%=*}")"
+	for s in kernel/hung_task_timeout_secs=45 kernel/hung_task_warnings=100 \
+		 kernel/watchdog_thresh=40 kernel/printk=7 kernel/sysrq=1 \
+		 kernel/unknown_nmi_panic=1 kernel/panic_print=64 \
+		 net/ipv4/ping_group_range="0 2147483647"; do
+		echo "${s#*=}" >"/proc/sys/${s%%=*}"
 	done 2>/dev/null
-	hostname sroce-vm
+	echo sroce-vm >/proc/sys/kernel/hostname
 	ulimit -l unlimited
 	ulimit -c 0
 	ulimit -n 65536
@@ -48,7 +48,7 @@ limits()
 
 modules()
 {
-	modprobe -a virtio_console virtio_net ib_uverbs rdma_ucm ib_umad \
+	modprobe -a virtio_console ib_uverbs rdma_ucm ib_umad \
 		udp_tunnel ip6_udp_tunnel ||
 		fail "modprobe of the RDMA core failed"
 }
@@ -56,7 +56,8 @@ modules()
 network()
 {
 	ip link set lo up
-	[ -e /sys/class/net/eth0 ] || return 0
+	[ -n "$SROCE_TWO" ] || return 0
+	modprobe virtio_net
 	ip link set eth0 up
 	ip addr add "10.9.0.$VM_ID/24" dev eth0
 	ip -6 addr add "fd09::$VM_ID/64" dev eth0 nodad
@@ -135,15 +136,15 @@ run_command()
 	echo "$rc" >"$ME/status"
 }
 
-# Everyone goes but this shell, kernel threads (no command line) and the cat
+# Everyone goes but this shell, kernel threads (no executable) and the cat
 # that carries the output, which ends when its last writer has.
 kill_rest()
 {
 	local p
 	for p in /proc/[0-9]*; do
 		p=${p#/proc/}
-		[ "$p" -ne 1 ] && [ "$p" != "${CAT:-}" ] && [ -n "$(tr -d '\0' <"/proc/$p/cmdline" \
-			2>/dev/null)" ] && kill "-$1" "$p"
+		[ "$p" -ne 1 ] && [ "$p" != "${CAT:-}" ] &&
+			[ -e "/proc/$p/exe" ] && kill "-$1" "$p"
 	done 2>/dev/null
 }
 
@@ -202,8 +203,11 @@ mounts
 limits
 modules
 network
+note "the command starts"
 run_command
+note "the command has ended"
 cleanup
+note "all is cleaned up"
 dmesg >"$ME/dmesg"
 touch "$ME/done"
 sync

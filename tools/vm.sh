@@ -153,7 +153,8 @@ write_job()
 	local v
 	mkdir -p "$JOB/vm1" "$JOB/vm2" "$JOB/shared"
 	echo "$SROCE_ROOT/tools/vm-guest.sh" >"$JOB/guest"
-	printf 'SROCE_MODULES=%q\n' "$KDIR/lib/modules/$RELEASE" >"$JOB/setup"
+	printf 'SROCE_MODULES=%q SROCE_TWO=%q\n' \
+		"$KDIR/lib/modules/$RELEASE" "$TWO" >"$JOB/setup"
 	{
 		for v in "${!SROCE_@}" ROUNDS TESTS VERBOSE KERNEL TERM; do
 			[ -z "${!v+set}" ] || printf 'export %s=%q\n' "$v" "${!v}"
@@ -277,28 +278,31 @@ wait_all()
 	done
 }
 
-# Print what is wrong with VM $1's run; true when something is.
+# Print what is wrong with VM $1's run; true when something is. The stacks
+# that the guest printed because of a time limit are no complaint by themselves.
 complaints()
 {
-	local dir=$JOB/vm$1 log=$JOB/vm$1/log
-	tr -d '\r' <"$dir/console" >"$log"
-	[ ! -e "$dir/dmesg" ] || cat "$dir/dmesg" >>"$log"
+	local dir=$JOB/vm$1 log=$JOB/vm$1/log f bad=1
+	for f in "$dir/console" "$dir/dmesg"; do
+		[ ! -e "$f" ] || tr -d '\r' <"$f" |
+			sed '/blocked tasks and CPUs follow/,$d'
+	done >"$log"
+	for f in "$dir/overdue" "$dir/verdict"; do
+		[ -s "$f" ] || continue
+		sed "s/^/vm: VM $1: /" "$f" >&2
+		bad=0
+	done
 	if grep -qaE "$COMPLAINTS" "$log"; then
 		say "VM $1: the kernel complained:"
 		grep -aE -m1 -B3 -A45 "$COMPLAINTS" "$log" >&2
-		return 0
-	fi
-	cat "$dir/overdue" "$dir/verdict" >"$dir/wrong" 2>/dev/null || true
-	if [ -s "$dir/wrong" ]; then
-		sed "s/^/vm: VM $1: /" "$dir/wrong" >&2
-		return 0
+		bad=0
 	fi
 	if [ ! -e "$dir/done" ]; then
 		say "VM $1 ended without a report"
 		cat "$dir/qemu.log" >&2 2>/dev/null || true
-		return 0
+		bad=0
 	fi
-	return 1
+	return $bad
 }
 
 verdict()
@@ -324,7 +328,7 @@ finish()
 	done
 	if [ -n "$KEEP" ]; then
 		mkdir -p "$KEEP"
-		find "$JOB" -type p -o -type s | xargs -r rm -f
+		find "$JOB" \( -type p -o -type s \) -delete
 		cp -r "$JOB/." "$KEEP/"
 	fi
 	rm -rf "$JOB"

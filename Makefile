@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+# make help lists the targets. The kernel's own rules are in Kbuild; this file
+# chooses what they build against and runs the VM.
+
+SHELL := /bin/bash
+
+# The headers to build against: KDIR= as it is, or KERNEL=6.1|6.12 for those of
+# Debian's kernel, or else the running kernel's.
+ifdef KERNEL
+HEADERS := $(shell . tools/kernel.sh && kernel_headers $(KERNEL))
+KDIR    ?= $(HEADERS)
+endif
+KDIR    ?= /lib/modules/$(shell uname -r)/build
+VMKERNEL := $(or $(KERNEL),6.1)
+
+# One build directory per kernel, so that two of them never mix objects.
+RELEASE := $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null)
+BUILD   ?= $(CURDIR)/.build/$(or $(KERNEL),$(RELEASE))
+VM       = tools/vm.sh --kernel $(VMKERNEL) $(VMFLAGS)
+VMENV    = --env SROCE_KO=$(CURDIR)/.build/$(VMKERNEL)/sroce.ko
+
+# Debian's headers were configured with gcc, and ask for options that clang
+# does not have; tell Kbuild which compiler it is being run with instead.
+CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
+
+.DEFAULT_GOAL := all
+.PHONY: all module vm-module setup demo check shell lint clean install help
+
+## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
+all: module
+	@cp $(BUILD)/sroce.ko sroce.ko
+
+# Kbuild leaves its objects beside the sources, so the build directory is a
+# tree of links to them; links to files that are gone are dropped.
+module:
+	@test -e "$(KDIR)/Makefile" || { \
+		echo "No kernel headers in '$(KDIR)'." \
+			"Install them, or give KDIR=, or KERNEL=6.1 after tools/setup.sh." >&2; \
+		exit 1; }
+	@mkdir -p $(BUILD)
+	@ln -sf $(CURDIR)/Kbuild $(BUILD)/
+	@for d in $$(find drv uapi -name '*.[ch]' -printf '%h\n' | sort -u); do \
+		mkdir -p $(BUILD)/$$d && \
+		ln -sf $$(find $(CURDIR)/$$d -maxdepth 1 -name '*.[ch]') $(BUILD)/$$d/; \
+	done
+	@find $(BUILD) -xtype l -delete
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) modules
+
+setup:
+	@tools/setup.sh --kernel $(VMKERNEL)
+
+# The headers may only exist once setup has run, so make has to look again.
+vm-module: setup
+	@$(MAKE) --no-print-directory KERNEL=$(VMKERNEL) module
+
+## demo: build, boot a VM and show every stock tool working (LINK=rxe to compare)
+demo: vm-module
+	@$(VM) --timeout 300 $(VMENV) --env SROCE_LINK_TYPE=$(or $(LINK),sroce) -- tools/demo.sh
+
+## check: build, unit tests, and all selftests in a VM (KERNEL=, TESTS="stock links", ROUNDS=)
+check:
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/check.sh $(TESTS)
+
+## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
+shell: vm-module
+	@$(VM) --interactive $(VMENV) -- tools/shell.sh
+
+## lint: warnings of gcc, clang, sparse, checkpatch and shellcheck
+lint: setup
+	@KERNEL=$(VMKERNEL) tools/lint.sh '$(CLANG_IS)'
+
+## install: put the module where modprobe and rdma link find it
+install: module
+	$(MAKE) -C $(KDIR) M=$(BUILD) modules_install
+
+## clean: remove what was built (.cache, with the kernel images, stays)
+clean:
+	rm -rf .build
+	rm -f sroce.ko
+	@for d in selftests/unit selftests/verbs; do \
+		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
+
+## help: this list
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
