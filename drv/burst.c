@@ -6,6 +6,10 @@
 
 #include "dev.h"
 
+/* How often a QP in the error state is looked after, in ns */
+#define SWEEP_MIN	(1 * (u64)NSEC_PER_MSEC)
+#define SWEEP_MAX	(128 * (u64)NSEC_PER_MSEC)
+
 /**
  * sroce_now() - monotonic time in ns
  */
@@ -87,6 +91,40 @@ static void send_queued(struct sroce_qp *qp)
 	host->sending = false;
 }
 
+/*
+ * The provider posts receives without telling the kernel. Those posted to a QP
+ * in the error state are to be flushed all the same, so it is looked after, the
+ * less often the longer nothing comes.
+ */
+static bool needs_sweep(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_ERR && qp->user && !qp->srq;
+}
+
+static void watch_error(struct sroce_qp *qp)
+{
+	struct sroce_qp_host *host = qp->host;
+
+	if (!needs_sweep(qp)) {
+		host->sweep = 0;
+		return;
+	}
+	if (hrtimer_active(&host->rnr_timer))
+		return;
+	host->sweep = clamp(host->sweep * 2, SWEEP_MIN, SWEEP_MAX);
+	sroce_timer_rnr(qp, host->sweep);
+}
+
+static void sweep(struct sroce_qp *qp)
+{
+	if (sroce_ring_filled(&qp->rq.ring))
+		qp->host->sweep = 0;
+	sroce_sq_flush(qp);
+	sroce_rq_flush(qp);
+	qp->host->sweep = clamp(qp->host->sweep * 2, SWEEP_MIN, SWEEP_MAX);
+	sroce_timer_rnr(qp, qp->host->sweep);
+}
+
 /**
  * sroce_qp_begin() - take a QP for a burst of work
  * @qp: the QP
@@ -112,6 +150,7 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 	bool more;
 
 	more = sroce_qp_run(qp);
+	watch_error(qp);
 	send_queued(qp);
 	duty = qp->duty;
 	events = qp->events;
@@ -159,7 +198,10 @@ static enum hrtimer_restart rnr_timer_fn(struct hrtimer *timer)
 		container_of(timer, struct sroce_qp_host, rnr_timer);
 
 	sroce_qp_begin(host->qp);
-	sroce_req_rnr_over(host->qp);
+	if (needs_sweep(host->qp))
+		sweep(host->qp);
+	else
+		sroce_req_rnr_over(host->qp);
 	sroce_qp_end(host->qp);
 	return HRTIMER_NORESTART;
 }

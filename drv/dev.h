@@ -120,7 +120,8 @@ struct sroce_map {
  * @rcu: frees this after the last lookup
  * @ack_timer: acknowledge timer
  * @ack_when: when @ack_timer will fire, 0 if it won't
- * @rnr_timer: RNR timer
+ * @rnr_timer: RNR timer; in the error state, the next look after receives
+ * @sweep: ns until the next look after a QP in the error state
  * @kick: goes on when a burst was cut short, and starts kernel sends
  * @post_lock: serializes kernel senders
  * @posted: kernel QP: send work requests posted
@@ -138,6 +139,7 @@ struct sroce_qp_host {
 	struct hrtimer		ack_timer;
 	u64			ack_when;
 	struct hrtimer		rnr_timer;
+	u64			sweep;
 	struct tasklet_struct	kick;
 	spinlock_t		post_lock;
 	u32			posted;
