@@ -1,0 +1,90 @@
+#!/bin/bash
+# What goes over the wire, seen by two programs that are not ours: tshark has
+# to dissect every frame, and scapy and Annex A17 have to agree on every ICRC.
+set -uo pipefail
+# shellcheck source=selftests/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+CAP=/tmp/roce.pcap
+TOOLS="rping ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw ibv_uc_pingpong
+ibv_ud_pingpong"
+
+# Frames as they would leave a real NIC: without segmentation offload the stack
+# cuts bursts up before a capture sees them.
+no_offloads()
+{
+	in_a ethtool -K va tx-udp-segmentation off gro off tx off
+	in_b ethtool -K vb tx-udp-segmentation off gro off tx off
+} >/dev/null 2>&1
+
+start_capture()
+{
+	in_a tcpdump -i va -B 32768 -s 0 -w $CAP udp port 4791 \
+		>/tmp/tcpdump.log 2>&1 &
+	CAPTURE=$!
+	wait_until 15 grep -q 'listening on' /tmp/tcpdump.log
+}
+
+stop_capture()
+{
+	sleep 0.5
+	kill -INT "$CAPTURE"
+	wait "$CAPTURE"
+	grep -q '^0 packets dropped by kernel' /tmp/tcpdump.log ||
+		{ cat /tmp/tcpdump.log; return 1; }
+}
+
+small_args()
+{
+	case $1 in
+	rping)		echo "-C 10 -V -v -S 3000 -p $CM_PORT" ;;
+	ib_atomic_bw)	echo "-n 20" ;;
+	ib_*)		echo "-s 5000 -n 10" ;;
+	ibv_*)		echo "-s 1024 -n 10" ;;
+	esac
+}
+eval "$(declare -f small_args | sed 's/small_args/stock_args/')"
+
+# One pass of tshark for all the questions: it takes seconds to start here.
+dissect()
+{
+	tshark -r $CAP -T fields -E separator=/t -e frame.number -e udp.dstport \
+		-e infiniband.bth.opcode -e _ws.malformed -e _ws.expert.message \
+		2>/tmp/tshark.log >/tmp/fields
+	[ -s /tmp/fields ] || { cat /tmp/tshark.log; return 1; }
+}
+
+all_infiniband() { ! awk -F'\t' '$2 == 4791 && $3 == ""' /tmp/fields | grep .; }
+
+none_malformed() { ! awk -F'\t' '$4 != ""' /tmp/fields | head -n 20 | grep .; }
+
+# The opcodes that the tools above cannot do without.
+opcodes_seen()
+{
+	local o seen missing=''
+	seen=$(cut -f3 /tmp/fields | sort -nu | tr '\n' ' ')
+	# RC: SEND first/middle/last/only, WRITE first/last, READ request and
+	# responses, ACK, atomic ack, FETCH_ADD; UC SEND; UD SEND
+	for o in 0 1 2 4 6 8 12 13 15 16 17 18 20 36 100; do
+		[[ " $seen" == *" $o "* ]] || missing+=" $o"
+	done
+	[ -z "$missing" ] || { echo "missing:$missing; seen: $seen"; return 1; }
+}
+
+topo_veth || { not_ok "two namespaces, a link in each"; done_testing; exit 1; }
+no_offloads
+check "capture starts" start_capture
+for fam in v4 v6; do
+	for tool in $TOOLS; do
+		check "$tool over IP$fam, captured" stock_tool "$tool" b $fam
+	done
+done
+check "capture is complete" stop_capture
+check "tshark reads it" dissect
+check "every frame on UDP 4791 is InfiniBand to tshark" all_infiniband
+check "none is malformed" none_malformed
+check "all kinds of operations are in it" opcodes_seen
+check "every ICRC is right, IPv4 and IPv6" \
+	/usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/icrc.py" $CAP
+topo_down
+done_testing

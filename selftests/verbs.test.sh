@@ -1,0 +1,83 @@
+#!/bin/bash
+# The programs in selftests/verbs over IPv4 and IPv6; each of their cases is
+# one here. VERBS="ops errs" runs only some of them.
+
+DIR=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=selftests/lib.sh
+. "$DIR/lib.sh"
+
+OUT=$(mktemp)
+
+# Pass on the cases in file $1, prefixed by $2.
+cases()
+{
+	local line name
+	while IFS= read -r line; do
+		[[ $line =~ ^(not )?ok\ [0-9]+\ -\ (.*)$ ]] || {
+			[[ $line =~ ^1\.\.[0-9]+$ ]] || diag "$line"
+			continue
+		}
+		name="$2 ${BASH_REMATCH[2]}"
+		if [ -n "${BASH_REMATCH[1]}" ]; then
+			not_ok "${name%% # *}" "${name#* # }"
+		elif [[ $name == *" # SKIP "* ]]; then
+			skip "${name%% # *}" "${name#* # SKIP }"
+		else
+			ok "$name"
+		fi
+	done <"$1"
+}
+
+# program FAMILY NAME [option...]: it has to get to its plan, and to say with
+# its status what it says with its cases.
+program()
+{
+	local family=$1 prog=$2 rc=0 bad plan n
+	shift 2
+	timeout -k 5 400 "$DIR/verbs/$prog" "$A" "$B" --family "$family" "$@" \
+		>"$OUT" 2>&1 || rc=$?
+	cases "$OUT" "$prog IPv$family:"
+	bad=$(grep -c '^not ok ' "$OUT")
+	n=$(grep -cE '^(not )?ok ' "$OUT")
+	plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$OUT")
+	if [ "${plan:-0}" -ne "$n" ] || [ "$n" -eq 0 ]; then
+		not_ok "$prog IPv$family runs to its end" \
+			"status $rc, $n cases, plan ${plan:-none}"
+	elif [ $((rc != 0)) -ne $((bad != 0)) ]; then
+		not_ok "$prog IPv$family tells the truth" \
+			"status $rc with $bad failed cases"
+	fi
+}
+
+make -s -C "$DIR/verbs" || exit 1
+trap 'topo_down; rm -f "$OUT"' EXIT
+topo_veth
+
+# Room for every path MTU.
+if ns_exists $NS_A; then
+	in_b ip link set vb mtu 4200
+	in_a ip link set va mtu 4200
+	A=$DEV_A@$NS_A B=$DEV_B@$NS_B
+else
+	ip link set va mtu 4200
+	A=$DEV_A B=$DEV_B
+fi
+for fam in v4 v6; do
+	gid_index "$DEV_A" $fam >/dev/null && gid_index "$DEV_B" $fam >/dev/null
+done
+
+# What no stock tool would post; rdma_rxe of 6.1 dies of it.
+hostile=()
+[ "$LINK_TYPE" = rxe ] || hostile=(--hostile)
+
+for family in 4 6; do
+	for prog in ${VERBS:-device ops errs retries posts states srq cq stress}; do
+		case $prog in
+		posts)	program $family posts "${hostile[@]}" ;;
+		stress)	program $family stress --seconds 5 --seed $family ;;
+		*)	program $family "$prog" ;;
+		esac
+	done
+done
+[ -n "${VERBS:-}" ] || program 4 ops --huge
+done_testing

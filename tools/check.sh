@@ -1,0 +1,78 @@
+#!/bin/bash
+# All of `make check`: build, unit tests here, selftests in the VM; the totals
+# of both on the last line, and the exit status to match.
+#
+# usage: KERNEL=6.1 tools/check.sh [selftest...]
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+KERNEL=${KERNEL:-6.1}
+KEEP=.build/last-run
+OUT=$(mktemp)
+trap 'rm -f "$OUT"' EXIT
+
+case_failed() { echo "not ok - $*" | tee -a "$OUT"; }
+
+# Only the very last line of a check looks like a total.
+without_totals() { grep -vE '^[0-9]+ passed, [0-9]+ failed' || true; }
+
+step()	# name command...
+{
+	local name=$1 rc=0
+	shift
+	echo "# $name"
+	"$@" || rc=$?
+	[ $rc -eq 0 ] || case_failed "$name (exit status $rc)"
+	return $rc
+}
+
+# Run something that prints TAP; it must fail if and only if a case has.
+tap()	# name command...
+{
+	local name=$1 before rc
+	shift
+	echo "# $name"
+	before=$(grep -c '^not ok' "$OUT")
+	"$@" 2>&1 | without_totals | tee -a "$OUT"
+	rc=${PIPESTATUS[0]}
+	if [ "$rc" -ne 0 ] && [ "$(grep -c '^not ok' "$OUT")" -eq "$before" ]; then
+		case_failed "$name (exit status $rc)"
+	elif [ "$rc" -eq 125 ]; then
+		# the kernel's own verdict counts beside that of the cases
+		case_failed "$name: kernel log, unload or time limit"
+	fi
+}
+
+selftests_in_vm()
+{
+	# shellcheck disable=SC2086 # VMFLAGS is a list
+	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-1800}" \
+		--keep "$KEEP" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+		${VMFLAGS:-} -- selftests/run.sh "$@"
+}
+
+totals()
+{
+	local all failed skipped
+	all=$(grep -cE '^(not )?ok\b' "$OUT")
+	failed=$(grep -cE '^not ok\b' "$OUT")
+	skipped=$(grep -ciE '^ok\b.*# *skip' "$OUT")
+	echo "$((all - failed - skipped)) passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ] && [ "$all" -gt 0 ]
+}
+
+main()
+{
+	if step "what is needed" tools/setup.sh --kernel "$KERNEL" &&
+	   step "sroce.ko for $KERNEL" \
+		make --no-print-directory KERNEL="$KERNEL" module; then
+		[ ! -e selftests/verbs/Makefile ] ||
+			step "verbs tests" make -C selftests/verbs
+		[ ! -e selftests/unit/Makefile ] ||
+			tap "unit tests" make -s -C selftests/unit check
+		tap "selftests in a VM with Linux $KERNEL" selftests_in_vm "$@"
+	fi
+	totals
+}
+
+main "$@"

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Everything that reads the sources and complains: gcc and clang with W=1,
+# sparse, checkpatch where the headers have it, shellcheck where installed.
+#
+# usage: KERNEL=6.1 tools/lint.sh 'make variables that select clang'
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+# shellcheck source=tools/kernel.sh
+. tools/kernel.sh
+
+KERNEL=${KERNEL:-6.1}
+CLANG=${1:-CC=clang}
+BAD=0
+LOG=$(mktemp)
+trap 'rm -f "$LOG"' EXIT
+
+# Build in a directory of its own, and let any warning fail it.
+build()	# name make-arguments...
+{
+	local name=$1
+	shift
+	echo "== $name"
+	if ! make --no-print-directory KERNEL="$KERNEL" \
+	    BUILD="$PWD/.build/lint-$KERNEL-$name" "$@" module >"$LOG" 2>&1 ||
+	    grep -qE 'warning:|error:|WARNING:' "$LOG"; then
+		grep -vE '^ *(CC|LD|CHECK|MODPOST|BTF) ' "$LOG" | head -n 100
+		BAD=1
+	fi
+}
+
+headers=$(kernel_headers "$KERNEL") || exit
+rm -rf .build/lint-"$KERNEL"-*
+build gcc W=1
+read -ra clang <<<"$CLANG"
+build clang W=1 "${clang[@]}"
+build sparse C=2 CF=-D__CHECK_ENDIAN__
+
+echo "== checkpatch"
+if [ -e "$headers/scripts/checkpatch.pl" ]; then
+	find drv uapi -name '*.[ch]' -print0 | xargs -0 \
+		"$headers/scripts/checkpatch.pl" --no-tree --terse --strict -f ||
+		BAD=1
+else
+	echo "skipped: these headers have no checkpatch.pl"
+fi
+
+echo "== shellcheck"
+if command -v shellcheck >/dev/null; then
+	shellcheck -x .ci/run tools/*.sh tools/vm-init selftests/*.sh || BAD=1
+else
+	echo "skipped: not installed"
+fi
+exit $BAD
