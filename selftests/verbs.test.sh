@@ -14,7 +14,7 @@ cases()
 	local line name
 	while IFS= read -r line; do
 		[[ $line =~ ^(not )?ok\ [0-9]+\ -\ (.*)$ ]] || {
-			[[ $line =~ ^1\.\.[0-9]+$ ]] || diag "$line"
+			[[ $line =~ ^1\.\.[0-9]+$ ]] || diag "${line#\# }"
 			continue
 		}
 		name="$2 ${BASH_REMATCH[2]}"
