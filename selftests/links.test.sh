@@ -76,6 +76,7 @@ drop_netdev()	# kind
 test_kinds()
 {
 	local kind
+	modprobe -q tun
 	for kind in veth bridge vlan bond dummy macvlan tun tap lo; do
 		if ! make_netdev $kind 2>/dev/null; then
 			skip "link on $kind" "no such netdev here"
