@@ -76,6 +76,7 @@ struct sroce_gid {
  * @registered: the core knows the device; set once
  * @port_lock: guards @port_state
  * @port_state: as last reported
+ * @rescan: has the core look at the addresses again
  * @gids: mirror of the GID table, for the receive path
  */
 struct sroce_dev {
@@ -95,6 +96,7 @@ struct sroce_dev {
 	bool				registered;
 	spinlock_t			port_lock;
 	enum ib_port_state		port_state;
+	struct work_struct		rescan;
 	struct sroce_gid __rcu		*gids[SROCE_GIDS];
 };
 
@@ -268,8 +270,15 @@ int sroce_dev_add(const char *name, struct net_device *ndev);
 int sroce_dev_init(void);
 void sroce_dev_exit(void);
 struct net_device *sroce_dev_netdev(struct sroce_dev *dev);
-bool sroce_dev_has_gid(struct sroce_dev *dev, const union ib_gid *gid);
 enum ib_mtu sroce_dev_mtu(int netdev_mtu);
+
+/* gid.c */
+int sroce_add_gid(const struct ib_gid_attr *attr, void **context);
+int sroce_del_gid(const struct ib_gid_attr *attr, void **context);
+bool sroce_dev_has_gid(struct sroce_dev *dev, const union ib_gid *gid);
+void sroce_gid_rescan(struct work_struct *work);
+int sroce_gid_init(void);
+void sroce_gid_exit(void);
 
 /* verbs.c */
 extern const struct ib_device_ops sroce_dev_ops;

@@ -50,26 +50,6 @@ struct net_device *sroce_dev_netdev(struct sroce_dev *dev)
 	return ndev;
 }
 
-/**
- * sroce_dev_has_gid() - whether an address is one of the device's
- * @dev: the device
- * @gid: the address
- *
- * Called under RCU.
- */
-bool sroce_dev_has_gid(struct sroce_dev *dev, const union ib_gid *gid)
-{
-	int i;
-
-	for (i = 0; i < SROCE_GIDS; i++) {
-		struct sroce_gid *g = rcu_dereference(dev->gids[i]);
-
-		if (g && !memcmp(&g->gid, gid, sizeof(*gid)))
-			return true;
-	}
-	return false;
-}
-
 /* A netdev may be lent to RDMA if packets to it are Ethernet's or plain IP. */
 static const char *unfit(const struct net_device *ndev)
 {
@@ -120,9 +100,9 @@ void sroce_dev_dealloc(struct ib_device *ibdev)
 	mutex_lock(&devs_lock);
 	list_del(&dev->list);
 	mutex_unlock(&devs_lock);
-
 	if (dev->sn)
 		sroce_netns_leave(dev);
+	cancel_work_sync(&dev->rescan);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
@@ -149,6 +129,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	spin_lock_init(&dev->port_lock);
+	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev_guid(dev, ndev);
 	sroce_dev_attrs(dev);
 	return dev;
@@ -302,7 +283,14 @@ static struct notifier_block netdev_nb = {
 
 int sroce_dev_init(void)
 {
-	return register_netdevice_notifier(&netdev_nb);
+	int ret = register_netdevice_notifier(&netdev_nb);
+
+	if (ret)
+		return ret;
+	ret = sroce_gid_init();
+	if (ret)
+		unregister_netdevice_notifier(&netdev_nb);
+	return ret;
 }
 
 /**
@@ -312,6 +300,7 @@ void sroce_dev_exit(void)
 {
 	struct sroce_dev *dev;
 
+	sroce_gid_exit();
 	unregister_netdevice_notifier(&netdev_nb);
 	for (;;) {
 		mutex_lock(&devs_lock);

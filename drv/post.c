@@ -15,6 +15,7 @@ static int user_doorbell(struct sroce_qp *qp)
 	do {
 		sroce_qp_begin(qp);
 		if (qp->state < IB_QPS_RTS) {
+			sroce_sq_discard(qp);
 			sroce_qp_end(qp);
 			return -EINVAL;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The operations of the device, its attributes, and the verbs without state. */
 
-#include <linux/inetdevice.h>
+#include <linux/if_vlan.h>
 #include <linux/slab.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -105,9 +105,20 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
+/*
+ * The core gives a device the addresses of the netdev it names here, and of
+ * that netdev's VLANs. So a device on a VLAN names what the VLAN stands on.
+ */
 static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
 {
-	return sroce_dev_netdev(to_sdev(ibdev));
+	struct net_device *ndev = sroce_dev_netdev(to_sdev(ibdev)), *real;
+
+	if (!ndev || !is_vlan_dev(ndev))
+		return ndev;
+	real = vlan_dev_real_dev(ndev);
+	dev_hold(real);
+	dev_put(ndev);
+	return real;
 }
 
 static int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
@@ -116,32 +127,6 @@ static int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
 	if (index)
 		return -EINVAL;
 	*pkey = SROCE_PKEY_FULL;
-	return 0;
-}
-
-static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
-{
-	struct sroce_dev *dev = to_sdev(attr->device);
-	struct sroce_gid *g;
-
-	if (attr->index >= SROCE_GIDS)
-		return -EINVAL;
-	g = kmalloc(sizeof(*g), GFP_KERNEL);
-	if (!g)
-		return -ENOMEM;
-	g->gid = attr->gid;
-	rcu_assign_pointer(dev->gids[attr->index], g);
-	*context = g;
-	return 0;
-}
-
-static int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
-{
-	struct sroce_dev *dev = to_sdev(attr->device);
-	struct sroce_gid *g = *context;
-
-	RCU_INIT_POINTER(dev->gids[attr->index], NULL);
-	kfree_rcu(g, rcu);
 	return 0;
 }
 

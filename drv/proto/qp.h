@@ -234,6 +234,7 @@ struct sroce_qp {
 
 /* state.c */
 void sroce_qp_reset(struct sroce_qp *qp);
+void sroce_sq_discard(struct sroce_qp *qp);
 bool sroce_qp_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			    int mask, enum ib_qp_state from,
 			    enum ib_qp_state to);

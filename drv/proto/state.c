@@ -82,7 +82,14 @@ void sroce_qp_start_resp(struct sroce_qp *qp)
 	qp->resp.psn = qp->attr.rq_psn;
 }
 
-static void drop_wqes(struct sroce_qp *qp)
+/**
+ * sroce_sq_discard() - forget all send work requests, without completions
+ * @qp: the QP
+ *
+ * Also for a doorbell in a state that refuses work: the provider has published
+ * it in the ring already, and what was refused must never run.
+ */
+void sroce_sq_discard(struct sroce_qp *qp)
 {
 	struct sroce_sq *sq = &qp->sq;
 
@@ -96,8 +103,7 @@ static void drop_wqes(struct sroce_qp *qp)
 		sroce_ring_consume(&sq->ring, sroce_ring_filled(&sq->ring));
 	sq->cons = sq->ring.own;
 	sq->prod = sq->ring.own;
-	if (qp->rq.ring.buf)
-		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
+	qp->req.next = sq->cons;
 }
 
 /**
@@ -109,7 +115,9 @@ void sroce_qp_reset(struct sroce_qp *qp)
 	struct sroce_res *res = qp->resp.res;
 	u32 nres = qp->resp.nres;
 
-	drop_wqes(qp);
+	sroce_sq_discard(qp);
+	if (qp->rq.ring.buf)
+		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
 	memset(&qp->req, 0, sizeof(qp->req));
 	memset(&qp->resp, 0, sizeof(qp->resp));
 	qp->resp.res = res;
