@@ -19,9 +19,14 @@ BUILD   ?= $(CURDIR)/.build/$(or $(KERNEL),$(RELEASE))
 VM       = tools/vm.sh --kernel $(VMKERNEL) $(VMFLAGS)
 VMENV    = --env SROCE_KO=$(CURDIR)/.build/$(VMKERNEL)/sroce.ko
 
-# Debian's headers were configured with gcc, and ask for options that clang
-# does not have; tell Kbuild which compiler it is being run with instead.
-CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
+# Debian's headers were configured with gcc and ask for options that its clang
+# does not have: tell Kbuild which compiler it is run with, and do without those
+# that only matter for a module that is loaded.
+CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y \
+	CONFIG_CLANG_VERSION=140000 CONFIG_RETHUNK= CONFIG_MITIGATION_RETHUNK= \
+	CONFIG_SLS= CONFIG_MITIGATION_SLS= \
+	CONFIG_FTRACE_MCOUNT_USE_CC= CONFIG_INIT_STACK_ALL_ZERO= \
+	CONFIG_CC_IMPLICIT_FALLTHROUGH=-Wimplicit-fallthrough
 
 .DEFAULT_GOAL := all
 .PHONY: all module vm-module setup demo check shell lint clean install help

@@ -19,7 +19,10 @@ no_offloads()
 
 start_capture()
 {
-	in_a tcpdump -i va -B 32768 -s 0 -w $CAP udp port 4791 \
+	local ns=()
+	! ns_exists $NS_A || ns=(ip netns exec "$NS_A")
+	# execs all the way, so that $! is tcpdump itself
+	"${ns[@]}" tcpdump -i va -B 32768 -s 0 -w $CAP udp port 4791 \
 		>/tmp/tcpdump.log 2>&1 &
 	CAPTURE=$!
 	wait_until 15 grep -q 'listening on' /tmp/tcpdump.log
@@ -28,7 +31,7 @@ start_capture()
 stop_capture()
 {
 	sleep 0.5
-	kill -INT "$CAPTURE"
+	kill -TERM "$CAPTURE"
 	wait_until 10 grep -q 'packets dropped' /tmp/tcpdump.log
 	grep -q '^0 packets dropped by kernel' /tmp/tcpdump.log ||
 		{ cat /tmp/tcpdump.log; return 1; }

@@ -87,6 +87,8 @@ init_ns_refused()
 		{ echo "no reason in the log"; return 1; }
 }
 
+no_links() { ! link_exists $DEV_A && ! link_exists $DEV_B; }
+
 both_up()
 {
 	check "$1: both carry traffic at once" both_at_once
@@ -117,8 +119,14 @@ sroce_first()
 	check "sroce first: links in two namespaces" topo_veth
 	check "sroce first: rxe0 in the initial namespace" rxe_up
 	both_up "sroce first"
+	# The stock provider only serves devices with rxe's driver_id, and the
+	# kernel unregisters all devices of that id when rdma_rxe is unloaded:
+	# ours go too, which must be clean, and they can be added again.
 	check "sroce first: rxe leaves first" rxe_down
-	check "sroce first: sroce goes on" sroce_traffic
+	check "sroce first: the kernel took sroce's links along" no_links
+	topo_down
+	check "sroce first: links can be added again" topo_veth
+	check "sroce first: and carry traffic" sroce_traffic
 	topo_down
 	check "sroce first: sroce leaves" rmmod sroce
 }

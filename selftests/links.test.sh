@@ -82,7 +82,7 @@ test_kinds()
 			skip "link on $kind" "no such netdev here"
 			continue
 		fi
-		check "link on $kind" on_netdev $NETDEV
+		check "link on $kind" on_netdev "$NETDEV"
 		drop_netdev $kind
 	done
 }
