@@ -4,6 +4,7 @@
  * RC send queue (9.7.5.2, 9.7.6).
  */
 
+#include <linux/string.h>
 #include "env.h"
 #include "trace.h"
 
