@@ -31,11 +31,8 @@ static void progress(struct sroce_qp *qp, u32 una)
 
 static void complete_oldest(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	if (sroce_wqe_responds(wqe)) {
+	if (sroce_wqe_responds(wqe))
 		qp->req.reads--;
-		qp->req.read_psns -= sroce_psn_diff(wqe->last_psn,
-						    wqe->first_psn);
-	}
 	sroce_sq_complete(qp, IB_WC_SUCCESS);
 }
 
@@ -213,6 +210,8 @@ static void rx_read(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 	if (pkt->psn == wqe->last_psn)
 		complete_oldest(qp, wqe);
+	else
+		qp->req.read_psns--;	/* una moves over it */
 	progress(qp, sroce_psn_add(pkt->psn, 1));
 }
 

@@ -59,7 +59,7 @@ struct sroce_av {
  * @una: oldest PSN not acknowledged, or the next READ response expected
  * @next: work request that @psn belongs to, or the first not started
  * @reads: READs and atomics started and not completed
- * @read_psns: PSNs of them, beyond one each
+ * @read_psns: PSNs of them from una on, beyond one each
  * @unasked: packets sent since the last that asked for an acknowledge
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
  * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
