@@ -11,13 +11,15 @@
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
-#include <linux/inetdevice.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include "dev.h"
 
 static LIST_HEAD(devs);
 static DEFINE_MUTEX(devs_lock);
+/* Devices not yet given back in full, whether in the list or not */
+static atomic_t devs_alive = ATOMIC_INIT(0);
 
 /**
  * sroce_dev_mtu() - path MTU that fits into a netdev's MTU
@@ -111,6 +113,7 @@ void sroce_dev_dealloc(struct ib_device *ibdev)
 	/* Last: the namespace lives as long as its netdevs. */
 	netdev_put(ndev, &dev->ndev_tracker);
 	sroce_gone();
+	atomic_dec(&devs_alive);
 }
 
 static struct sroce_dev *dev_alloc(struct net_device *ndev)
@@ -125,6 +128,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 		return NULL;
 	}
 	sroce_born();
+	atomic_inc(&devs_alive);
 	INIT_LIST_HEAD(&dev->list);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
@@ -295,6 +299,9 @@ int sroce_dev_init(void)
 
 /**
  * sroce_dev_exit() - remove all devices
+ *
+ * Some may be on their way out already, by a work or a netlink request of the
+ * core: their sroce_dev_dealloc() must be over before the module's text goes.
  */
 void sroce_dev_exit(void)
 {
@@ -316,4 +323,8 @@ void sroce_dev_exit(void)
 		else
 			ib_unregister_device_and_put(&dev->ibdev);
 	}
+	while (atomic_read(&devs_alive))
+		msleep(1);
+	/* the last one may be preempted just before its return */
+	synchronize_rcu_tasks();
 }

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* drv/proto/env.h for user space: the wire, the clock, completions, lookups. */
+
+#include <stdlib.h>
+#include "../../drv/proto/icrc.h"
+#include "sim.h"
+
+#define UDP_LEN 8
+
+static void put16(u8 *p, u32 v)
+{
+	p[0] = v >> 8;
+	p[1] = v;
+}
+
+static void put_l3(u8 *p, const struct sroce_av *av, u32 total)
+{
+	if (av->v6) {
+		memset(p, 0, 40);
+		p[0] = 0x60;
+		p[7] = av->hop_limit;
+		put16(p + 4, total - 40);
+		p[6] = 17;
+		memcpy(p + 8, av->sgid.raw, 16);
+		memcpy(p + 24, av->dgid.raw, 16);
+		return;
+	}
+	memset(p, 0, 20);
+	p[0] = 0x45;
+	put16(p + 2, total);
+	p[6] = 0x40;
+	p[8] = av->hop_limit;
+	p[9] = 17;
+	memcpy(p + 12, av->sgid.raw + 12, 4);
+	memcpy(p + 16, av->dgid.raw + 12, 4);
+}
+
+static struct sim_packet *packet_new(const struct sroce_av *av, u32 len)
+{
+	struct sim_packet *p = calloc(1, sizeof(*p));
+	u8 *udp;
+
+	p->l3_len = av->v6 ? 40 : 20;
+	p->len = p->l3_len + UDP_LEN + len + SROCE_ICRC_LEN;
+	p->data = malloc(p->len);
+	/* what nobody writes is seen */
+	memset(p->data, 0xa5, p->len);
+	put_l3(p->data, av, p->len);
+	udp = p->data + p->l3_len;
+	put16(udp, av->sport);
+	put16(udp + 2, SROCE_UDP_PORT);
+	put16(udp + 4, p->len - p->l3_len);
+	put16(udp + 6, 0);
+	return p;
+}
+
+void sim_packet_free(struct sim_packet *p)
+{
+	free(p->data);
+	free(p);
+}
+
+static struct sim_packet *packet_copy(const struct sim_packet *p)
+{
+	struct sim_packet *q = malloc(sizeof(*q));
+
+	*q = *p;
+	q->data = malloc(p->len);
+	memcpy(q->data, p->data, p->len);
+	return q;
+}
+
+static __le32 icrc_of(const struct sim_packet *p)
+{
+	const u8 *bth = sim_bth(p);
+	u32 crc = sroce_icrc_head(p->data, p->l3_len, p->data + p->l3_len, bth);
+
+	crc = sroce_icrc_data(crc, bth + SROCE_BTH_LEN,
+			      p->data + p->len - SROCE_ICRC_LEN - bth -
+			      SROCE_BTH_LEN);
+	return sroce_icrc_final(crc);
+}
+
+void sim_seal(struct sim_packet *p)
+{
+	__le32 sum = icrc_of(p);
+
+	memcpy(p->data + p->len - SROCE_ICRC_LEN, &sum, sizeof(sum));
+}
+
+void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len)
+{
+	struct sroce_qp_host *h = qp->host;
+
+	CHECK(!h->open);
+	CHECK(!(len & 3));
+	if (h->sim->tx_fails) {
+		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
+		return NULL;
+	}
+	h->open = packet_new(av, len);
+	h->open->from = h;
+	return sim_bth(h->open);
+}
+
+/* Nothing may leave that the other side would call malformed. */
+static void check_sent(const struct sim_packet *p)
+{
+	u32 len = p->len - p->l3_len - UDP_LEN;
+	struct sroce_pkt pkt = {};
+	u32 i;
+
+	CHECK_EQ(sroce_pkt_parse(&pkt, sim_bth(p), len, len), 0);
+	for (i = 0; i < pkt.pad; i++)
+		CHECK_EQ(p->data[p->len - SROCE_ICRC_LEN - 1 - i], 0);
+}
+
+void sroce_tx_commit(struct sroce_qp *qp)
+{
+	struct sroce_qp_host *h = qp->host;
+	struct sim_packet *p = h->open;
+
+	sim_seal(p);
+	check_sent(p);
+	sroce_count(qp, SROCE_CNT_TX_PACKETS);
+	h->open = NULL;
+	*h->txq_tail = p;
+	h->txq_tail = &p->next;
+}
+
+void sroce_tx_abort(struct sroce_qp *qp)
+{
+	sim_packet_free(qp->host->open);
+	qp->host->open = NULL;
+}
+
+int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
+{
+	const struct sim_packet *p = pkt->carrier;
+	u64 from = (u64)pkt->carrier_off + pkt->op->hdr_len + off;
+
+	CHECK((u64)off + len <= pkt->payload_len);
+	if (from + len > p->len)
+		return -EFAULT;
+	memcpy(to, p->data + from, len);
+	return 0;
+}
+
+bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
+		   const struct sroce_cqe *cqe, bool solicited, u32 duty)
+{
+	struct sim *s = qp->host->sim;
+
+	(void)solicited;
+	if (s->posted)
+		s->posted(s, qp, cqe);
+	if (cq->lost || cq->n == cq->max) {
+		cq->lost = true;
+		sroce_count(qp, SROCE_CNT_CQ_OVERFLOW);
+		return false;
+	}
+	cq->e[cq->n++] = *cqe;
+	qp->duty |= duty;
+	return true;
+}
+
+struct sroce_mr *sroce_mr_get(struct sroce_qp *qp, u32 key)
+{
+	struct sim *s = qp->host->sim;
+	struct sim_buf *b = key >> 8 < SIM_MRS ? s->mrs[key >> 8] : NULL;
+
+	if (!b || b->key != key)
+		return NULL;
+	b->mr.ref.refs++;
+	s->mr_refs++;
+	return &b->mr;
+}
+
+void sroce_mr_put(struct sroce_mr *mr)
+{
+	struct sim_buf *b = container_of(mr, struct sim_buf, mr);
+
+	CHECK(mr->ref.refs > 0);
+	mr->ref.refs--;
+	b->sim->mr_refs--;
+}
+
+struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num)
+{
+	if (ah_num >= SIM_AHS)
+		return NULL;
+	qp->host->sim->ahs[ah_num].refs++;
+	return &qp->host->sim->ahs[ah_num];
+}
+
+struct sroce_av *sroce_ah_av(struct sroce_ah *ah)
+{
+	return &ah->av;
+}
+
+void sroce_ah_put(struct sroce_ah *ah)
+{
+	CHECK(ah->refs > 0);
+	ah->refs--;
+}
+
+bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
+{
+	return sroce_rq_fetch(qp->srq ? &qp->srq->rq : &qp->rq, to);
+}
+
+/* The core asks for the time of the simulation that it is called from. */
+static struct sim *clock_of;
+
+u64 sroce_now(void)
+{
+	return clock_of->now;
+}
+
+void sroce_timer_ack(struct sroce_qp *qp, u64 when)
+{
+	struct sroce_qp_host *h = qp->host;
+
+	if (!h->ack_when || h->ack_when > when)
+		h->ack_when = when;
+}
+
+void sroce_timer_rnr(struct sroce_qp *qp, u64 delay)
+{
+	qp->host->rnr_when = qp->host->sim->now + delay;
+}
+
+/* Bitwise; independent of the kernel's tables */
+u32 crc32_le(u32 crc, const void *data, size_t len)
+{
+	static u32 table[256];
+	const u8 *p = data;
+	u32 i, k;
+
+	for (i = 0; !table[255] && i < 256; i++)
+		for (table[i] = i, k = 0; k < 8; k++)
+			table[i] = table[i] >> 1 ^
+				   (table[i] & 1 ? 0xedb88320 : 0);
+	while (len--)
+		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
+	return crc;
+}
+
+static void enqueue(struct sim *s, struct sim_packet *p)
+{
+	struct sim_packet **at = &s->wire_head;
+
+	while (*at && (*at)->when <= p->when)
+		at = &(*at)->next;
+	p->next = *at;
+	*at = p;
+}
+
+/* Put a packet on the wire, as often as the hook wants it to arrive. */
+void sim_send(struct sim *s, struct sim_packet *p)
+{
+	int copies = 1;
+
+	p->when = s->now + SIM_LATENCY;
+	if (s->wire)
+		copies = s->wire(s, p);
+	s->sent++;
+	for (; copies > 1; copies--)
+		enqueue(s, packet_copy(p));
+	if (copies == 1)
+		enqueue(s, p);
+	else
+		sim_packet_free(p);
+}
+
+/* For the wire hook: another copy, late */
+void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
+{
+	struct sim_packet *q = packet_copy(p);
+
+	q->when = s->now + delay;
+	enqueue(s, q);
+}
+
+/* What the module does between taking and releasing a QP */
+static void burst_end(struct sroce_qp_host *h)
+{
+	struct sim *s = h->sim;
+
+	h->kick_when = sroce_qp_run(&h->qp) ? s->now + s->kick_delay + 1 : 0;
+	h->events |= h->qp.events;
+	h->qp.events = 0;
+	h->qp.duty = 0;
+	CHECK(!h->open);
+	while (h->txq) {
+		struct sim_packet *p = h->txq;
+
+		h->txq = p->next;
+		if (!h->txq)
+			h->txq_tail = &h->txq;
+		sim_send(s, p);
+	}
+	CHECK_EQ(s->mr_refs, 0);
+}
+
+static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)
+{
+	const u8 *ip = p->data;
+
+	pkt->carrier = p;
+	pkt->carrier_off = p->l3_len + UDP_LEN;
+	pkt->l3 = ip;
+	pkt->l3_len = p->l3_len;
+	pkt->vlan = 0xffff;
+	if (p->l3_len == 40) {
+		memcpy(pkt->sgid.raw, ip + 8, 16);
+		memcpy(pkt->dgid.raw, ip + 24, 16);
+		return;
+	}
+	memset(pkt->sgid.raw + 10, 0xff, 2);
+	memset(pkt->dgid.raw + 10, 0xff, 2);
+	memcpy(pkt->sgid.raw + 12, ip + 12, 4);
+	memcpy(pkt->dgid.raw + 12, ip + 16, 4);
+}
+
+static struct sroce_qp_host *host_of(struct sim *s, u32 qpn)
+{
+	return s->a.qp.qpn == qpn ? &s->a : s->b.qp.qpn == qpn ? &s->b : NULL;
+}
+
+/* A packet arrives; whatever is wrong with it is counted at the far end. */
+void sim_deliver(struct sim *s, struct sim_packet *p)
+{
+	u32 len = p->len - p->l3_len - UDP_LEN;
+	struct sroce_qp_host *h = p->to;
+	struct sroce_pkt pkt = {};
+	__le32 icrc;
+	int ret;
+
+	clock_of = s;
+	ret = sroce_pkt_parse(&pkt, sim_bth(p), len < SROCE_HDR_MAX ? len :
+			      SROCE_HDR_MAX, len);
+	if (!h)
+		h = ret ? NULL : host_of(s, pkt.qpn);
+	if (!h) {
+		sim_packet_free(p);
+		return;
+	}
+	icrc = icrc_of(p);
+	if (ret) {
+		h->counters.c[SROCE_CNT_RX_MALFORMED]++;
+	} else if (memcmp(&icrc, p->data + p->len - 4, sizeof(icrc))) {
+		h->counters.c[SROCE_CNT_RX_ICRC]++;
+	} else {
+		fill_net(&pkt, p);
+		sroce_qp_rx(&h->qp, &pkt);
+		burst_end(h);
+	}
+	sim_packet_free(p);
+}
+
+void sim_doorbell(struct sroce_qp_host *h)
+{
+	clock_of = h->sim;
+	if (h->qp.state == IB_QPS_ERR || h->qp.state == IB_QPS_SQE)
+		sroce_sq_flush(&h->qp);
+	if (h->qp.state == IB_QPS_ERR)
+		sroce_rq_flush(&h->qp);
+	burst_end(h);
+}
+
+static u64 soonest(const struct sroce_qp_host *h, u64 t)
+{
+	if (h->kick_when && h->kick_when < t)
+		t = h->kick_when;
+	if (h->ack_when && h->ack_when < t)
+		t = h->ack_when;
+	if (h->rnr_when && h->rnr_when < t)
+		t = h->rnr_when;
+	return t;
+}
+
+static bool host_step(struct sroce_qp_host *h, u64 t)
+{
+	if (h->kick_when == t) {
+		h->kick_when = 0;
+	} else if (h->ack_when == t) {
+		h->ack_when = 0;
+		sroce_req_timeout(&h->qp);
+	} else if (h->rnr_when == t) {
+		h->rnr_when = 0;
+		sroce_req_rnr_over(&h->qp);
+	} else {
+		return false;
+	}
+	burst_end(h);
+	return true;
+}
+
+/* The next thing that happens, not after @limit */
+static bool step_until(struct sim *s, u64 limit)
+{
+	struct sim_packet *p = s->wire_head;
+	u64 t = p ? p->when : ~0ULL;
+
+	clock_of = s;
+	t = soonest(&s->b, soonest(&s->a, t));
+	if (t == ~0ULL || t > limit)
+		return false;
+	s->steps++;
+	if (t > s->now)
+		s->now = t;
+	if (p && p->when == t) {
+		s->wire_head = p->next;
+		sim_deliver(s, p);
+	} else if (!host_step(&s->a, t)) {
+		host_step(&s->b, t);
+	}
+	return true;
+}
+
+bool sim_step(struct sim *s)
+{
+	return step_until(s, ~0ULL);
+}
+
+/* Until nothing is left to do; timers that find nothing to do are done soon. */
+void sim_run(struct sim *s)
+{
+	u32 limit = s->steps + 2000000;
+
+	while (sim_step(s)) {
+		if (s->steps == limit) {
+			CHECK(!"comes to rest");
+			break;
+		}
+	}
+}
+
+void sim_run_until(struct sim *s, u64 when)
+{
+	while (step_until(s, when))
+		;
+	if (s->now < when)
+		s->now = when;
+}
+
+struct sim_packet *sim_forge(struct sroce_qp_host *from, struct sroce_pkt *pkt,
+			     const void *data)
+{
+	struct sim_packet *p;
+	u8 *bth;
+
+	pkt->op = &sroce_opcodes[pkt->opcode];
+	pkt->pad = -pkt->payload_len & 3;
+	p = packet_new(&from->qp.av, pkt->op->hdr_len + pkt->payload_len +
+		       pkt->pad);
+	p->from = from;
+	bth = sim_bth(p);
+	sroce_pkt_build(pkt, bth);
+	if (data)
+		memcpy(bth + pkt->op->hdr_len, data, pkt->payload_len);
+	memset(bth + pkt->op->hdr_len + pkt->payload_len, 0, pkt->pad);
+	sim_seal(p);
+	return p;
+}

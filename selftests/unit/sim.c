@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The objects of a simulation: QPs and their rings, memory, work requests. */
+
+#include <stdlib.h>
+#include "sim.h"
+
+#define GUARD_BYTE 0xc3
+
+const struct sim_cfg sim_default = {
+	.type = IB_QPT_RC,
+	.mtu = IB_MTU_1024,
+	.psn = 1000,
+	.timeout = 8,		/* 1 ms */
+	.retry_cnt = 7,
+	.rnr_retry = 7,
+	.min_rnr_timer = 1,	/* 10 us */
+	.rd_atomic = 4,
+	.dest_rd_atomic = 4,
+	.slots = 64,
+	.max_sge = 8,
+	.max_inline = 256,
+	.cqe = 256,
+};
+
+static u32 pow2(u32 n)
+{
+	u32 p = 1;
+
+	while (p < n)
+		p <<= 1;
+	return p;
+}
+
+static void ring_init(struct sroce_ring *r, u32 slots, u32 elem)
+{
+	elem = pow2(elem);
+	r->buf = aligned_alloc(64, sizeof(*r->buf) + slots * elem);
+	memset(r->buf, 0, sizeof(*r->buf) + slots * elem);
+	r->mask = slots - 1;
+	r->shift = __builtin_ctz(elem);
+	r->own = 0;
+	r->buf->log2_elem_size = r->shift;
+	r->buf->index_mask = r->mask;
+}
+
+static void init_rings(struct sroce_qp *qp, const struct sim_cfg *c)
+{
+	u32 room = max_t(u32, c->max_sge * sizeof(struct ib_sge), c->max_inline);
+	struct sroce_sq *sq = &qp->sq;
+
+	sq->mask = c->slots - 1;
+	sq->max_sge = c->max_sge;
+	sq->max_inline = c->max_inline;
+	sq->stride = (sizeof(struct sroce_wqe) + room + 63) & ~63u;
+	sq->slots = aligned_alloc(64, c->slots * sq->stride);
+	memset(sq->slots, 0, c->slots * sq->stride);
+	ring_init(&sq->ring, c->slots, sizeof(struct sroce_abi_send_wqe) + room);
+
+	qp->rq.max_wr = c->slots - 1;
+	qp->rq.max_sge = c->max_sge;
+	ring_init(&qp->rq.ring, c->slots, sizeof(struct sroce_abi_recv_wqe) +
+		  c->max_sge * sizeof(struct sroce_abi_sge));
+}
+
+static void init_av(struct sroce_av *av, bool v6, u8 from, u8 to)
+{
+	memset(av, 0, sizeof(*av));
+	av->v6 = v6;
+	av->hop_limit = 64;
+	av->sport = 0xc000 + from;
+	if (v6) {
+		av->sgid.raw[0] = 0xfd;
+		av->dgid.raw[0] = 0xfd;
+	} else {
+		memset(av->sgid.raw + 10, 0xff, 2);
+		memset(av->dgid.raw + 10, 0xff, 2);
+		av->sgid.raw[12] = 10;
+		av->dgid.raw[12] = 10;
+	}
+	av->sgid.raw[15] = from;
+	av->dgid.raw[15] = to;
+}
+
+static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, bool is_b)
+{
+	struct ib_qp_attr *attr = &qp->attr;
+
+	attr->path_mtu = c->mtu;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->qkey = 0x1234;
+	attr->sq_psn = (c->psn + (is_b ? 100 : 0)) & SROCE_PSN_MASK;
+	attr->rq_psn = (c->psn + (is_b ? 0 : 100)) & SROCE_PSN_MASK;
+	attr->dest_qp_num = is_b ? 0x11 : 0x22;
+	attr->qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
+				IB_ACCESS_REMOTE_ATOMIC;
+	attr->max_rd_atomic = c->rd_atomic;
+	attr->max_dest_rd_atomic = c->dest_rd_atomic;
+	attr->min_rnr_timer = c->min_rnr_timer;
+	attr->timeout = c->timeout;
+	attr->retry_cnt = c->retry_cnt;
+	attr->rnr_retry = c->rnr_retry;
+	qp->mtu = 128 << c->mtu;
+	qp->resp.nres = c->dest_rd_atomic;
+	qp->resp.res = calloc(c->dest_rd_atomic + !c->dest_rd_atomic,
+			      sizeof(*qp->resp.res));
+}
+
+static void host_init(struct sim *s, struct sroce_qp_host *h, bool is_b)
+{
+	const struct sim_cfg *c = &s->cfg;
+	struct sroce_qp *qp = &h->qp;
+
+	h->sim = s;
+	h->txq_tail = &h->txq;
+	h->scq.max = c->cqe;
+	h->rcq.max = c->cqe;
+	h->scq.e = calloc(c->cqe, sizeof(*h->scq.e));
+	h->rcq.e = calloc(c->cqe, sizeof(*h->rcq.e));
+	qp->host = h;
+	qp->counters = &h->counters;
+	qp->type = c->type;
+	qp->svc = c->type == IB_QPT_RC ? SROCE_SVC_RC :
+		  c->type == IB_QPT_UC ? SROCE_SVC_UC : SROCE_SVC_UD;
+	qp->user = true;
+	qp->qpn = is_b ? 0x22 : 0x11;
+	qp->ibqp.qp_num = qp->qpn;
+	qp->scq = &h->scq;
+	qp->rcq = &h->rcq;
+	init_av(&qp->av, c->v6, is_b ? 2 : 1, is_b ? 1 : 2);
+	init_rings(qp, c);
+	init_attr(qp, c, is_b);
+	sroce_qp_reset(qp);
+	sim_enter(h, IB_QPS_INIT);
+	sim_enter(h, IB_QPS_RTR);
+	sim_enter(h, IB_QPS_RTS);
+}
+
+/* As drv/qp.c does it when a modify has been found possible */
+void sim_enter(struct sroce_qp_host *h, enum ib_qp_state to)
+{
+	struct sroce_qp *qp = &h->qp;
+
+	switch (to) {
+	case IB_QPS_RESET:
+		sroce_qp_reset(qp);
+		break;
+	case IB_QPS_RTR:
+		sroce_qp_start_resp(qp);
+		qp->state = to;
+		break;
+	case IB_QPS_RTS:
+		if (qp->state == IB_QPS_RTR) {
+			qp->req.psn = qp->attr.sq_psn;
+			qp->req.una = qp->attr.sq_psn;
+			qp->req.max_psn = qp->attr.sq_psn;
+		}
+		sroce_qp_start_req(qp);
+		qp->state = to;
+		break;
+	case IB_QPS_ERR:
+		sroce_qp_error(qp);
+		break;
+	default:
+		qp->state = to;
+	}
+}
+
+struct sim *sim_new(const struct sim_cfg *cfg)
+{
+	struct sim *s = aligned_alloc(64, (sizeof(*s) + 63) & ~63UL);
+	u32 i;
+
+	memset(s, 0, sizeof(*s));
+	s->cfg = cfg ? *cfg : sim_default;
+	s->now = 1;
+	host_init(s, &s->a, false);
+	host_init(s, &s->b, true);
+	for (i = 0; i < SIM_AHS; i++)
+		init_av(&s->ahs[i].av, s->cfg.v6, i & 1 ? 2 : 1, i & 1 ? 1 : 2);
+	return s;
+}
+
+static void host_free(struct sroce_qp_host *h)
+{
+	sroce_qp_reset(&h->qp);
+	free(h->qp.sq.slots);
+	free(h->qp.sq.ring.buf);
+	free(h->qp.rq.ring.buf);
+	free(h->qp.resp.res);
+	free(h->scq.e);
+	free(h->rcq.e);
+}
+
+static u32 piece_len(const struct sim_buf *b, u32 i)
+{
+	u64 left = b->mr.length - (u64)i * b->chunk;
+
+	return left < b->chunk ? left : b->chunk;
+}
+
+static void buf_free(struct sim_buf *b)
+{
+	u32 i, k;
+
+	for (i = 0; i < b->pieces; i++) {
+		u32 len = piece_len(b, i);
+
+		for (k = 0; k < SIM_GUARD; k++) {
+			CHECK_EQ(b->raw[i][k], GUARD_BYTE);
+			CHECK_EQ(b->raw[i][SIM_GUARD + len + k], GUARD_BYTE);
+		}
+		free(b->raw[i]);
+	}
+	free(b->raw);
+	free(b->mr.ext);
+	free(b);
+}
+
+void sim_end(struct sim *s)
+{
+	struct sim_packet *p;
+	u32 i;
+
+	CHECK_EQ(s->mr_refs, 0);
+	while ((p = s->wire_head)) {
+		s->wire_head = p->next;
+		sim_packet_free(p);
+	}
+	host_free(&s->a);
+	host_free(&s->b);
+	for (i = 0; i < SIM_AHS; i++)
+		CHECK_EQ(s->ahs[i].refs, 0);
+	for (i = 0; i < SIM_MRS; i++)
+		if (s->mrs[i])
+			buf_free(s->mrs[i]);
+	free(s);
+}
+
+/* A region of @len bytes in pieces of @chunk, each allocated by itself */
+struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
+			    int access)
+{
+	struct sim_buf *b = calloc(1, sizeof(*b));
+	u32 slot, i;
+
+	for (slot = 1; s->mrs[slot]; slot++)
+		;
+	s->mrs[slot] = b;
+	b->sim = s;
+	b->key = slot << 8 | 0x5a;
+	b->chunk = chunk;
+	b->pieces = (len + chunk - 1) / chunk;
+	b->raw = calloc(b->pieces + 1, sizeof(*b->raw));
+	b->mr.ibmr.lkey = b->key;
+	b->mr.ibmr.rkey = b->key;
+	b->mr.iova = iova;
+	b->mr.length = len;
+	b->mr.access = access;
+	b->mr.nr = b->pieces;
+	b->mr.ext = calloc(b->pieces + 1, sizeof(*b->mr.ext));
+	for (i = 0; i < b->pieces; i++) {
+		u32 n = piece_len(b, i) + 2 * SIM_GUARD;
+
+		b->raw[i] = malloc(n);
+		memset(b->raw[i], GUARD_BYTE, n);
+		memset(b->raw[i] + SIM_GUARD, 0, n - 2 * SIM_GUARD);
+		b->mr.ext[i].off = (u64)i * chunk;
+		b->mr.ext[i].addr = b->raw[i] + SIM_GUARD;
+	}
+	return b;
+}
+
+/* The key names nothing any more; the memory stays to be looked at. */
+void sim_buf_revoke(struct sim_buf *b)
+{
+	b->key = 0;
+}
+
+u8 *sim_byte(const struct sim_buf *b, u64 off)
+{
+	return b->raw[off / b->chunk] + SIM_GUARD + off % b->chunk;
+}
+
+static u8 pattern(u64 i, u32 seed)
+{
+	return (i * 167 + (i >> 8) * 13 + seed * 31 + 1) ^ seed >> 8;
+}
+
+void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed)
+{
+	u64 i;
+
+	for (i = 0; i < len; i++)
+		*sim_byte(b, off + i) = pattern(i, seed);
+}
+
+bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed)
+{
+	u64 i;
+
+	for (i = 0; i < len; i++)
+		if (*sim_byte(b, off + i) != pattern(i, seed))
+			return false;
+	return true;
+}
+
+u64 sim_get64(const struct sim_buf *b, u64 off)
+{
+	u64 val;
+
+	memcpy(&val, sim_byte(b, off), sizeof(val));
+	return val;
+}
+
+void sim_put64(const struct sim_buf *b, u64 off, u64 val)
+{
+	memcpy(sim_byte(b, off), &val, sizeof(val));
+}
+
+struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len)
+{
+	return (struct ib_sge){
+		.addr = b->mr.iova + off, .length = len, .lkey = b->key,
+	};
+}
+
+static void put_target(struct sroce_abi_send_wqe *raw, const struct sim_wr *wr,
+		       u8 svc)
+{
+	if (svc == SROCE_SVC_UD) {
+		raw->wr.ud.remote_qpn = wr->remote_qpn;
+		raw->wr.ud.remote_qkey = wr->remote_qkey;
+		raw->wr.ud.ah_num = wr->ah;
+	} else if (wr->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+		   wr->opcode == IB_WR_ATOMIC_FETCH_AND_ADD) {
+		raw->wr.atomic.remote_addr = wr->remote_addr;
+		raw->wr.atomic.rkey = wr->rkey;
+		raw->wr.atomic.compare_add = wr->compare_add;
+		raw->wr.atomic.swap = wr->swap;
+	} else {
+		raw->wr.rdma.remote_addr = wr->remote_addr;
+		raw->wr.rdma.rkey = wr->rkey;
+	}
+}
+
+static void put_sges(struct sroce_abi_sge *to, const struct ib_sge *sge, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		to[i].addr = sge[i].addr;
+		to[i].length = sge[i].length;
+		to[i].lkey = sge[i].lkey;
+	}
+}
+
+/* Into the ring, as the stock provider does it; the kernel is not told. */
+void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr)
+{
+	struct sroce_ring *r = &h->qp.sq.ring;
+	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, h->sq_prod);
+
+	memset(raw, 0x77, 1u << r->shift);
+	raw->wr_id = wr->wr_id;
+	raw->opcode = wr->opcode;
+	raw->send_flags = wr->flags;
+	raw->ex = wr->ex;
+	put_target(raw, wr, h->qp.svc);
+	raw->dma.num_sge = wr->num_sge;
+	if (wr->data) {
+		raw->dma.num_sge = 0;
+		raw->dma.length = wr->data_len;
+		memcpy(raw->payload, wr->data, wr->data_len);
+	} else {
+		put_sges((void *)raw->payload, wr->sge, wr->num_sge);
+	}
+	h->sq_prod = (h->sq_prod + 1) & r->mask;
+	CHECK(h->sq_prod != r->buf->consumer_index);
+	smp_store_release(&r->buf->producer_index, h->sq_prod);
+}
+
+void sim_put_recv(struct sroce_qp_host *h, u64 wr_id, const struct ib_sge *sge,
+		  u32 num_sge)
+{
+	struct sroce_ring *r = &h->qp.rq.ring;
+	struct sroce_abi_recv_wqe *raw = sroce_ring_slot(r, h->rq_prod);
+
+	memset(raw, 0x77, 1u << r->shift);
+	raw->wr_id = wr_id;
+	raw->dma.num_sge = num_sge;
+	put_sges(raw->sge, sge, num_sge);
+	h->rq_prod = (h->rq_prod + 1) & r->mask;
+	CHECK(h->rq_prod != r->buf->consumer_index);
+	smp_store_release(&r->buf->producer_index, h->rq_prod);
+}
+
+void sim_post(struct sroce_qp_host *h, const struct sim_wr *wr)
+{
+	sim_put_send(h, wr);
+	sim_doorbell(h);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The surroundings of the protocol core in user space: two QPs, a wire between
+ * them, memory, and a clock that moves when nothing else does.
+ *
+ * Everything is deterministic. A test, a seeded simulation or a fuzzer steers
+ * it through the hooks of struct sim: @wire decides the fate of each packet,
+ * @posted sees each completion, @kick_delay says how long a QP that has more
+ * to send waits for the CPU.
+ */
+#ifndef UNIT_SIM_H
+#define UNIT_SIM_H
+
+#include <linux/string.h>
+#include "../../drv/proto/env.h"
+#include "tap.h"
+
+#define SIM_LATENCY	1000ULL		/* ns on the wire */
+#define SIM_MRS		64
+#define SIM_AHS		4
+#define SIM_GUARD	16
+#define SIM_MS		1000000ULL
+
+struct sim;
+struct sroce_qp_host;
+
+/* A frame from the network header to the ICRC, in memory of just its size */
+struct sim_packet {
+	struct sim_packet	*next;
+	struct sroce_qp_host	*from;
+	struct sroce_qp_host	*to;	/* NULL: by the BTH's QP number */
+	u64			when;	/* it arrives */
+	u32			l3_len;
+	u32			len;
+	u8			*data;
+};
+
+static inline u8 *sim_bth(const struct sim_packet *p)
+{
+	return p->data + p->l3_len + 8;
+}
+
+static inline u32 sim_psn(const struct sim_packet *p)
+{
+	const u8 *bth = sim_bth(p);
+
+	return bth[9] << 16 | bth[10] << 8 | bth[11];
+}
+
+static inline bool sim_is_response(const struct sim_packet *p)
+{
+	return sroce_opcodes[sim_bth(p)[0]].flags & SROCE_RESPONSE;
+}
+
+/* Registered memory, in pieces with guards around each */
+struct sim_buf {
+	struct sroce_mr		mr;
+	u32			key;
+	u32			chunk;
+	u32			pieces;
+	u8			**raw;
+	struct sim		*sim;
+};
+
+struct sroce_cq {
+	struct sroce_cqe	*e;
+	u32			n;
+	u32			max;
+	bool			lost;
+};
+
+struct sroce_srq {
+	struct sroce_rq		rq;
+};
+
+struct sroce_ah {
+	int			refs;
+	struct sroce_av		av;
+};
+
+/* One end of the wire */
+struct sroce_qp_host {
+	struct sim		*sim;
+	struct sroce_qp		qp;
+	struct sroce_counters	counters;
+	struct sroce_cq		scq, rcq;
+	struct sim_packet	*open;
+	struct sim_packet	*txq, **txq_tail;
+	u64			ack_when;	/* 0: not armed */
+	u64			rnr_when;
+	u64			kick_when;
+	u32			events;		/* raised so far */
+	u32			sq_prod, rq_prod;	/* the provider's indices */
+};
+
+struct sim_cfg {
+	enum ib_qp_type	type;
+	bool		v6;
+	enum ib_mtu	mtu;
+	u32		psn;		/* of A to B; B to A starts 100 later */
+	u8		timeout, retry_cnt, rnr_retry, min_rnr_timer;
+	u8		rd_atomic, dest_rd_atomic;
+	u32		slots, max_sge, max_inline, cqe;
+};
+
+struct sim {
+	struct sroce_qp_host	a, b;
+	struct sim_cfg		cfg;
+	u64			now;
+	struct sim_packet	*wire_head;
+	u32			sent;		/* packets sent so far */
+	u32			steps;
+	struct sim_buf		*mrs[SIM_MRS];
+	struct sroce_ah		ahs[SIM_AHS];
+	int			mr_refs;
+	bool			tx_fails;	/* no memory, no route */
+	u64			kick_delay;
+	/* How many copies of a packet arrive; may change @when and the bytes */
+	int			(*wire)(struct sim *s, struct sim_packet *p);
+	void			(*posted)(struct sim *s, struct sroce_qp *qp,
+					  const struct sroce_cqe *cqe);
+	void			*arg;		/* the hooks' */
+};
+
+/* A work request, as a user gives it to the provider */
+struct sim_wr {
+	u64		wr_id;
+	u32		opcode;		/* enum ib_wr_opcode */
+	u32		flags;
+	u32		ex;
+	u32		num_sge;
+	struct ib_sge	sge[SROCE_MAX_SGE];
+	const void	*data;		/* inline */
+	u32		data_len;
+	u64		remote_addr;
+	u32		rkey;
+	u64		compare_add, swap;
+	u32		ah, remote_qpn, remote_qkey;
+};
+
+extern const struct sim_cfg sim_default;
+
+/* The whole; sim_end() checks guards and references, and frees all. */
+struct sim *sim_new(const struct sim_cfg *cfg);
+void sim_end(struct sim *s);
+
+/* Memory */
+struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
+			    int access);
+void sim_buf_revoke(struct sim_buf *b);
+u8 *sim_byte(const struct sim_buf *b, u64 off);
+void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed);
+bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed);
+u64 sim_get64(const struct sim_buf *b, u64 off);
+void sim_put64(const struct sim_buf *b, u64 off, u64 val);
+
+/* Work */
+void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr);
+void sim_put_recv(struct sroce_qp_host *h, u64 wr_id, const struct ib_sge *sge,
+		  u32 num_sge);
+void sim_doorbell(struct sroce_qp_host *h);
+void sim_post(struct sroce_qp_host *h, const struct sim_wr *wr);
+struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len);
+
+/* States */
+void sim_enter(struct sroce_qp_host *h, enum ib_qp_state to);
+
+/* Time: one event, all until nothing is left to do, or up to a time */
+bool sim_step(struct sim *s);
+void sim_run(struct sim *s);
+void sim_run_until(struct sim *s, u64 when);
+
+/* A forged packet: @pkt's headers and @data, sealed; sent from @from's address */
+struct sim_packet *sim_forge(struct sroce_qp_host *from, struct sroce_pkt *pkt,
+			     const void *data);
+void sim_deliver(struct sim *s, struct sim_packet *p);
+void sim_send(struct sim *s, struct sim_packet *p);
+void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay);
+void sim_seal(struct sim_packet *p);
+void sim_packet_free(struct sim_packet *p);
+
+static inline u64 sim_count(const struct sroce_qp_host *h, enum sroce_counter c)
+{
+	return h->counters.c[c];
+}
+
+#endif /* UNIT_SIM_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef STUB_LINUX_KERNEL_H
+#define STUB_LINUX_KERNEL_H
+
+#include <linux/types.h>
+#include <linux/compiler.h>
+
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define IS_ALIGNED(x, a)	(((x) & ((a) - 1)) == 0)
+#define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+#define max_t(type, a, b)	((type)(a) > (type)(b) ? (type)(a) : (type)(b))
+/* As in the kernel, operands of different type or sign don't compile. */
+#define min(a, b) ({				\
+	__typeof__(a) min_a_ = (a);		\
+	__typeof__(b) min_b_ = (b);		\
+	(void)(&min_a_ == &min_b_);		\
+	min_a_ < min_b_ ? min_a_ : min_b_; })
+#define container_of(ptr, type, member)	\
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Build and parse of packets; parsing of what nobody should send. */
+
+#include <stdlib.h>
+#include <linux/string.h>
+#include <linux/errno.h>
+#include "../../drv/proto/pkt.h"
+#include "tests.h"
+
+static void random_fields(struct rnd *r, struct sroce_pkt *p, u8 opcode)
+{
+	u32 f = sroce_opcodes[opcode].flags;
+
+	memset(p, 0, sizeof(*p));
+	p->opcode = opcode;
+	p->op = &sroce_opcodes[opcode];
+	p->payload_len = f & SROCE_PAYLOAD ? rnd_below(r, 100) : 0;
+	p->pad = -p->payload_len & 3;
+	p->solicited = rnd32(r) & 1;
+	p->migreq = rnd32(r) & 1;
+	p->ackreq = rnd32(r) & 1;
+	p->pkey = rnd32(r);
+	p->qpn = rnd32(r) & SROCE_QPN_MASK;
+	p->psn = rnd32(r) & SROCE_PSN_MASK;
+	p->qkey = f & SROCE_DETH ? rnd32(r) : 0;
+	p->sqpn = f & SROCE_DETH ? rnd32(r) & SROCE_QPN_MASK : 0;
+	p->va = f & (SROCE_RETH | SROCE_ATMETH) ? rnd64(r) : 0;
+	p->rkey = f & (SROCE_RETH | SROCE_ATMETH) ? rnd32(r) : 0;
+	p->length = f & SROCE_RETH ? rnd32(r) : 0;
+	p->swap_add = f & SROCE_ATMETH ? rnd64(r) : 0;
+	p->compare = f & SROCE_ATMETH ? rnd64(r) : 0;
+	p->syndrome = f & SROCE_AETH ? rnd32(r) : 0;
+	p->msn = f & SROCE_AETH ? rnd32(r) & SROCE_PSN_MASK : 0;
+	p->orig = f & SROCE_ATMACK ? rnd64(r) : 0;
+	p->imm = f & SROCE_IMMDT ? rnd32(r) : 0;
+	p->inv_rkey = f & SROCE_IETH ? rnd32(r) : 0;
+}
+
+/* In memory of exactly its size; the caller frees it. */
+static u8 *build(const struct sroce_pkt *p, u32 *len)
+{
+	u8 *exact = malloc(p->op->hdr_len), *buf;
+
+	sroce_pkt_build(p, exact);
+	*len = p->op->hdr_len + p->payload_len + p->pad + SROCE_ICRC_LEN;
+	buf = malloc(*len);
+	memset(buf, 0xee, *len);
+	memcpy(buf, exact, p->op->hdr_len);
+	free(exact);
+	return buf;
+}
+
+#define SAME(field) CHECK_EQ(q.field, p.field)
+
+static void round_trip(struct rnd *r, u8 opcode)
+{
+	struct sroce_pkt p, q = {};
+	u32 len;
+	u8 *buf;
+
+	random_fields(r, &p, opcode);
+	buf = build(&p, &len);
+	CHECK_EQ(sroce_pkt_parse(&q, buf, len < SROCE_HDR_MAX ? len :
+				 SROCE_HDR_MAX, len), 0);
+	SAME(opcode);
+	SAME(pad);
+	SAME(solicited);
+	SAME(migreq);
+	SAME(ackreq);
+	SAME(pkey);
+	SAME(qpn);
+	SAME(psn);
+	SAME(qkey);
+	SAME(sqpn);
+	SAME(va);
+	SAME(rkey);
+	SAME(length);
+	SAME(swap_add);
+	SAME(compare);
+	SAME(syndrome);
+	SAME(msn);
+	SAME(orig);
+	SAME(imm);
+	SAME(inv_rkey);
+	SAME(payload_len);
+	CHECK(q.op == p.op);
+	free(buf);
+}
+
+/* Cut short everywhere: an error, or a shorter payload; never a stray read. */
+static void truncated(struct rnd *r, u8 opcode)
+{
+	struct sroce_pkt p, q = {};
+	u32 len, cut;
+	u8 *buf;
+
+	random_fields(r, &p, opcode);
+	buf = build(&p, &len);
+	for (cut = 0; cut < len; cut++) {
+		u32 min = p.op->hdr_len + p.pad + SROCE_ICRC_LEN;
+		u8 *exact = malloc(cut + !cut);
+		int ret;
+
+		t_where("opcode %#x, %u of %u bytes", opcode, cut, len);
+		memcpy(exact, buf, cut);
+		ret = sroce_pkt_parse(&q, exact, cut, cut);
+		if (cut < min || (len - cut) & 3 || !p.payload_len)
+			CHECK_EQ(ret, -EBADMSG);
+		else
+			CHECK_EQ(q.payload_len, cut - min);
+		free(exact);
+	}
+	free(buf);
+}
+
+static void short_header(struct rnd *r, u8 opcode)
+{
+	struct sroce_pkt p, q = {};
+	u32 len, cut;
+	u8 *buf;
+
+	random_fields(r, &p, opcode);
+	buf = build(&p, &len);
+	for (cut = 0; cut < p.op->hdr_len; cut++) {
+		u8 *exact = malloc(cut + !cut);
+
+		memcpy(exact, buf, cut);
+		CHECK_EQ(sroce_pkt_parse(&q, exact, cut, len), -EBADMSG);
+		free(exact);
+	}
+	free(buf);
+}
+
+static void refused(struct rnd *r)
+{
+	struct sroce_pkt p, q = {};
+	u32 len, i;
+	u8 *buf;
+
+	t_case("pkt: unknown opcodes are refused");
+	for (i = 0; i < 256; i++) {
+		u8 hdr[64] = { i };
+
+		if (!sroce_opcodes[i].name)
+			CHECK_EQ(sroce_pkt_parse(&q, hdr, 40, 64),
+				 -EPROTONOSUPPORT);
+	}
+
+	t_case("pkt: header versions other than 0 are refused");
+	random_fields(r, &p, 0x04);
+	buf = build(&p, &len);
+	for (i = 1; i < 16; i++) {
+		buf[1] = (buf[1] & 0xf0) | i;
+		CHECK_EQ(sroce_pkt_parse(&q, buf, 12, len), -EPROTONOSUPPORT);
+	}
+	free(buf);
+
+	t_case("pkt: pads that don't fit are refused");
+	for (i = 0; i < 16; i++) {
+		u32 pad = i & 3, payload = i >> 2;
+		u32 size = 12 + payload + SROCE_ICRC_LEN;
+		u8 *exact = calloc(1, size);
+
+		t_where("pad %u of %u bytes", pad, payload);
+		exact[0] = 0x04;
+		exact[1] = pad << 4;
+		CHECK_EQ(sroce_pkt_parse(&q, exact, 12, size),
+			 payload & 3 || pad > payload ? -EBADMSG : 0);
+		free(exact);
+	}
+
+	t_case("pkt: data or pad where none belongs is refused");
+	for (i = 0; i < 256; i++) {
+		u32 f = sroce_opcodes[i].flags;
+		u8 hdr[64] = { i };
+
+		if (!sroce_opcodes[i].name || f & SROCE_PAYLOAD)
+			continue;
+		t_where("opcode %#x", i);
+		CHECK_EQ(sroce_pkt_parse(&q, hdr, 40, sroce_opcodes[i].hdr_len + 8),
+			 -EBADMSG);
+		hdr[1] = 0x30;
+		CHECK_EQ(sroce_pkt_parse(&q, hdr, 40, sroce_opcodes[i].hdr_len + 7),
+			 -EBADMSG);
+	}
+}
+
+static void garbage(struct rnd *r)
+{
+	u32 i;
+
+	t_case("pkt: garbage is never read beyond its end");
+	for (i = 0; i < 20000; i++) {
+		u32 len = rnd_below(r, 80);
+		u32 head = len < SROCE_HDR_MAX ? len : SROCE_HDR_MAX;
+		u8 *exact = malloc(head + !head);
+		struct sroce_pkt q = {};
+
+		rnd_fill(r, exact, head);
+		if (head > 1)
+			exact[1] &= 0xf0;
+		if (!sroce_pkt_parse(&q, exact, head, len))
+			CHECK_EQ(q.op->hdr_len + q.payload_len + q.pad +
+				 SROCE_ICRC_LEN, len);
+		free(exact);
+	}
+}
+
+void test_pkt(void)
+{
+	struct rnd r = { 1 };
+	u32 i, k;
+
+	t_case("pkt: every opcode is parsed as it was built");
+	for (i = 0; i < 256; i++)
+		for (k = 0; sroce_opcodes[i].name && k < 50; k++) {
+			t_where("opcode %#x", i);
+			round_trip(&r, i);
+		}
+
+	t_case("pkt: cut short at each byte, an error");
+	for (i = 0; i < 256; i++)
+		for (k = 0; sroce_opcodes[i].name && k < 4; k++)
+			truncated(&r, i);
+
+	t_case("pkt: a linear part that ends in a header is an error");
+	for (i = 0; i < 256; i++)
+		if (sroce_opcodes[i].name)
+			short_header(&r, i);
+	refused(&r);
+	garbage(&r);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Messages from A to B with the memory of both, and what must come of them. */
+
+#include <string.h>
+#include "xfer.h"
+
+const u32 xfer_rc_ops[8] = {
+	IB_WR_SEND, IB_WR_SEND_WITH_IMM, IB_WR_SEND_WITH_INV, IB_WR_RDMA_WRITE,
+	IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP,
+	IB_WR_ATOMIC_FETCH_AND_ADD,
+};
+
+static const struct {
+	const char	*name;
+	bool		recvs;
+	u8		wc;
+} ops[] = {
+	[IB_WR_SEND] = { "SEND", true, IB_WC_SEND },
+	[IB_WR_SEND_WITH_IMM] = { "SEND imm", true, IB_WC_SEND },
+	[IB_WR_SEND_WITH_INV] = { "SEND inv", true, IB_WC_SEND },
+	[IB_WR_RDMA_WRITE] = { "WRITE", false, IB_WC_RDMA_WRITE },
+	[IB_WR_RDMA_WRITE_WITH_IMM] = { "WRITE imm", true, IB_WC_RDMA_WRITE },
+	[IB_WR_RDMA_READ] = { "READ", false, IB_WC_RDMA_READ },
+	[IB_WR_ATOMIC_CMP_AND_SWP] = { "CMP_SWP", false, IB_WC_COMP_SWAP },
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = { "FETCH_ADD", false, IB_WC_FETCH_ADD },
+};
+
+const char *xfer_name(u32 opcode)
+{
+	return ops[opcode].name;
+}
+
+bool xfer_recvs(u32 opcode)
+{
+	return ops[opcode].recvs;
+}
+
+static bool is_send(u32 opcode)
+{
+	return ops[opcode].wc == IB_WC_SEND;
+}
+
+static bool is_atomic(u32 opcode)
+{
+	return opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+void xfers_init(struct xfers *t, const struct sim_cfg *cfg, u32 size, u32 chunk)
+{
+	memset(t, 0, sizeof(*t));
+	t->s = sim_new(cfg);
+	t->a = sim_buf_new(t->s, XFER_IOVA_A, size, chunk,
+			   IB_ACCESS_LOCAL_WRITE);
+	t->b = sim_buf_new(t->s, XFER_IOVA_B, size, chunk,
+			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+			   IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC);
+}
+
+void xfers_end(struct xfers *t)
+{
+	sim_end(t->s);
+}
+
+/* The bytes of a message as three pieces, or two, or one */
+static u32 cut(struct ib_sge *sge, const struct sim_buf *b, u64 off, u32 len)
+{
+	u32 first = len / 3, second = len ? (len - 1) / 2 : 0;
+
+	if (len < 3) {
+		sge[0] = sim_sge(b, off, len);
+		return 1;
+	}
+	sge[0] = sim_sge(b, off, first);
+	sge[1] = sim_sge(b, off + first, second);
+	sge[2] = sim_sge(b, off + first + second, len - first - second);
+	return 3;
+}
+
+/* Receive work requests have the number of their message plus 1000. */
+void xfer_recv(struct xfers *t, u32 i)
+{
+	u32 grh = t->s->b.qp.svc == SROCE_SVC_UD ? SROCE_GRH_LEN : 0;
+	const struct xfer *x = &t->x[i];
+	struct ib_sge sge[3];
+	u32 n = 0;
+
+	if (is_send(x->opcode))
+		n = cut(sge, t->b, x->off, grh + x->len);
+	sim_put_recv(&t->s->b, 1000 + i, sge, n);
+}
+
+static void set_values(struct xfers *t, struct xfer *x, struct sim_wr *wr,
+		       u32 i)
+{
+	x->before = 0x1122334455667788ULL * (i + 1);
+	x->add = 0x0101010101ULL + i;
+	sim_put64(t->b, x->off, x->before);
+	if (x->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+		wr->compare_add = x->before;
+		wr->swap = x->before + x->add;
+	} else {
+		wr->compare_add = x->add;
+	}
+}
+
+/* The memory of the next message, filled; and its work request */
+struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len)
+{
+	u32 i = t->n++, grh = 0;
+	struct xfer *x = &t->x[i];
+	struct sim_wr wr = {
+		.wr_id = i, .opcode = opcode, .flags = IB_SEND_SIGNALED,
+		.ex = 0xabc00000 + i,
+	};
+
+	if (t->s->b.qp.svc == SROCE_SVC_UD)
+		grh = SROCE_GRH_LEN;
+	x->opcode = opcode;
+	x->len = is_atomic(opcode) ? 8 : len;
+	x->off = t->off;
+	t->off = (t->off + grh + x->len + XFER_GAP + 7) & ~7ULL;
+	CHECK(t->off <= t->a->mr.length);
+	if (is_atomic(opcode))
+		set_values(t, x, &wr, i);
+	else
+		sim_fill(opcode == IB_WR_RDMA_READ ? t->b : t->a, x->off,
+			 x->len, i);
+	wr.num_sge = cut(wr.sge, t->a, x->off, x->len);
+	wr.remote_addr = t->b->mr.iova + x->off;
+	wr.rkey = t->b->key;
+	wr.ah = 1;
+	wr.remote_qpn = t->s->b.qp.qpn;
+	wr.remote_qkey = t->s->b.qp.attr.qkey;
+	if (t->s->b.qp.svc == SROCE_SVC_UD) {
+		wr.rkey = 0;
+		wr.remote_addr = 0;
+	}
+	return wr;
+}
+
+void xfer_put(struct xfers *t, u32 opcode, u32 len)
+{
+	struct sim_wr wr = xfer_make(t, opcode, len);
+
+	if (xfer_recvs(opcode))
+		xfer_recv(t, t->n - 1);
+	sim_put_send(&t->s->a, &wr);
+}
+
+static bool untouched(const struct sim_buf *b, u64 from, u64 to)
+{
+	for (; from < to; from++)
+		if (*sim_byte(b, from))
+			return false;
+	return true;
+}
+
+static void check_data(const struct xfers *t, u32 i)
+{
+	const struct xfer *x = &t->x[i];
+	u64 end = i + 1 < t->n ? t->x[i + 1].off : t->off;
+	u32 grh = t->s->b.qp.svc == SROCE_SVC_UD ? SROCE_GRH_LEN : 0;
+
+	if (is_atomic(x->opcode)) {
+		CHECK_EQ(sim_get64(t->b, x->off), x->before + x->add);
+		CHECK_EQ(sim_get64(t->a, x->off), x->before);
+	} else {
+		CHECK(sim_filled(t->a, x->off, x->len, i));
+		CHECK(sim_filled(t->b, x->off + grh, x->len, i));
+	}
+	CHECK(untouched(t->a, x->off + x->len, end));
+	CHECK(untouched(t->b, x->off + grh + x->len, end));
+}
+
+void xfers_check_data(const struct xfers *t, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		check_data(t, i);
+}
+
+static void check_recv(const struct xfers *t, const struct sroce_cqe *e, u32 i)
+{
+	const struct xfer *x = &t->x[i];
+	bool ud = t->s->b.qp.svc == SROCE_SVC_UD;
+	int flags = ud ? IB_WC_GRH : 0;
+
+	CHECK_EQ(e->wr_id, 1000 + i);
+	CHECK_EQ(e->status, IB_WC_SUCCESS);
+	CHECK_EQ(e->opcode, is_send(x->opcode) ? IB_WC_RECV :
+		 IB_WC_RECV_RDMA_WITH_IMM);
+	CHECK_EQ(e->byte_len, x->len + (ud ? SROCE_GRH_LEN : 0));
+	CHECK_EQ(e->src_qp, t->s->a.qp.qpn);
+	if (x->opcode == IB_WR_SEND_WITH_INV) {
+		flags |= IB_WC_WITH_INVALIDATE;
+		CHECK_EQ(e->inv_rkey, 0xabc00000 + i);
+	} else if (x->opcode != IB_WR_SEND) {
+		flags |= IB_WC_WITH_IMM;
+		CHECK_EQ((u32)e->imm, 0xabc00000 + i);
+	}
+	CHECK_EQ(e->wc_flags, flags);
+}
+
+void xfers_check(const struct xfers *t)
+{
+	const struct sroce_cq *scq = &t->s->a.scq, *rcq = &t->s->b.rcq;
+	u32 i, recvs = 0;
+
+	CHECK_EQ(scq->n, t->n);
+	for (i = 0; i < t->n && i < scq->n; i++) {
+		CHECK_EQ(scq->e[i].wr_id, i);
+		CHECK_EQ(scq->e[i].status, IB_WC_SUCCESS);
+		CHECK_EQ(scq->e[i].opcode, ops[t->x[i].opcode].wc);
+		if (xfer_recvs(t->x[i].opcode) && recvs < rcq->n)
+			check_recv(t, &rcq->e[recvs], i);
+		recvs += xfer_recvs(t->x[i].opcode);
+	}
+	CHECK_EQ(rcq->n, recvs);
+	CHECK_EQ(t->s->a.qp.state, IB_QPS_RTS);
+	CHECK_EQ(t->s->b.qp.state, IB_QPS_RTS);
+	CHECK(sroce_req_idle(&t->s->a.qp));
+	xfers_check_data(t, t->n);
+}
