@@ -16,11 +16,33 @@ static u8 fifo_head(const struct sroce_resp *resp)
 	return resp->fifo[0];
 }
 
+static void fifo_remove(struct sroce_resp *resp, u32 i)
+{
+	resp->res[resp->fifo[i]].queued = false;
+	resp->nfifo--;
+	memmove(resp->fifo + i, resp->fifo + i + 1, resp->nfifo - i);
+}
+
 static void fifo_pop(struct sroce_resp *resp)
 {
-	resp->res[fifo_head(resp)].queued = false;
-	resp->nfifo--;
-	memmove(resp->fifo, resp->fifo + 1, resp->nfifo);
+	resp->res[fifo_head(resp)].answered = true;
+	fifo_remove(resp, 0);
+}
+
+/*
+ * The requester has all responses of an entry once it asks for more than it
+ * may have outstanding: what is left of a replay is of no use to it.
+ */
+static bool end_replay(struct sroce_resp *resp, const struct sroce_res *res)
+{
+	u32 i;
+
+	if (!res->answered)
+		return false;
+	for (i = 0; resp->fifo[i] != res - resp->res; i++)
+		;
+	fifo_remove(resp, i);
+	return true;
 }
 
 /**
@@ -38,7 +60,7 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp)
 	if (!resp->nres)
 		return NULL;
 	res = &resp->res[resp->head];
-	if (res->queued)
+	if (res->queued && !end_replay(resp, res))
 		return NULL;
 	resp->head = (resp->head + 1) % resp->nres;
 	memset(res, 0, sizeof(*res));

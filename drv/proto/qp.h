@@ -93,6 +93,7 @@ struct sroce_req {
  * @last_psn: PSN of its last response
  * @psn: next response to send
  * @opened: a response of this answer has been sent
+ * @answered: all responses have been sent, at least once
  * @va: address at @first_psn
  * @rkey: its key
  * @length: bytes from @va on
@@ -104,6 +105,7 @@ struct sroce_res {
 	bool	atomic;
 	bool	queued;
 	bool	opened;
+	bool	answered;
 	u32	first_psn;
 	u32	last_psn;
 	u32	psn;
