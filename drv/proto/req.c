@@ -13,6 +13,8 @@
 
 /* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
 #define PSN_SPAN_MAX (1 << 22)
+/* PSNs that one message can't have, not even alone */
+#define PSN_HALF (1 << 23)
 
 static bool is_rc(const struct sroce_qp *qp)
 {
@@ -52,6 +54,7 @@ bool sroce_req_idle(const struct sroce_qp *qp)
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	const struct sroce_req *req = &qp->req;
+	u32 span = sroce_psn_diff(req->psn, req->una);
 
 	if (!sroce_qp_may_start(qp))
 		return false;
@@ -61,8 +64,8 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	if (sroce_wqe_responds(wqe) && req->reads >= qp->attr.max_rd_atomic)
 		return false;
-	return sroce_psn_diff(req->psn, req->una) +
-	       wqe_psns(qp, wqe) < PSN_SPAN_MAX;
+	/* the longest go alone */
+	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
 }
 
 static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
@@ -107,6 +110,19 @@ static void give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		ask_late(qp, wqe);
 }
 
+/* What would keep may_start() from ever saying yes */
+static enum ib_wc_status check_possible(struct sroce_qp *qp,
+					const struct sroce_wqe *wqe)
+{
+	if (!is_rc(qp))
+		return IB_WC_SUCCESS;
+	if (sroce_wqe_responds(wqe) && !qp->attr.max_rd_atomic)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe_psns(qp, wqe) >= PSN_HALF)
+		return IB_WC_LOC_LEN_ERR;
+	return IB_WC_SUCCESS;
+}
+
 /* The work request to send from, started; NULL if nothing may be sent now. */
 static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 {
@@ -116,6 +132,11 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 	if (req->next == qp->sq.prod && !sroce_sq_fetch(qp))
 		return NULL;
 	wqe = sroce_sq_wqe(&qp->sq, req->next);
+	/* In SQD it waits, whatever is wrong with it. */
+	if (!wqe->started && !sroce_qp_may_start(qp))
+		return NULL;
+	if (!wqe->started && wqe->status == IB_WC_SUCCESS)
+		wqe->status = check_possible(qp, wqe);
 	if (wqe->status != IB_WC_SUCCESS) {
 		give_up(qp, wqe, wqe->status);
 		return NULL;
@@ -123,11 +144,6 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 	if (!wqe->started) {
 		if (!may_start(qp, wqe))
 			return NULL;
-		if (is_rc(qp) && sroce_wqe_responds(wqe) &&
-		    !qp->attr.max_rd_atomic) {
-			give_up(qp, wqe, IB_WC_LOC_QP_OP_ERR);
-			return NULL;
-		}
 		start(qp, wqe);
 	}
 	return wqe;
