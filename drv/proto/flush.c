@@ -67,13 +67,18 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 /**
  * sroce_sq_flush() - complete all send work requests with a flush error
  * @qp: the QP
+ *
+ * As many as the ring holds: a user who posts all the while must not keep the
+ * CPU. What is posted later has a doorbell of its own.
  */
 void sroce_sq_flush(struct sroce_qp *qp)
 {
+	u32 left = qp->sq.mask;
+
 	do {
 		while (qp->sq.cons != qp->sq.prod)
 			sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
-	} while (sroce_sq_fetch(qp));
+	} while (left-- && sroce_sq_fetch(qp));
 	qp->req.next = qp->sq.cons;
 	qp->req.reads = 0;
 	qp->req.read_psns = 0;
@@ -108,6 +113,7 @@ static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
 void sroce_rq_flush(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
+	u32 left = qp->rq.ring.mask;
 
 	if (resp->have_wqe) {
 		resp->have_wqe = false;
@@ -120,7 +126,7 @@ void sroce_rq_flush(struct sroce_qp *qp)
 		qp->last_wqe = true;
 		return;
 	}
-	while (sroce_rq_fetch(&qp->rq, &resp->wqe))
+	while (left-- && sroce_rq_fetch(&qp->rq, &resp->wqe))
 		flush_recv(qp, &resp->wqe);
 }
 
