@@ -86,12 +86,14 @@ void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res, u32 psn)
 	resp->fifo[resp->nfifo++] = res - resp->res;
 }
 
+/* The newest first: an old one may have had the same PSN, 2^24 packets ago. */
 static struct sroce_res *find_res(struct sroce_resp *resp, u32 psn)
 {
 	u32 i;
 
-	for (i = 0; i < resp->nres; i++) {
-		struct sroce_res *res = &resp->res[i];
+	for (i = 1; i <= resp->nres; i++) {
+		struct sroce_res *res =
+			&resp->res[(resp->head + resp->nres - i) % resp->nres];
 
 		if (res->valid && sroce_psn_diff(psn, res->first_psn) >= 0 &&
 		    sroce_psn_diff(psn, res->last_psn) <= 0)
