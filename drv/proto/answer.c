@@ -39,9 +39,12 @@ static bool end_replay(struct sroce_resp *resp, const struct sroce_res *res)
 
 	if (!res->answered)
 		return false;
-	for (i = 0; resp->fifo[i] != res - resp->res; i++)
-		;
-	fifo_remove(resp, i);
+	for (i = 0; i < resp->nfifo; i++) {
+		if (resp->fifo[i] == res - resp->res) {
+			fifo_remove(resp, i);
+			break;
+		}
+	}
 	return true;
 }
 

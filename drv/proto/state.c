@@ -120,6 +120,8 @@ void sroce_qp_reset(struct sroce_qp *qp)
 		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
 	memset(&qp->req, 0, sizeof(qp->req));
 	memset(&qp->resp, 0, sizeof(qp->resp));
+	if (res)
+		memset(res, 0, nres * sizeof(*res));
 	qp->resp.res = res;
 	qp->resp.nres = nres;
 	qp->req.next = qp->sq.cons;
