@@ -129,7 +129,7 @@ struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len)
 	wr.num_sge = cut(wr.sge, t->a, x->off, x->len);
 	wr.remote_addr = t->b->mr.iova + x->off;
 	wr.rkey = t->b->key;
-	wr.ah = 1;
+	wr.ah = 0;
 	wr.remote_qpn = t->s->b.qp.qpn;
 	wr.remote_qkey = t->s->b.qp.attr.qkey;
 	if (t->s->b.qp.svc == SROCE_SVC_UD) {
