@@ -122,6 +122,72 @@ static void each_pair(const struct sim_cfg *cfg)
 	}
 }
 
+/* PSN 1005 is lost once; so is 1015, when it comes by for the second time. */
+static int lose_two(struct sim *s, struct sim_packet *p)
+{
+	u32 *seen = s->arg, psn = sim_psn(p);
+
+	if (p->from != &s->a)
+		return 1;
+	if (psn == 1005)
+		return seen[0]++ != 0;
+	if (psn == 1015)
+		return seen[1]++ != 1;
+	return 1;
+}
+
+static void no_wait(u32 opcode)
+{
+	u32 seen[2] = { 0 };
+	struct xfers t;
+
+	t_case("loss: %s, gaps are reported, each once, and need no timeout",
+	       xfer_name(opcode));
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = lose_two;
+	t.s->arg = seen;
+	xfer_put(&t, opcode, 30 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 2);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), 2);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 25 + 15);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 0);
+	xfers_end(&t);
+}
+
+/* A response that is missing in the middle is asked for when the next comes. */
+static int lose_response(struct sim *s, struct sim_packet *p)
+{
+	u32 *seen = s->arg;
+
+	if (p->from == &s->b && sim_psn(p) == 1005)
+		return seen[0]++ != 0;
+	return 1;
+}
+
+static void implied(void)
+{
+	u32 seen[1] = { 0 };
+	struct xfers t;
+
+	t_case("loss: READ, a missing response is asked for at once");
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = lose_response;
+	t.s->arg = seen;
+	xfer_put(&t, IB_WR_RDMA_READ, 30 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_end(&t);
+}
+
 struct weather {
 	struct rnd	r;
 	u32		loss, twice, late;	/* in 1000 */
@@ -187,6 +253,9 @@ void test_loss(void)
 	cfg.psn = 0xfffff8;
 	each_packet(&cfg, -1);
 	each_pair(&cfg);
+	no_wait(IB_WR_SEND);
+	no_wait(IB_WR_RDMA_WRITE);
+	implied();
 	storms(100, 10, 10, 0);
 	storms(100, 50, 20, 50);
 	storms(100, 0, 100, 200);
