@@ -16,6 +16,7 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 PACKAGES=(
 	# building
 	gcc clang make libelf-dev libc6-dev bc sparse pkg-config kmod cpio
+	libclang-rt-dev libstdc++-12-dev llvm
 	zstd xz-utils rsync libibverbs-dev librdmacm-dev libasan8 libubsan1
 	# the VM
 	busybox-static procps util-linux
