@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "../../drv/proto/icrc.h"
+#include "invariant.h"
 #include "sim.h"
 
 #define UDP_LEN 8
@@ -301,6 +302,7 @@ static void burst_end(struct sroce_qp_host *h)
 		sim_send(s, p);
 	}
 	CHECK_EQ(s->mr_refs, 0);
+	sim_invariants(h);
 }
 
 static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What is true of every QP between two bursts, whatever packets, rings and
+ * callers did before. Checked after each burst by whatever runs on sim.c.
+ */
+
+#include "sim.h"
+#include "invariant.h"
+
+/* PSNs between una and max_psn: one more message than PSN_SPAN_MAX of req.c */
+#define SPAN_MAX ((1 << 22) + (1 << 23))
+
+static u32 slots_after(const struct sroce_sq *sq, u32 from, u32 to)
+{
+	return (to - from) & sq->mask;
+}
+
+static void rings(const struct sroce_qp *qp)
+{
+	const struct sroce_sq *sq = &qp->sq;
+
+	CHECK(sq->cons <= sq->mask);
+	CHECK(sq->prod <= sq->mask);
+	CHECK(sq->ring.own <= sq->ring.mask);
+	CHECK(qp->rq.ring.own <= qp->rq.ring.mask);
+	if (qp->user)
+		CHECK_EQ(sq->ring.own, sq->prod);
+	CHECK(slots_after(sq, sq->cons, qp->req.next) <=
+	      slots_after(sq, sq->cons, sq->prod));
+}
+
+/* What one work request may look like, started or not */
+static void wqe_bounds(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	CHECK(wqe->msg < SROCE_MSGS);
+	CHECK(wqe->num_sge <= qp->sq.max_sge);
+	if (wqe->status != IB_WC_SUCCESS)
+		return;
+	CHECK(wqe->length <= SROCE_MSG_MAX);
+	if (wqe->flags & IB_SEND_INLINE)
+		CHECK(wqe->length <= qp->sq.max_inline);
+	if (qp->svc == SROCE_SVC_UD)
+		CHECK(wqe->ah && wqe->length <= qp->mtu);
+}
+
+/* Started ones come first and have one PSN after the other. */
+static void send_queue(const struct sroce_qp *qp)
+{
+	const struct sroce_wqe *last = NULL, *wqe;
+	const struct sroce_req *req = &qp->req;
+	const struct sroce_sq *sq = &qp->sq;
+	bool fresh = false;
+	u32 i, reads = 0;
+
+	for (i = sq->cons; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		wqe = sroce_sq_wqe(sq, i);
+		wqe_bounds(qp, wqe);
+		if (!wqe->started) {
+			fresh = true;
+			continue;
+		}
+		CHECK(!fresh);
+		CHECK(sroce_psn_diff(wqe->last_psn, wqe->first_psn) >= 0);
+		if (last)
+			CHECK_EQ(wqe->first_psn,
+				 sroce_psn_add(last->last_psn, 1));
+		else if (qp->svc == SROCE_SVC_RC)
+			CHECK(sroce_psn_diff(req->una, wqe->first_psn) >= 0 &&
+			      sroce_psn_diff(req->una, wqe->last_psn) <= 0);
+		reads += sroce_wqe_responds(wqe);
+		last = wqe;
+	}
+	if (qp->svc != SROCE_SVC_RC)
+		return;
+	CHECK_EQ(req->reads, reads);
+	CHECK(reads <= qp->attr.max_rd_atomic);
+	if (!last)
+		CHECK_EQ(req->una, req->max_psn);
+	else
+		CHECK(sroce_psn_diff(req->max_psn,
+				     sroce_psn_add(last->last_psn, 1)) <= 0);
+}
+
+/* The packet that is sent next belongs to the work request that is next. */
+static void next_packet(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, req->next);
+
+	if (req->next != qp->sq.prod && wqe->started) {
+		CHECK(sroce_psn_diff(req->psn, wqe->first_psn) >= 0);
+		CHECK(sroce_psn_diff(req->psn, wqe->last_psn) <= 0);
+	} else {
+		CHECK_EQ(req->psn, req->max_psn);
+	}
+}
+
+static void psns(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+	s32 span = sroce_psn_diff(req->max_psn, req->una);
+
+	CHECK(!(req->una & ~SROCE_PSN_MASK));
+	CHECK(!(req->psn & ~SROCE_PSN_MASK));
+	CHECK(!(req->max_psn & ~SROCE_PSN_MASK));
+	CHECK(!(qp->resp.psn & ~SROCE_PSN_MASK));
+	CHECK(!(qp->resp.msn & ~SROCE_PSN_MASK));
+	if (qp->svc != SROCE_SVC_RC)
+		return;
+	CHECK(span >= 0 && span <= SPAN_MAX);
+	CHECK(sroce_psn_diff(req->psn, req->una) >= 0);
+	CHECK(sroce_psn_diff(req->max_psn, req->psn) >= 0);
+}
+
+/* Whatever waits for an acknowledge has a timer that will find it missing. */
+static void timers(const struct sroce_qp_host *h)
+{
+	const struct sroce_req *req = &h->qp.req;
+
+	if (h->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&h->qp))
+		return;
+	if (req->rnr_wait)
+		CHECK(h->rnr_when);
+	else if (h->qp.attr.timeout && req->una != req->max_psn)
+		CHECK(req->deadline);
+	if (req->deadline)
+		CHECK(h->ack_when && h->ack_when <= req->deadline);
+}
+
+static void responder(const struct sroce_qp *qp)
+{
+	const struct sroce_resp *resp = &qp->resp;
+	u32 i, queued = 0, in_fifo = 0;
+
+	CHECK(resp->nfifo <= resp->nres);
+	CHECK(resp->nres <= SROCE_MAX_RD_ATOMIC);
+	CHECK(!resp->nres || resp->head < resp->nres);
+	for (i = 0; i < resp->nfifo; i++) {
+		u32 at = resp->fifo[i];
+
+		CHECK(at < resp->nres);
+		CHECK(resp->res[at].valid && resp->res[at].queued);
+		in_fifo += resp->res[at].valid && resp->res[at].queued;
+	}
+	for (i = 0; i < resp->nres; i++)
+		queued += resp->res[i].queued;
+	if (sroce_qp_may_receive(qp))
+		CHECK_EQ(queued, in_fifo);
+	CHECK(resp->remaining <= resp->length);
+	if (resp->have_wqe)
+		CHECK(resp->wqe.num_sge <= SROCE_MAX_SGE);
+	CHECK(!(resp->msg & ~(SROCE_SENDING | SROCE_WRITING)));
+}
+
+/* In a state that refuses work nothing is left over. */
+static void at_rest(const struct sroce_qp *qp)
+{
+	if (sroce_qp_may_send(qp))
+		return;
+	CHECK_EQ(qp->sq.cons, qp->sq.prod);
+	CHECK_EQ(qp->req.reads, 0);
+	if (qp->state == IB_QPS_ERR)
+		CHECK(!qp->resp.have_wqe && !qp->resp.nfifo);
+}
+
+/**
+ * sim_invariants() - check a QP between two bursts
+ * @h: the QP's host
+ */
+void sim_invariants(const struct sroce_qp_host *h)
+{
+	const struct sroce_qp *qp = &h->qp;
+
+	rings(qp);
+	psns(qp);
+	send_queue(qp);
+	next_packet(qp);
+	timers(h);
+	responder(qp);
+	at_rest(qp);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What is true of every QP between two bursts, whatever came before */
+#ifndef UNIT_INVARIANT_H
+#define UNIT_INVARIANT_H
+
+struct sroce_qp_host;
+
+void sim_invariants(const struct sroce_qp_host *h);
+
+#endif /* UNIT_INVARIANT_H */
