@@ -95,7 +95,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 
 	CHECK(!h->open);
 	CHECK(!(len & 3));
-	if (h->sim->tx_fails) {
+	if (h->sim->tx_fails || (h->sim->tx_ok && !h->sim->tx_ok(h->sim, qp))) {
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
 		return NULL;
 	}
@@ -152,7 +152,7 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 {
 	struct sim *s = qp->host->sim;
 
-	(void)solicited;
+	s->solicited = solicited;
 	if (s->posted)
 		s->posted(s, qp, cqe);
 	if (cq->lost || cq->n == cq->max) {
@@ -205,9 +205,22 @@ void sroce_ah_put(struct sroce_ah *ah)
 	ah->refs--;
 }
 
+static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
+{
+	struct sroce_rq *rq = &qp->srq->rq;
+
+	if (!sroce_rq_fetch(rq, to))
+		return false;
+	if (rq->limit && sroce_ring_filled(&rq->ring) < rq->limit) {
+		rq->limit = 0;
+		qp->srq_events |= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
+	}
+	return true;
+}
+
 bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 {
-	return sroce_rq_fetch(qp->srq ? &qp->srq->rq : &qp->rq, to);
+	return qp->srq ? srq_take(qp, to) : sroce_rq_fetch(&qp->rq, to);
 }
 
 /* The core asks for the time of the simulation that it is called from. */
@@ -231,19 +244,44 @@ void sroce_timer_rnr(struct sroce_qp *qp, u64 delay)
 	qp->host->rnr_when = qp->host->sim->now + delay;
 }
 
-/* Bitwise; independent of the kernel's tables */
+/* Eight bytes at a time; independent of the kernel's tables */
+static u32 crc_table[8][256];
+
+static void crc_init(void)
+{
+	u32 i, k, crc;
+
+	for (i = 0; i < 256; i++) {
+		for (crc = i, k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+		crc_table[0][i] = crc;
+	}
+	for (k = 1; k < 8; k++)
+		for (i = 0; i < 256; i++)
+			crc_table[k][i] = crc_table[k - 1][i] >> 8 ^
+				crc_table[0][crc_table[k - 1][i] & 0xff];
+}
+
 u32 crc32_le(u32 crc, const void *data, size_t len)
 {
-	static u32 table[256];
 	const u8 *p = data;
-	u32 i, k;
+	u32 k;
 
-	for (i = 0; !table[255] && i < 256; i++)
-		for (table[i] = i, k = 0; k < 8; k++)
-			table[i] = table[i] >> 1 ^
-				   (table[i] & 1 ? 0xedb88320 : 0);
+	if (!crc_table[0][1])
+		crc_init();
+	for (; len >= 8; len -= 8, p += 8) {
+		u8 in[8];
+		u32 sum = 0;
+
+		memcpy(in, p, 8);
+		for (k = 0; k < 4; k++)
+			in[k] ^= crc >> 8 * k;
+		for (k = 0; k < 8; k++)
+			sum ^= crc_table[7 - k][in[k]];
+		crc = sum;
+	}
 	while (len--)
-		crc = crc >> 8 ^ table[(crc ^ *p++) & 0xff];
+		crc = crc >> 8 ^ crc_table[0][(crc ^ *p++) & 0xff];
 	return crc;
 }
 
@@ -251,10 +289,14 @@ static void enqueue(struct sim *s, struct sim_packet *p)
 {
 	struct sim_packet **at = &s->wire_head;
 
+	if (s->wire_head && s->wire_last->when <= p->when)
+		at = &s->wire_last->next;
 	while (*at && (*at)->when <= p->when)
 		at = &(*at)->next;
 	p->next = *at;
 	*at = p;
+	if (!p->next)
+		s->wire_last = p;
 }
 
 /* Put a packet on the wire, as often as the hook wants it to arrive. */
@@ -291,6 +333,8 @@ static void burst_end(struct sroce_qp_host *h)
 	h->kick_when = sroce_qp_run(&h->qp) ? s->now + s->kick_delay + 1 : 0;
 	h->events |= h->qp.events;
 	h->qp.events = 0;
+	h->srq_events |= h->qp.srq_events;
+	h->qp.srq_events = 0;
 	h->qp.duty = 0;
 	CHECK(!h->open);
 	while (h->txq) {
@@ -327,7 +371,12 @@ static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)
 
 static struct sroce_qp_host *host_of(struct sim *s, u32 qpn)
 {
-	return s->a.qp.qpn == qpn ? &s->a : s->b.qp.qpn == qpn ? &s->b : NULL;
+	u32 i;
+
+	for (i = 0; i < s->hosts; i++)
+		if (s->host[i]->qp.qpn == qpn && !s->host[i]->gone)
+			return s->host[i];
+	return NULL;
 }
 
 /* A packet arrives; whatever is wrong with it is counted at the far end. */
@@ -363,6 +412,8 @@ void sim_deliver(struct sim *s, struct sim_packet *p)
 
 void sim_doorbell(struct sroce_qp_host *h)
 {
+	if (h->gone)
+		return;
 	clock_of = h->sim;
 	if (h->qp.state == IB_QPS_ERR || h->qp.state == IB_QPS_SQE)
 		sroce_sq_flush(&h->qp);
@@ -400,13 +451,15 @@ static bool host_step(struct sroce_qp_host *h, u64 t)
 }
 
 /* The next thing that happens, not after @limit */
-static bool step_until(struct sim *s, u64 limit)
+bool sim_step_until(struct sim *s, u64 limit)
 {
 	struct sim_packet *p = s->wire_head;
 	u64 t = p ? p->when : ~0ULL;
+	u32 i;
 
 	clock_of = s;
-	t = soonest(&s->b, soonest(&s->a, t));
+	for (i = 0; i < s->hosts; i++)
+		t = soonest(s->host[i], t);
 	if (t == ~0ULL || t > limit)
 		return false;
 	s->steps++;
@@ -415,15 +468,16 @@ static bool step_until(struct sim *s, u64 limit)
 	if (p && p->when == t) {
 		s->wire_head = p->next;
 		sim_deliver(s, p);
-	} else if (!host_step(&s->a, t)) {
-		host_step(&s->b, t);
+		return true;
 	}
+	for (i = 0; i < s->hosts && !host_step(s->host[i], t); i++)
+		;
 	return true;
 }
 
 bool sim_step(struct sim *s)
 {
-	return step_until(s, ~0ULL);
+	return sim_step_until(s, ~0ULL);
 }
 
 /* Until nothing is left to do; timers that find nothing to do are done soon. */
@@ -441,7 +495,7 @@ void sim_run(struct sim *s)
 
 void sim_run_until(struct sim *s, u64 when)
 {
-	while (step_until(s, when))
+	while (sim_step_until(s, when))
 		;
 	if (s->now < when)
 		s->now = when;

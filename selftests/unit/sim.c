@@ -43,6 +43,14 @@ static void ring_init(struct sroce_ring *r, u32 slots, u32 elem)
 	r->buf->index_mask = r->mask;
 }
 
+static void rq_init(struct sroce_rq *rq, u32 slots, u32 max_sge)
+{
+	rq->max_wr = slots - 1;
+	rq->max_sge = max_sge;
+	ring_init(&rq->ring, slots, sizeof(struct sroce_abi_recv_wqe) +
+		  max_sge * sizeof(struct sroce_abi_sge));
+}
+
 static void init_rings(struct sroce_qp *qp, const struct sim_cfg *c)
 {
 	u32 room = max_t(u32, c->max_sge * sizeof(struct ib_sge), c->max_inline);
@@ -56,10 +64,7 @@ static void init_rings(struct sroce_qp *qp, const struct sim_cfg *c)
 	memset(sq->slots, 0, c->slots * sq->stride);
 	ring_init(&sq->ring, c->slots, sizeof(struct sroce_abi_send_wqe) + room);
 
-	qp->rq.max_wr = c->slots - 1;
-	qp->rq.max_sge = c->max_sge;
-	ring_init(&qp->rq.ring, c->slots, sizeof(struct sroce_abi_recv_wqe) +
-		  c->max_sge * sizeof(struct sroce_abi_sge));
+	rq_init(&qp->rq, c->rq_slots ? c->rq_slots : c->slots, c->max_sge);
 }
 
 static void init_av(struct sroce_av *av, bool v6, u8 from, u8 to)
@@ -81,8 +86,15 @@ static void init_av(struct sroce_av *av, bool v6, u8 from, u8 to)
 	av->dgid.raw[15] = to;
 }
 
-static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, bool is_b)
+/* The QPs of pair n are number 0x11 + 0x22 * n and 0x22 + 0x22 * n. */
+static u32 qpn_of(u32 nr)
 {
+	return 0x11 * (nr + 1);
+}
+
+static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, u32 nr)
+{
+	bool is_b = nr & 1;
 	struct ib_qp_attr *attr = &qp->attr;
 
 	attr->path_mtu = c->mtu;
@@ -90,7 +102,7 @@ static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, bool is_b)
 	attr->qkey = 0x1234;
 	attr->sq_psn = (c->psn + (is_b ? 100 : 0)) & SROCE_PSN_MASK;
 	attr->rq_psn = (c->psn + (is_b ? 0 : 100)) & SROCE_PSN_MASK;
-	attr->dest_qp_num = is_b ? 0x11 : 0x22;
+	attr->dest_qp_num = qpn_of(nr ^ 1);
 	attr->qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
 				IB_ACCESS_REMOTE_ATOMIC;
 	attr->max_rd_atomic = c->rd_atomic;
@@ -105,11 +117,14 @@ static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, bool is_b)
 			      sizeof(*qp->resp.res));
 }
 
-static void host_init(struct sim *s, struct sroce_qp_host *h, bool is_b)
+static void host_init(struct sim *s, struct sroce_qp_host *h,
+		      const struct sim_cfg *c)
 {
-	const struct sim_cfg *c = &s->cfg;
 	struct sroce_qp *qp = &h->qp;
+	u32 nr = s->hosts++;
+	bool is_b = nr & 1;
 
+	s->host[nr] = h;
 	h->sim = s;
 	h->txq_tail = &h->txq;
 	h->scq.max = c->cqe;
@@ -122,13 +137,13 @@ static void host_init(struct sim *s, struct sroce_qp_host *h, bool is_b)
 	qp->svc = c->type == IB_QPT_RC ? SROCE_SVC_RC :
 		  c->type == IB_QPT_UC ? SROCE_SVC_UC : SROCE_SVC_UD;
 	qp->user = true;
-	qp->qpn = is_b ? 0x22 : 0x11;
+	qp->qpn = qpn_of(nr);
 	qp->ibqp.qp_num = qp->qpn;
 	qp->scq = &h->scq;
 	qp->rcq = &h->rcq;
 	init_av(&qp->av, c->v6, is_b ? 2 : 1, is_b ? 1 : 2);
 	init_rings(qp, c);
-	init_attr(qp, c, is_b);
+	init_attr(qp, c, nr);
 	sroce_qp_reset(qp);
 	sim_enter(h, IB_QPS_INIT);
 	sim_enter(h, IB_QPS_RTR);
@@ -173,11 +188,34 @@ struct sim *sim_new(const struct sim_cfg *cfg)
 	memset(s, 0, sizeof(*s));
 	s->cfg = cfg ? *cfg : sim_default;
 	s->now = 1;
-	host_init(s, &s->a, false);
-	host_init(s, &s->b, true);
+	host_init(s, &s->a, &s->cfg);
+	host_init(s, &s->b, &s->cfg);
 	for (i = 0; i < SIM_AHS; i++)
 		init_av(&s->ahs[i].av, s->cfg.v6, i & 1 ? 2 : 1, i & 1 ? 1 : 2);
 	return s;
+}
+
+struct sroce_qp_host *sim_pair(struct sim *s, const struct sim_cfg *cfg)
+{
+	struct sroce_qp_host *h;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		h = aligned_alloc(64, (sizeof(*h) + 63) & ~63UL);
+		memset(h, 0, sizeof(*h));
+		host_init(s, h, cfg);
+	}
+	return s->host[s->hosts - 2];
+}
+
+/* As drv/qp.c ends a QP */
+void sim_destroy(struct sroce_qp_host *h)
+{
+	h->gone = true;
+	sroce_qp_reset(&h->qp);
+	h->ack_when = 0;
+	h->rnr_when = 0;
+	h->kick_when = 0;
 }
 
 static void host_free(struct sroce_qp_host *h)
@@ -218,6 +256,7 @@ static void buf_free(struct sim_buf *b)
 
 void sim_end(struct sim *s)
 {
+	struct sroce_srq *srq;
 	struct sim_packet *p;
 	u32 i;
 
@@ -226,8 +265,15 @@ void sim_end(struct sim *s)
 		s->wire_head = p->next;
 		sim_packet_free(p);
 	}
-	host_free(&s->a);
-	host_free(&s->b);
+	for (i = 0; i < s->hosts; i++)
+		host_free(s->host[i]);
+	for (i = 2; i < s->hosts; i++)
+		free(s->host[i]);
+	while ((srq = s->srqs)) {
+		s->srqs = srq->next;
+		free(srq->rq.ring.buf);
+		free(srq);
+	}
 	for (i = 0; i < SIM_AHS; i++)
 		CHECK_EQ(s->ahs[i].refs, 0);
 	for (i = 0; i < SIM_MRS; i++)
@@ -281,26 +327,48 @@ u8 *sim_byte(const struct sim_buf *b, u64 off)
 	return b->raw[off / b->chunk] + SIM_GUARD + off % b->chunk;
 }
 
-static u8 pattern(u64 i, u32 seed)
+/* The same, and how many of @len bytes lie there in a row */
+u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len)
+{
+	u64 room = b->chunk - off % b->chunk;
+
+	if (*len > room)
+		*len = room;
+	return sim_byte(b, off);
+}
+
+u8 sim_pattern(u64 i, u32 seed)
 {
 	return (i * 167 + (i >> 8) * 13 + seed * 31 + 1) ^ seed >> 8;
 }
 
 void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed)
 {
-	u64 i;
+	u64 i, k, n;
 
-	for (i = 0; i < len; i++)
-		*sim_byte(b, off + i) = pattern(i, seed);
+	for (i = 0; i < len; i += n) {
+		u8 *p;
+
+		n = len - i;
+		p = sim_span(b, off + i, &n);
+		for (k = 0; k < n; k++)
+			p[k] = sim_pattern(i + k, seed);
+	}
 }
 
 bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed)
 {
-	u64 i;
+	u64 i, k, n;
 
-	for (i = 0; i < len; i++)
-		if (*sim_byte(b, off + i) != pattern(i, seed))
-			return false;
+	for (i = 0; i < len; i += n) {
+		const u8 *p;
+
+		n = len - i;
+		p = sim_span(b, off + i, &n);
+		for (k = 0; k < n; k++)
+			if (p[k] != sim_pattern(i + k, seed))
+				return false;
+	}
 	return true;
 }
 
@@ -379,19 +447,42 @@ void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr)
 	smp_store_release(&r->buf->producer_index, h->sq_prod);
 }
 
-void sim_put_recv(struct sroce_qp_host *h, u64 wr_id, const struct ib_sge *sge,
-		  u32 num_sge)
+static u32 put_recv(struct sroce_ring *r, u32 prod, u64 wr_id,
+		    const struct ib_sge *sge, u32 num_sge)
 {
-	struct sroce_ring *r = &h->qp.rq.ring;
-	struct sroce_abi_recv_wqe *raw = sroce_ring_slot(r, h->rq_prod);
+	struct sroce_abi_recv_wqe *raw = sroce_ring_slot(r, prod);
 
 	memset(raw, 0x77, 1u << r->shift);
 	raw->wr_id = wr_id;
 	raw->dma.num_sge = num_sge;
 	put_sges(raw->sge, sge, num_sge);
-	h->rq_prod = (h->rq_prod + 1) & r->mask;
-	CHECK(h->rq_prod != r->buf->consumer_index);
-	smp_store_release(&r->buf->producer_index, h->rq_prod);
+	prod = (prod + 1) & r->mask;
+	CHECK(prod != r->buf->consumer_index);
+	smp_store_release(&r->buf->producer_index, prod);
+	return prod;
+}
+
+void sim_put_recv(struct sroce_qp_host *h, u64 wr_id, const struct ib_sge *sge,
+		  u32 num_sge)
+{
+	h->rq_prod = put_recv(&h->qp.rq.ring, h->rq_prod, wr_id, sge, num_sge);
+}
+
+/* A queue that QPs share once their qp.srq points to it */
+struct sroce_srq *sim_srq_new(struct sim *s, u32 slots, u32 max_sge)
+{
+	struct sroce_srq *srq = calloc(1, sizeof(*srq));
+
+	rq_init(&srq->rq, slots, max_sge);
+	srq->next = s->srqs;
+	s->srqs = srq;
+	return srq;
+}
+
+void sim_put_srq(struct sroce_srq *srq, u64 wr_id, const struct ib_sge *sge,
+		 u32 num_sge)
+{
+	srq->prod = put_recv(&srq->rq.ring, srq->prod, wr_id, sge, num_sge);
 }
 
 void sim_post(struct sroce_qp_host *h, const struct sim_wr *wr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The surroundings of the protocol core in user space: two QPs, a wire between
- * them, memory, and a clock that moves when nothing else does.
+ * The surroundings of the protocol core in user space: pairs of QPs, a wire
+ * between them, memory, and a clock that moves when nothing else does.
  *
  * Everything is deterministic. A test, a seeded simulation or a fuzzer steers
  * it through the hooks of struct sim: @wire decides the fate of each packet,
@@ -18,6 +18,7 @@
 #define SIM_LATENCY	1000ULL		/* ns on the wire */
 #define SIM_MRS		64
 #define SIM_AHS		4
+#define SIM_HOSTS	8
 #define SIM_GUARD	16
 #define SIM_MS		1000000ULL
 
@@ -71,6 +72,8 @@ struct sroce_cq {
 
 struct sroce_srq {
 	struct sroce_rq		rq;
+	u32			prod;		/* the provider's index */
+	struct sroce_srq	*next;
 };
 
 struct sroce_ah {
@@ -90,7 +93,9 @@ struct sroce_qp_host {
 	u64			rnr_when;
 	u64			kick_when;
 	u32			events;		/* raised so far */
+	u32			srq_events;
 	u32			sq_prod, rq_prod;	/* the provider's indices */
+	bool			gone;		/* packets don't find it */
 };
 
 struct sim_cfg {
@@ -101,20 +106,28 @@ struct sim_cfg {
 	u8		timeout, retry_cnt, rnr_retry, min_rnr_timer;
 	u8		rd_atomic, dest_rd_atomic;
 	u32		slots, max_sge, max_inline, cqe;
+	u32		rq_slots;	/* 0: as many as slots */
 };
 
 struct sim {
 	struct sroce_qp_host	a, b;
+	/* @a, @b and what sim_pair() added: even ones stand at A's address */
+	struct sroce_qp_host	*host[SIM_HOSTS];
+	u32			hosts;
+	struct sroce_srq	*srqs;
 	struct sim_cfg		cfg;
 	u64			now;
-	struct sim_packet	*wire_head;
+	struct sim_packet	*wire_head, *wire_last;
 	u32			sent;		/* packets sent so far */
 	u32			steps;
 	struct sim_buf		*mrs[SIM_MRS];
 	struct sroce_ah		ahs[SIM_AHS];
 	int			mr_refs;
 	bool			tx_fails;	/* no memory, no route */
+	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;
+	/* Whether a packet can be sent now, unless @tx_fails says it all */
+	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
 	/* How many copies of a packet arrive; may change @when and the bytes */
 	int			(*wire)(struct sim *s, struct sim_packet *p);
 	void			(*posted)(struct sim *s, struct sroce_qp *qp,
@@ -144,11 +157,16 @@ extern const struct sim_cfg sim_default;
 struct sim *sim_new(const struct sim_cfg *cfg);
 void sim_end(struct sim *s);
 
+/* Another pair of QPs between the same two addresses; the first of the two */
+struct sroce_qp_host *sim_pair(struct sim *s, const struct sim_cfg *cfg);
+
 /* Memory */
 struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 			    int access);
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
+u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);
+u8 sim_pattern(u64 i, u32 seed);
 void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 u64 sim_get64(const struct sim_buf *b, u64 off);
@@ -158,15 +176,20 @@ void sim_put64(const struct sim_buf *b, u64 off, u64 val);
 void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr);
 void sim_put_recv(struct sroce_qp_host *h, u64 wr_id, const struct ib_sge *sge,
 		  u32 num_sge);
+struct sroce_srq *sim_srq_new(struct sim *s, u32 slots, u32 max_sge);
+void sim_put_srq(struct sroce_srq *srq, u64 wr_id, const struct ib_sge *sge,
+		 u32 num_sge);
 void sim_doorbell(struct sroce_qp_host *h);
 void sim_post(struct sroce_qp_host *h, const struct sim_wr *wr);
 struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len);
 
 /* States */
 void sim_enter(struct sroce_qp_host *h, enum ib_qp_state to);
+void sim_destroy(struct sroce_qp_host *h);
 
 /* Time: one event, all until nothing is left to do, or up to a time */
 bool sim_step(struct sim *s);
+bool sim_step_until(struct sim *s, u64 limit);
 void sim_run(struct sim *s);
 void sim_run_until(struct sim *s, u64 when);
 

@@ -44,10 +44,21 @@ void t_where(const char *fmt, ...)
 	va_end(ap);
 }
 
+void (*t_on_fail)(const char *file, int line, const char *why);
+
 void t_fail(const char *file, int line, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (t_on_fail) {
+		char why[512];
+
+		va_start(ap, fmt);
+		vsnprintf(why, sizeof(why), fmt, ap);
+		va_end(ap);
+		t_on_fail(file, line, why);
+		return;
+	}
 	if (reasons++ >= NOTES_MAX)
 		return;
 	printf("# %s:%d: %s%s%s: ", file, line, name, *where ? ", " : "",

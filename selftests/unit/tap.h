@@ -11,6 +11,8 @@ void t_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void t_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void t_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Who wants to hear of it instead of having it printed */
+extern void (*t_on_fail)(const char *file, int line, const char *why);
 /* What the case is about to try, for the reasons; "" for nothing */
 void t_where(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool t_ok(void);
