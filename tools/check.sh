@@ -6,6 +6,9 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
+# TESTS= of `make check` is not for the makes below it.
+unset MAKEFLAGS MFLAGS TESTS
+
 KERNEL=${KERNEL:-6.1}
 KEEP=.build/last-run
 OUT=$(mktemp)
