@@ -19,7 +19,7 @@ u64 sroce_now(void)
 }
 
 /**
- * sroce_timer_ack() - have sroce_req_timeout() called
+ * sroce_timer_ack() - have sroce_req_timer() called
  * @qp: the QP, locked
  * @when: not before this time, in ns of sroce_now()
  *
@@ -187,7 +187,7 @@ static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)
 
 	sroce_qp_begin(host->qp);
 	host->ack_when = 0;
-	sroce_req_timeout(host->qp);
+	sroce_req_timer(host->qp);
 	sroce_qp_end(host->qp);
 	return HRTIMER_NORESTART;
 }

@@ -101,6 +101,27 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 			     pkt->carrier_off + pkt->op->hdr_len + off, to, len);
 }
 
+/**
+ * sroce_pkt_hold() - keep what a packet reads its payload from
+ * @pkt: the packet
+ */
+void sroce_pkt_hold(const struct sroce_pkt *pkt)
+{
+	struct sk_buff *skb = skb_get((struct sk_buff *)pkt->carrier);
+
+	/* the route may be borrowed for the burst only */
+	skb_dst_drop(skb);
+}
+
+/**
+ * sroce_pkt_release() - let go of a packet that was held
+ * @pkt: the packet
+ */
+void sroce_pkt_release(const struct sroce_pkt *pkt)
+{
+	consume_skb((struct sk_buff *)pkt->carrier);
+}
+
 static struct sroce_qp_host *find_gsi(struct sroce_net *sn,
 				      const struct sroce_pkt *pkt,
 				      const struct sk_buff *skb)

@@ -229,7 +229,8 @@ static int resize_res(struct sroce_qp *qp, u32 n)
 	qp->resp.res = res;
 	qp->resp.nres = n;
 	qp->resp.head = 0;
-	qp->resp.nfifo = 0;
+	qp->resp.fifo.n = 0;
+	qp->resp.replays.n = 0;
 	spin_unlock_bh(&qp->lock);
 	kfree(old);
 	return 0;
@@ -298,9 +299,7 @@ static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask
 	if (mask & IB_QP_PATH_MTU)
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_SQ_PSN) {
-		qp->req.psn = attr->sq_psn;
-		qp->req.una = attr->sq_psn;
-		qp->req.max_psn = attr->sq_psn;
+		sroce_req_set_psn(qp, attr->sq_psn);
 	}
 }
 

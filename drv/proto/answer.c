@@ -3,49 +3,64 @@
  * What a responder sends: READ responses, atomic acknowledges, ACKs and NAKs,
  * in the order of their PSNs (9.7.5).
  *
- * READs and atomics wait in a FIFO, since a READ may take many packets. One
- * plain acknowledge may wait behind them: it is cumulative, the newest counts.
+ * READs and atomics wait in a FIFO, since a READ may take many packets. What is
+ * asked for again goes first: the peer can do little before it has it. One
+ * plain acknowledge may wait behind them all: it is cumulative, the newest
+ * counts.
  */
 
 #include <linux/string.h>
+#include "credit.h"
 #include "env.h"
 #include "trace.h"
 
-static u8 fifo_head(const struct sroce_resp *resp)
+static void fifo_add(struct sroce_fifo *f, u8 idx)
 {
-	return resp->fifo[0];
+	f->idx[f->n++] = idx;
 }
 
-static void fifo_remove(struct sroce_resp *resp, u32 i)
-{
-	resp->res[resp->fifo[i]].queued = false;
-	resp->nfifo--;
-	memmove(resp->fifo + i, resp->fifo + i + 1, resp->nfifo - i);
-}
-
-static void fifo_pop(struct sroce_resp *resp)
-{
-	resp->res[fifo_head(resp)].answered = true;
-	fifo_remove(resp, 0);
-}
-
-/*
- * The requester has all responses of an entry once it asks for more than it
- * may have outstanding: what is left of a replay is of no use to it.
- */
-static bool end_replay(struct sroce_resp *resp, const struct sroce_res *res)
+static void fifo_del(struct sroce_fifo *f, u8 idx)
 {
 	u32 i;
 
-	if (!res->answered)
-		return false;
-	for (i = 0; i < resp->nfifo; i++) {
-		if (resp->fifo[i] == res - resp->res) {
-			fifo_remove(resp, i);
-			break;
-		}
-	}
-	return true;
+	for (i = 0; i < f->n && f->idx[i] != idx; i++)
+		;
+	if (i == f->n)
+		return;
+	f->n--;
+	memmove(f->idx + i, f->idx + i + 1, f->n - i);
+}
+
+static u8 idx_of(const struct sroce_resp *resp, const struct sroce_res *res)
+{
+	return res - resp->res;
+}
+
+static void end_first(struct sroce_resp *resp, struct sroce_res *res)
+{
+	fifo_del(&resp->fifo, idx_of(resp, res));
+	res->queued = false;
+	res->answered = true;
+}
+
+static void end_replay(struct sroce_resp *resp, struct sroce_res *res)
+{
+	fifo_del(&resp->replays, idx_of(resp, res));
+	res->again = false;
+}
+
+/**
+ * sroce_answer_forget() - nothing is to be answered any more
+ * @qp: the QP
+ */
+void sroce_answer_forget(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+
+	while (resp->fifo.n)
+		end_first(resp, &resp->res[resp->fifo.idx[0]]);
+	while (resp->replays.n)
+		end_replay(resp, &resp->res[resp->replays.idx[0]]);
 }
 
 /**
@@ -63,8 +78,11 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp)
 	if (!resp->nres)
 		return NULL;
 	res = &resp->res[resp->head];
-	if (res->queued && !end_replay(resp, res))
+	if (res->queued)
 		return NULL;
+	/* It asks for more than it may have outstanding, so it has this. */
+	if (res->again)
+		end_replay(resp, res);
 	resp->head = (resp->head + 1) % resp->nres;
 	memset(res, 0, sizeof(*res));
 	res->valid = true;
@@ -72,21 +90,46 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp)
 }
 
 /**
- * sroce_answer_queue() - have an entry answered
+ * sroce_answer_queue() - have an entry answered for the first time
  * @qp: the QP
  * @res: the entry
- * @psn: first response to send
  */
-void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res, u32 psn)
+void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res)
+{
+	res->first.psn = res->first_psn;
+	res->first.end = sroce_psn_add(res->last_psn, 1);
+	res->queued = true;
+	fifo_add(&qp->resp.fifo, idx_of(&qp->resp, res));
+}
+
+/* Responses from @psn to @end once more, before all others */
+static void replay(struct sroce_qp *qp, struct sroce_res *res, u32 psn, u32 end)
 {
 	struct sroce_resp *resp = &qp->resp;
+	struct sroce_answer *a = &res->replay;
 
-	res->psn = psn;
-	res->opened = false;
-	if (res->queued)
-		return;
-	res->queued = true;
-	resp->fifo[resp->nfifo++] = res - resp->res;
+	if (res->queued) {
+		/* not sent yet: nothing is lost */
+		if (sroce_psn_diff(psn, res->first.psn) >= 0)
+			return;
+		if (sroce_psn_diff(end, res->last_psn) > 0)
+			end_first(resp, res);
+		else if (sroce_psn_diff(end, res->first.psn) > 0)
+			end = res->first.psn;
+	}
+	if (res->again) {
+		if (sroce_psn_diff(a->end, end) > 0)
+			end = a->end;
+		if (sroce_psn_diff(a->psn, psn) < 0)
+			psn = a->psn;
+		a->opened = a->opened && psn == a->psn;
+	} else {
+		res->again = true;
+		a->opened = false;
+		fifo_add(&resp->replays, idx_of(resp, res));
+	}
+	a->psn = psn;
+	a->end = end;
 }
 
 /* The newest first: an old one may have had the same PSN, 2^24 packets ago. */
@@ -105,14 +148,18 @@ static struct sroce_res *find_res(struct sroce_resp *resp, u32 psn)
 	return NULL;
 }
 
-/* A repeated READ may ask for the tail of the first one, nothing else. */
+/* A repeated READ may ask for a part of the first one, nothing else. */
 static bool read_matches(const struct sroce_qp *qp, const struct sroce_res *res,
 			 const struct sroce_pkt *pkt)
 {
 	u32 off = sroce_psn_diff(pkt->psn, res->first_psn) * qp->mtu;
 
-	return pkt->rkey == res->rkey && pkt->va == res->va + off &&
-	       off <= res->length && pkt->length <= res->length - off;
+	if (pkt->rkey != res->rkey || pkt->va != res->va + off ||
+	    off > res->length || pkt->length > res->length - off)
+		return false;
+	/* to the end, or whole packets */
+	return pkt->length == res->length - off ||
+	       (pkt->length && !(pkt->length % qp->mtu));
 }
 
 /**
@@ -126,6 +173,7 @@ bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_res *res = find_res(&qp->resp, pkt->psn);
 	bool atomic = pkt->op->flags & SROCE_ATOMIC;
+	u32 psns = 1;
 
 	if (!res || res->atomic != atomic)
 		return false;
@@ -135,8 +183,9 @@ bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		if (!read_matches(qp, res, pkt))
 			return false;
 		sroce_count(qp, SROCE_CNT_READ_REPLAY);
+		psns = sroce_psn_count(pkt->length, qp->mtu);
 	}
-	sroce_answer_queue(qp, res, pkt->psn);
+	replay(qp, res, pkt->psn, sroce_psn_add(pkt->psn, psns));
 	return true;
 }
 
@@ -154,7 +203,7 @@ void sroce_answer_ack(struct sroce_qp *qp, u32 psn)
 		return;
 	resp->aeth = true;
 	resp->aeth_psn = psn;
-	resp->aeth_syndrome = SROCE_AETH_ACK | SROCE_AETH_NO_CREDITS;
+	resp->aeth_syndrome = SROCE_AETH_ACK;
 }
 
 /**
@@ -192,6 +241,14 @@ void sroce_answer_rnr(struct sroce_qp *qp)
 	resp->aeth_syndrome = SROCE_AETH_RNR | qp->attr.min_rnr_timer;
 }
 
+/* Receive work requests left, if they are this QP's alone */
+static u8 credits(const struct sroce_qp *qp)
+{
+	if (qp->srq)
+		return SROCE_AETH_NO_CREDITS;
+	return sroce_credit_encode(sroce_ring_filled(&qp->rq.ring));
+}
+
 static void fill(struct sroce_qp *qp, struct sroce_pkt *pkt, u8 opcode,
 		 u32 psn, u32 msn)
 {
@@ -201,7 +258,7 @@ static void fill(struct sroce_qp *qp, struct sroce_pkt *pkt, u8 opcode,
 	pkt->migreq = qp->attr.path_mig_state == IB_MIG_MIGRATED;
 	pkt->qpn = qp->attr.dest_qp_num;
 	pkt->psn = psn;
-	pkt->syndrome = SROCE_AETH_ACK | SROCE_AETH_NO_CREDITS;
+	pkt->syndrome = SROCE_AETH_ACK | credits(qp);
 	pkt->msn = msn;
 	pkt->pad = -pkt->payload_len & 3;
 }
@@ -224,8 +281,9 @@ static void send_aeth(struct sroce_qp *qp)
 
 	resp->aeth = false;
 	fill(qp, &pkt, SROCE_OP_ACK, resp->aeth_psn, resp->msn);
-	pkt.syndrome = resp->aeth_syndrome;
-	if (!(pkt.syndrome & SROCE_AETH_TYPE))
+	if (resp->aeth_syndrome & SROCE_AETH_TYPE)
+		pkt.syndrome = resp->aeth_syndrome;
+	else
 		sroce_count(qp, SROCE_CNT_ACK_SENT);
 	send_plain(qp, &pkt);
 }
@@ -264,9 +322,9 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
 	return ret;
 }
 
-static u8 read_opcode(const struct sroce_res *res, bool last)
+static u8 read_opcode(const struct sroce_answer *a, bool last)
 {
-	if (!res->opened)
+	if (!a->opened)
 		return last ? SROCE_OP_READ_ONLY :
 			      SROCE_OP_READ_FIRST;
 	return last ? SROCE_OP_READ_LAST :
@@ -274,15 +332,16 @@ static u8 read_opcode(const struct sroce_res *res, bool last)
 }
 
 /* One response. false: the region is gone; the requester is told so. */
-static bool send_read(struct sroce_qp *qp, struct sroce_res *res)
+static bool send_read(struct sroce_qp *qp, const struct sroce_res *res,
+		      struct sroce_answer *a)
 {
-	u32 off = sroce_psn_diff(res->psn, res->first_psn) * qp->mtu;
+	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
+	bool last = sroce_psn_add(a->psn, 1) == a->end;
 	struct sroce_pkt pkt = {};
 	u8 *p;
 
 	pkt.payload_len = min(qp->mtu, res->length - off);
-	fill(qp, &pkt, read_opcode(res, res->psn == res->last_psn), res->psn,
-	     res->msn);
+	fill(qp, &pkt, read_opcode(a, last), a->psn, res->msn);
 	p = sroce_tx_begin(qp, &qp->av,
 			   pkt.op->hdr_len + pkt.payload_len + pkt.pad);
 	if (p) {
@@ -298,8 +357,8 @@ static bool send_read(struct sroce_qp *qp, struct sroce_res *res)
 		trace_sroce_tx(qp, &pkt);
 		sroce_tx_commit(qp);
 	}
-	res->opened = true;
-	res->psn = sroce_psn_add(res->psn, 1);
+	a->opened = true;
+	a->psn = sroce_psn_add(a->psn, 1);
 	return true;
 }
 
@@ -310,7 +369,7 @@ static void refuse_read(struct sroce_qp *qp, u32 psn)
 	sroce_answer_nak(qp, SROCE_NAK_REM_ACCESS);
 	resp->aeth_psn = psn;
 	resp->closing = true;
-	resp->nfifo = 0;
+	sroce_answer_forget(qp);
 	sroce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
@@ -325,22 +384,27 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_resp *resp = &qp->resp;
 
-	while (resp->nfifo) {
-		struct sroce_res *res = &resp->res[fifo_head(resp)];
+	while (resp->replays.n || resp->fifo.n) {
+		bool again = resp->replays.n;
+		u8 idx = again ? resp->replays.idx[0] : resp->fifo.idx[0];
+		struct sroce_res *res = &resp->res[idx];
+		struct sroce_answer *a = again ? &res->replay : &res->first;
 
 		if (!budget--)
 			return true;
 		if (res->atomic) {
 			send_atomic(qp, res);
-			fifo_pop(resp);
-			continue;
-		}
-		if (!send_read(qp, res)) {
-			refuse_read(qp, res->psn);
+			a->psn = a->end;
+		} else if (!send_read(qp, res, a)) {
+			refuse_read(qp, a->psn);
 			break;
 		}
-		if (sroce_psn_diff(res->psn, res->last_psn) > 0)
-			fifo_pop(resp);
+		if (a->psn != a->end)
+			continue;
+		if (again)
+			end_replay(resp, res);
+		else
+			end_first(resp, res);
 	}
 	if (resp->aeth)
 		send_aeth(qp);

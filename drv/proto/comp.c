@@ -5,6 +5,7 @@
  */
 
 #include <linux/string.h>
+#include "credit.h"
 #include "env.h"
 #include "trace.h"
 
@@ -15,70 +16,110 @@ static const u32 rnr_us[32] = {
 	61440, 81920, 122880, 163840, 245760, 327680, 491520,
 };
 
-static void progress(struct sroce_qp *qp, u32 una)
+/*
+ * The responder has executed all requests before @end, which can't lie within a
+ * READ: that is executed as a whole. @gap: it reports that @end is missing.
+ */
+static void advance(struct sroce_qp *qp, u32 end, bool gap)
 {
 	struct sroce_req *req = &qp->req;
+	struct sroce_sq *sq = &qp->sq;
+	u32 i;
 
-	req->una = una;
-	req->rewound = false;
-	req->deadline = 0;
-	req->retries = qp->attr.retry_cnt;
-	req->rnr_retries = qp->attr.rnr_retry;
-	/* acknowledged while it was being resent: skip the rest */
-	if (sroce_psn_diff(una, req->psn) > 0)
-		sroce_req_seek(qp, una);
+	for (i = req->passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <= 0)
+			break;
+		if (sroce_psn_diff(end, wqe->last_psn) <= 0) {
+			if (sroce_wqe_responds(wqe))
+				end = wqe->first_psn;
+			break;
+		}
+		if (wqe->msg == SROCE_MSG_READ)
+			req->read_psns -= sroce_psn_diff(wqe->last_psn,
+							 wqe->first_psn);
+	}
+	req->passed = i;
+	if (sroce_psn_diff(end, req->acked) <= 0)
+		return;
+	req->acked = end;
+	if (req->beyond && sroce_psn_diff(end, req->trial) > 0)
+		req->beyond = false;
+	sroce_window_acked(qp);
+	sroce_repair_acked(qp, gap);
 }
 
-static void complete_oldest(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+/* One past the PSNs of a work request from una on that have their responses */
+static u32 answered_end(struct sroce_req *req, const struct sroce_wqe *wqe)
+{
+	u32 psn = req->una, end = sroce_psn_add(wqe->last_psn, 1);
+
+	if (sroce_psn_diff(wqe->first_psn, psn) > 0)
+		psn = wqe->first_psn;
+	while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->got)) {
+		__clear_bit(psn % SROCE_READ_AHEAD, req->got);
+		psn = sroce_psn_add(psn, 1);
+	}
+	return psn;
+}
+
+/* One past the PSNs of a work request that need nothing more */
+static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 {
 	if (sroce_wqe_responds(wqe))
-		qp->req.reads--;
-	sroce_sq_complete(qp, IB_WC_SUCCESS);
+		return answered_end(req, wqe);
+	if (sroce_psn_diff(req->acked, wqe->last_psn) > 0)
+		return sroce_psn_add(wqe->last_psn, 1);
+	return req->acked;
 }
 
-/*
- * Everything before @end is acknowledged.
- * Return: false if that takes in a READ or atomic whose response is missing.
- */
-static bool ack_before(struct sroce_qp *qp, u32 end)
+/* Complete what is done, in order, and see how far that reaches. */
+static void settle(struct sroce_qp *qp)
 {
+	struct sroce_req *req = &qp->req;
 	struct sroce_wqe *wqe;
-	bool hole = false;
-	u32 una = end;
 
 	while ((wqe = sroce_sq_oldest(qp))) {
-		if (sroce_psn_diff(end, wqe->first_psn) <= 0)
-			break;
-		if (sroce_wqe_responds(wqe)) {
-			una = wqe->first_psn;
-			hole = true;
-			break;
+		u32 end = done_end(req, wqe);
+
+		if (sroce_psn_diff(end, req->una) > 0) {
+			req->una = end;
+			sroce_repair_progress(qp);
 		}
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 			break;
-		complete_oldest(qp, wqe);
+		if (sroce_wqe_responds(wqe))
+			req->reads--;
+		sroce_sq_complete(qp, IB_WC_SUCCESS);
+		/* the CQ may have been lost, and the QP with it */
+		if (!sroce_qp_may_send(qp))
+			return;
 	}
-	if (sroce_psn_diff(una, qp->req.una) > 0)
-		progress(qp, una);
-	return !hole;
+	if (sroce_psn_diff(req->una, req->repair.due) > 0)
+		req->repair.due = req->una;
+	/* what came before the refused request is complete */
+	if (req->doom && req->una == req->doom_psn)
+		sroce_sq_fail(qp, req->doom);
 }
 
-/* Send again from the oldest missing PSN, once until there is progress. */
-static void resend(struct sroce_qp *qp)
+/* 9.7.7.2: as far as the receive work requests of the peer go */
+static void take_credits(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	u8 code = pkt->syndrome & SROCE_AETH_VALUE;
 	struct sroce_req *req = &qp->req;
+	u32 limit;
 
-	if (req->rewound)
+	if (code == SROCE_AETH_NO_CREDITS) {
+		req->limited = false;
 		return;
-	req->rewound = true;
-	req->unasked = SROCE_ACK_EVERY;
-	sroce_req_seek(qp, req->una);
-}
-
-static void implied_nak(struct sroce_qp *qp)
-{
-	sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
-	resend(qp);
+	}
+	limit = sroce_psn_add(pkt->msn, sroce_credit_decode(code));
+	/* an acknowledge that was overtaken promises less */
+	if (req->limited && sroce_psn_diff(limit, req->limit) < 0)
+		return;
+	req->limited = true;
+	req->limit = limit;
 }
 
 static void rnr_nak(struct sroce_qp *qp, u8 timer)
@@ -97,13 +138,11 @@ static void rnr_nak(struct sroce_qp *qp, u8 timer)
 		req->rnr_retries--;
 	}
 	req->rnr_wait = true;
-	req->deadline = 0;
-	req->unasked = SROCE_ACK_EVERY;
-	sroce_req_seek(qp, req->una);
 	sroce_timer_rnr(qp, rnr_us[timer] * 1000ULL);
 }
 
-static void nak(struct sroce_qp *qp, u8 code)
+/* Refused for good; responses to older requests may still be on their way. */
+static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
 {
 	static const u8 status[] = {
 		[SROCE_NAK_INV_REQ]	= IB_WC_REM_INV_REQ_ERR,
@@ -112,38 +151,64 @@ static void nak(struct sroce_qp *qp, u8 code)
 		[SROCE_NAK_INV_RD]	= IB_WC_REM_INV_RD_REQ_ERR,
 	};
 
-	if (code == SROCE_NAK_PSN_SEQ) {
-		sroce_count(qp, SROCE_CNT_NAK_SEQ_RCVD);
-		resend(qp);
-	} else if (code < ARRAY_SIZE(status)) {
-		sroce_count(qp, SROCE_CNT_NAK_FATAL_RCVD);
-		sroce_sq_fail(qp, status[code]);
-	} else {
+	if (code >= ARRAY_SIZE(status) || !status[code]) {
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
+		return;
 	}
+	sroce_count(qp, SROCE_CNT_NAK_FATAL_RCVD);
+	qp->req.doom = status[code];
+	qp->req.doom_psn = psn;
+	settle(qp);
+}
+
+/* The PSN is the newest one executed. */
+static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 end = sroce_psn_add(pkt->psn, 1);
+
+	if (sroce_psn_diff(end, qp->req.acked) <= 0) {
+		sroce_count(qp, SROCE_CNT_ACK_DUP);
+		return;
+	}
+	take_credits(qp, pkt);
+	advance(qp, end, false);
+	sroce_repair_responses(qp, qp->req.acked);
+	settle(qp);
+}
+
+/* The PSN is the oldest one not executed; what came before is acknowledged. */
+static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u8 value = pkt->syndrome & SROCE_AETH_VALUE;
+	bool rnr = (pkt->syndrome & SROCE_AETH_TYPE) == SROCE_AETH_RNR;
+	bool gap = !rnr && value == SROCE_NAK_PSN_SEQ;
+
+	advance(qp, pkt->psn, gap);
+	sroce_repair_responses(qp, qp->req.acked);
+	settle(qp);
+	if (!sroce_qp_may_send(qp))
+		return;
+	if (gap)
+		sroce_count(qp, SROCE_CNT_NAK_SEQ_RCVD);
+	if (pkt->psn != qp->req.acked && (gap || rnr))
+		sroce_count(qp, SROCE_CNT_ACK_DUP);
+	else if (gap)
+		sroce_repair_gap(qp);
+	else if (rnr)
+		rnr_nak(qp, value);
+	else
+		fatal_nak(qp, pkt->psn, value);
 }
 
 static void rx_ack(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	u8 value = pkt->syndrome & SROCE_AETH_VALUE;
-
 	switch (pkt->syndrome & SROCE_AETH_TYPE) {
 	case SROCE_AETH_ACK:
-		if (!ack_before(qp, sroce_psn_add(pkt->psn, 1)))
-			implied_nak(qp);
+		rx_positive(qp, pkt);
 		break;
 	case SROCE_AETH_RNR:
-		if (ack_before(qp, pkt->psn))
-			rnr_nak(qp, value);
-		else
-			implied_nak(qp);
-		break;
 	case SROCE_AETH_NAK:
-		if (ack_before(qp, pkt->psn) ||
-		    (value != SROCE_NAK_PSN_SEQ && qp->req.una == pkt->psn))
-			nak(qp, value);
-		else
-			implied_nak(qp);
+		rx_negative(qp, pkt);
 		break;
 	default:
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
@@ -164,25 +229,21 @@ static int place_span(void *span, u32 len, void *arg)
 	return ret;
 }
 
-/* The work request that waits for a response with this PSN, if there is one. */
-static struct sroce_wqe *awaiting(struct sroce_qp *qp,
-				  const struct sroce_pkt *pkt, bool *hole)
+/* The work request that has this PSN, if it was started */
+static struct sroce_wqe *wqe_of(struct sroce_qp *qp, u32 psn)
 {
-	struct sroce_wqe *wqe = sroce_sq_oldest(qp);
+	struct sroce_sq *sq = &qp->sq;
+	u32 i;
 
-	*hole = false;
-	if (!wqe || !sroce_wqe_responds(wqe) || qp->req.una != pkt->psn) {
-		*hole = !ack_before(qp, pkt->psn);
-		wqe = sroce_sq_oldest(qp);
-		/* what came before is acknowledged; una may now have arrived */
-		if (*hole && wqe && sroce_wqe_responds(wqe) &&
-		    qp->req.una == pkt->psn)
-			*hole = false;
+	for (i = sq->cons; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started)
+			return NULL;
+		if (sroce_psn_diff(psn, wqe->last_psn) <= 0)
+			return wqe;
 	}
-	if (*hole || !wqe || !sroce_wqe_responds(wqe) ||
-	    qp->req.una != pkt->psn)
-		return NULL;
-	return wqe;
+	return NULL;
 }
 
 /* Positive acknowledge in the AETH that READ and atomic responses carry */
@@ -192,27 +253,14 @@ static bool aeth_positive(const struct sroce_pkt *pkt)
 	       (pkt->syndrome & SROCE_AETH_TYPE) == SROCE_AETH_ACK;
 }
 
-static void rx_read(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		    struct sroce_wqe *wqe)
+static int place_read(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		      const struct sroce_wqe *wqe)
 {
 	u32 off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	struct place pl = { .pkt = pkt };
 
-	if (pkt->payload_len != min(qp->mtu, wqe->length - off)) {
-		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
-		sroce_sq_fail(qp, IB_WC_BAD_RESP_ERR);
-		return;
-	}
-	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, off,
-			      pkt->payload_len, place_span, &pl)) {
-		sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
-		return;
-	}
-	if (pkt->psn == wqe->last_psn)
-		complete_oldest(qp, wqe);
-	else
-		qp->req.read_psns--;	/* una moves over it */
-	progress(qp, sroce_psn_add(pkt->psn, 1));
+	return sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, off,
+				 pkt->payload_len, place_span, &pl);
 }
 
 static int put_orig(void *span, u32 len, void *arg)
@@ -224,38 +272,86 @@ static int put_orig(void *span, u32 len, void *arg)
 	return 0;
 }
 
-static void rx_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      struct sroce_wqe *wqe)
+static int place_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			const struct sroce_wqe *wqe)
 {
 	u64 orig = pkt->orig;
 	u8 *from = (u8 *)&orig;
 
-	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, sizeof(orig),
-			      put_orig, &from)) {
-		sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
+	return sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, sizeof(orig),
+				 put_orig, &from);
+}
+
+/* A response is what its request asked for. */
+static bool response_fits(const struct sroce_qp *qp,
+			  const struct sroce_pkt *pkt,
+			  const struct sroce_wqe *wqe)
+{
+	u32 off;
+
+	if (pkt->op->flags & SROCE_ATOMIC)
+		return true;
+	off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
+	return pkt->payload_len == min(qp->mtu, wqe->length - off);
+}
+
+/*
+ * An error of a response that came early is left for when its turn comes: it is
+ * as if it had not come, and will be asked for again.
+ */
+static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
+			 enum ib_wc_status status)
+{
+	if (status == IB_WC_BAD_RESP_ERR)
+		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
+	if (wqe == sroce_sq_oldest(qp))
+		sroce_sq_fail(qp, status);
+}
+
+/* The data goes to its place at once; completions wait for what is missing. */
+static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			  struct sroce_wqe *wqe)
+{
+	struct sroce_req *req = &qp->req;
+	int ret;
+
+	advance(qp, sroce_psn_add(wqe->last_psn, 1), false);
+	sroce_repair_responses(qp, pkt->psn);
+	settle(qp);
+	if (!sroce_qp_may_send(qp))
+		return;
+	if (!response_fits(qp, pkt, wqe)) {
+		bad_response(qp, wqe, IB_WC_BAD_RESP_ERR);
 		return;
 	}
-	complete_oldest(qp, wqe);
-	progress(qp, sroce_psn_add(pkt->psn, 1));
+	ret = pkt->op->flags & SROCE_ATOMIC ? place_atomic(qp, pkt, wqe) :
+					      place_read(qp, pkt, wqe);
+	if (ret) {
+		bad_response(qp, wqe, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	if (pkt->op->flags & SROCE_AETH)
+		take_credits(qp, pkt);
+	__set_bit(pkt->psn % SROCE_READ_AHEAD, req->got);
+	if (sroce_psn_diff(pkt->psn, req->repair.due) >= 0)
+		req->repair.due = sroce_psn_add(pkt->psn, 1);
+	settle(qp);
 }
 
 static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	struct sroce_wqe *wqe = wqe_of(qp, pkt->psn);
 	bool atomic = pkt->op->flags & SROCE_ATOMIC;
-	struct sroce_wqe *wqe;
-	bool hole;
 
-	wqe = awaiting(qp, pkt, &hole);
-	if (hole) {
-		implied_nak(qp);
-	} else if (!wqe || atomic != (wqe->msg != SROCE_MSG_READ) ||
-		   !aeth_positive(pkt)) {
+	if (!wqe || !sroce_wqe_responds(wqe) || !aeth_positive(pkt) ||
+	    atomic != (wqe->msg != SROCE_MSG_READ))
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
-	} else if (atomic) {
-		rx_atomic(qp, pkt, wqe);
-	} else {
-		rx_read(qp, pkt, wqe);
-	}
+	else if (sroce_psn_diff(pkt->psn, qp->req.una) >= SROCE_READ_AHEAD)
+		sroce_count(qp, SROCE_CNT_ACK_EARLY);
+	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.got))
+		sroce_count(qp, SROCE_CNT_ACK_DUP);
+	else
+		take_response(qp, pkt, wqe);
 }
 
 /**
@@ -265,15 +361,21 @@ static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
  */
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	struct sroce_req *req = &qp->req;
+
 	if (!sroce_qp_may_send(qp)) {
 		sroce_count(qp, SROCE_CNT_RX_QP_STATE);
 		return;
 	}
-	if (sroce_psn_diff(pkt->psn, qp->req.una) < 0) {
+	/* the newest acknowledge again: credits, or the answer to a probe */
+	if (pkt->opcode == SROCE_OP_ACK && aeth_positive(pkt) &&
+	    sroce_psn_add(pkt->psn, 1) == req->acked)
+		take_credits(qp, pkt);
+	if (sroce_psn_diff(pkt->psn, req->una) < 0) {
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 		return;
 	}
-	if (sroce_psn_diff(pkt->psn, qp->req.max_psn) >= 0) {
+	if (sroce_psn_diff(pkt->psn, req->max_psn) >= 0) {
 		sroce_count(qp, SROCE_CNT_ACK_GHOST);
 		return;
 	}

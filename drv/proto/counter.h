@@ -32,6 +32,7 @@
 	/* responder */							\
 	C(DUPLICATE, "duplicate_request")				\
 	C(OUT_OF_SEQ, "out_of_seq_request")				\
+	C(STORED, "stored_out_of_seq")					\
 	C(UC_GAP, "uc_dropped_messages")				\
 	C(NAK_SEQ_SENT, "sent_nak_seq")					\
 	C(NAK_INV_SENT, "sent_nak_inv_req")				\
@@ -44,12 +45,16 @@
 	/* requester and completer */					\
 	C(RETRANSMIT, "retransmitted_pkts")				\
 	C(TIMEOUT, "ack_timeouts")					\
+	C(PROBE, "ack_probes")						\
+	C(READ_GAP, "reread_requests")					\
 	C(NAK_SEQ_RCVD, "rcvd_nak_seq")					\
 	C(NAK_FATAL_RCVD, "rcvd_nak_fatal")				\
 	C(RNR_RCVD, "rcvd_rnr_nak")					\
 	C(IMPLIED_NAK, "implied_nak")					\
 	C(ACK_DUP, "duplicate_ack")					\
 	C(ACK_GHOST, "ghost_ack")					\
+	C(ACK_EARLY, "early_response_drops")				\
+	C(CREDIT_WAIT, "out_of_credits")				\
 	C(BAD_RESPONSE, "bad_response")					\
 	C(RETRY_EXC, "retry_exceeded")					\
 	C(RNR_RETRY_EXC, "rnr_retry_exceeded")				\

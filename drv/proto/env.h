@@ -58,6 +58,10 @@ void sroce_tx_abort(struct sroce_qp *qp);
 /* Payload bytes of a received packet */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
+/* Keep a received packet beyond its burst: its carrier lives until the release. */
+void sroce_pkt_hold(const struct sroce_pkt *pkt);
+void sroce_pkt_release(const struct sroce_pkt *pkt);
+
 /* The region that a key names in the QP's PD, held until put. */
 struct sroce_mr *sroce_mr_get(struct sroce_qp *qp, u32 key);
 void sroce_mr_put(struct sroce_mr *mr);

@@ -79,13 +79,7 @@ void sroce_sq_flush(struct sroce_qp *qp)
 		while (qp->sq.cons != qp->sq.prod)
 			sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
 	} while (left-- && sroce_sq_fetch(qp));
-	qp->req.next = qp->sq.cons;
-	qp->req.reads = 0;
-	qp->req.read_psns = 0;
-	qp->req.psn = qp->req.max_psn;
-	qp->req.una = qp->req.max_psn;
-	qp->req.deadline = 0;
-	qp->req.rnr_wait = false;
+	sroce_req_forget(qp);
 }
 
 static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
@@ -138,7 +132,8 @@ void sroce_qp_error(struct sroce_qp *qp)
 {
 	trace_sroce_state(qp, IB_QPS_ERR);
 	qp->state = IB_QPS_ERR;
-	qp->resp.nfifo = 0;
+	sroce_answer_forget(qp);
+	sroce_store_purge(qp);
 	sroce_sq_flush(qp);
 	sroce_rq_flush(qp);
 }

@@ -3,6 +3,7 @@
 #ifndef SROCE_PKT_H
 #define SROCE_PKT_H
 
+#include <linux/list.h>
 #include <rdma/ib_verbs.h>
 #include "opcode.h"
 
@@ -69,6 +70,16 @@ struct sroce_pkt {
 	u16		vlan;
 	const void	*carrier;
 	u32		carrier_off;
+};
+
+/**
+ * struct sroce_kept - a packet that waits for those before it
+ * @list: in sroce_resp.store
+ * @pkt: the packet; its carrier is held
+ */
+struct sroce_kept {
+	struct list_head	list;
+	struct sroce_pkt	pkt;
 };
 
 int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len);

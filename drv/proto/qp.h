@@ -3,6 +3,8 @@
 #ifndef SROCE_QP_H
 #define SROCE_QP_H
 
+#include <linux/bitmap.h>
+#include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/mutex.h>
 #include <net/dst_cache.h>
@@ -17,8 +19,13 @@ struct sroce_srq;
 struct sroce_dev;
 struct sroce_qp_host;
 
-/* Unacknowledged request packets per QP: what a receiver's backlog can take. */
-#define SROCE_WINDOW		256
+/* Unacknowledged request packets per QP, at least and at most: window.c */
+#define SROCE_WINDOW_MIN	256U
+#define SROCE_WINDOW_MAX	2048U
+/* Request packets kept after a gap, per QP */
+#define SROCE_STORE_MAX		SROCE_WINDOW_MAX
+/* Responses taken in after a gap, in PSNs from the oldest missing one */
+#define SROCE_READ_AHEAD	4096
 /* Ask for an acknowledge at least this often, in packets. */
 #define SROCE_ACK_EVERY		64
 /* Packets sent in one go, before the other side gets the CPU. */
@@ -52,48 +59,146 @@ struct sroce_av {
 	struct dst_cache	dst;
 };
 
+/* What a peer does with the requests that follow a lost one */
+enum sroce_habit {
+	SROCE_HABIT_UNKNOWN,
+	SROCE_HABIT_KEEPS,	/* as we do: only what was lost is sent again */
+	SROCE_HABIT_DROPS,	/* all that followed is sent again */
+};
+
+/**
+ * struct sroce_repair - how a requester gets over a loss
+ * @habit: of the peer
+ * @tried: the gap at req.acked is being repaired: once until there is progress
+ * @rewound: by going back to @acked, because the peer reported a gap
+ * @hold: nothing new until the peer shows its habit
+ * @from: packets to send again, out of turn
+ * @to: one past the last of them; equal to @from if there are none
+ * @last: one past the packets sent again of late
+ * @n: packets of the newest repair
+ * @tested: packets before @sent have come, or are lost, when the newest repair
+ *	or probe is acknowledged
+ * @sent: req.psn when that was sent
+ * @due: one past the newest response that has come or was asked for again
+ * @probes: probes sent since there was progress
+ * @probe_at: when the next is due, in ns of sroce_now(); 0 for never
+ */
+struct sroce_repair {
+	enum sroce_habit	habit;
+	bool			tried;
+	bool			rewound;
+	bool			hold;
+	u32			from;
+	u32			to;
+	u32			last;
+	u32			n;
+	bool			tested;
+	u32			sent;
+	u32			due;
+	u32			probes;
+	u64			probe_at;
+};
+
+/**
+ * struct sroce_rtt - what the requester has learned about the path
+ * @window: request packets that may be unacknowledged
+ * @sampling: a sample is being taken
+ * @psn: of the packet whose acknowledge ends the sample
+ * @acked: req.acked when it was sent
+ * @start: when it was sent, in ns
+ * @smooth: round trip time, in ns, as in RFC 6298
+ * @var: its mean deviation
+ * @min: the shortest of late
+ * @min_at: when that was
+ */
+struct sroce_rtt {
+	u32	window;
+	bool	sampling;
+	u32	psn;
+	u32	acked;
+	u64	start;
+	u64	smooth;
+	u64	var;
+	u64	min;
+	u64	min_at;
+};
+
 /**
  * struct sroce_req - requester, for RC and UC (9.7.3)
  * @psn: of the next packet to send
  * @max_psn: one past the newest PSN ever sent
- * @una: oldest PSN not acknowledged, or the next READ response expected
+ * @acked: the responder has executed all requests before this PSN
+ * @una: oldest PSN of a work request that is not complete: @acked, or the next
+ *	response that is missing
  * @next: work request that @psn belongs to, or the first not started
+ * @passed: the first work request that has a PSN from @acked on
  * @reads: READs and atomics started and not completed
- * @read_psns: PSNs of them from una on, beyond one each
+ * @read_psns: PSNs of READs from @acked on, beyond one each
  * @unasked: packets sent since the last that asked for an acknowledge
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
  * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
  * @rnr_wait: nothing may be sent until the RNR timer fires
- * @rewound: the window was already resent from @una
  * @deadline: when @una counts as lost, in ns of sroce_now(); 0 for never
  * @ssn: send sequence number of the newest message
+ * @limited: the peer counts its receive work requests: @limit holds
+ * @limit: newest SSN that the peer has a receive work request for
+ * @beyond: a message beyond @limit is on trial
+ * @trial: PSN of its first packet; no other follows before its acknowledge
+ * @doom: enum ib_wc_status of a request that was refused for good, or 0
+ * @doom_psn: the PSN refused; the error waits until @una gets there
+ * @repair: getting over losses
+ * @rtt: the path
+ * @got: responses from @una on that have come, by the low bits of the PSN
  */
 struct sroce_req {
 	u32	psn;
 	u32	max_psn;
+	u32	acked;
 	u32	una;
 	u32	next;
+	u32	passed;
 	u32	reads;
 	u32	read_psns;
 	u32	unasked;
 	u8	retries;
 	u8	rnr_retries;
 	bool	rnr_wait;
-	bool	rewound;
 	u64	deadline;
 	u32	ssn;
+	bool	limited;
+	u32	limit;
+	bool	beyond;
+	u32	trial;
+	u8	doom;
+	u32	doom_psn;
+	struct sroce_repair	repair;
+	struct sroce_rtt	rtt;
+	DECLARE_BITMAP(got, SROCE_READ_AHEAD);
+};
+
+/**
+ * struct sroce_answer - responses of a READ or atomic that are to be sent
+ * @psn: the next
+ * @end: one past the last
+ * @opened: one has been sent
+ */
+struct sroce_answer {
+	u32	psn;
+	u32	end;
+	bool	opened;
 };
 
 /**
  * struct sroce_res - a READ or atomic that the responder can answer again
  * @valid: it holds one
  * @atomic: which of the two
- * @queued: packets are to be sent, from @psn on
+ * @queued: @first is to be sent
+ * @again: @replay is to be sent
+ * @answered: all responses have been sent, at least once
  * @first_psn: PSN of the request
  * @last_psn: PSN of its last response
- * @psn: next response to send
- * @opened: a response of this answer has been sent
- * @answered: all responses have been sent, at least once
+ * @first: the first answer
+ * @replay: the answer to a duplicate
  * @va: address at @first_psn
  * @rkey: its key
  * @length: bytes from @va on
@@ -104,16 +209,27 @@ struct sroce_res {
 	bool	valid;
 	bool	atomic;
 	bool	queued;
-	bool	opened;
+	bool	again;
 	bool	answered;
 	u32	first_psn;
 	u32	last_psn;
-	u32	psn;
+	struct sroce_answer first;
+	struct sroce_answer replay;
 	u64	va;
 	u32	rkey;
 	u32	length;
 	u64	orig;
 	u32	msn;
+};
+
+/**
+ * struct sroce_fifo - entries of sroce_resp.res that wait for their turn
+ * @n: how many
+ * @idx: indices, oldest first
+ */
+struct sroce_fifo {
+	u32	n;
+	u8	idx[SROCE_MAX_RD_ATOMIC];
 };
 
 /**
@@ -135,9 +251,12 @@ struct sroce_res {
  * @closing: once all answers are sent the QP goes to the error state
  * @nres: entries of @res in use, as many as max_dest_rd_atomic
  * @head: next entry of @res to use
- * @fifo: indices of queued entries, oldest first
- * @nfifo: how many
+ * @fifo: entries to be answered for the first time
+ * @replays: entries to be answered again; they go first
  * @res: READs and atomics for replay
+ * @store: requests that came after a gap, by PSN
+ * @stored: how many
+ * @store_max: most of them
  */
 struct sroce_resp {
 	u32			psn;
@@ -157,9 +276,12 @@ struct sroce_resp {
 	bool			closing;
 	u32			nres;
 	u32			head;
-	u32			nfifo;
-	u8			fifo[SROCE_MAX_RD_ATOMIC];
+	struct sroce_fifo	fifo;
+	struct sroce_fifo	replays;
 	struct sroce_res	*res;
+	struct list_head	store;
+	u32			stored;
+	u32			store_max;
 };
 
 /* What is left to do once the QP's lock is released, struct sroce_qp.duty */
@@ -253,16 +375,32 @@ void sroce_rq_flush(struct sroce_qp *qp);
 
 /* req.c */
 bool sroce_req_run(struct sroce_qp *qp, u32 budget);
+void sroce_req_set_psn(struct sroce_qp *qp, u32 psn);
 void sroce_req_seek(struct sroce_qp *qp, u32 psn);
-void sroce_req_timeout(struct sroce_qp *qp);
-void sroce_req_rnr_over(struct sroce_qp *qp);
-void sroce_req_watch(struct sroce_qp *qp);
+void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			   u32 from, u32 end);
+void sroce_req_forget(struct sroce_qp *qp);
 bool sroce_req_idle(const struct sroce_qp *qp);
+
+/* repair.c */
+void sroce_repair_gap(struct sroce_qp *qp);
+void sroce_repair_acked(struct sroce_qp *qp, bool gap);
+void sroce_repair_responses(struct sroce_qp *qp, u32 end);
+void sroce_repair_progress(struct sroce_qp *qp);
+void sroce_repair_watch(struct sroce_qp *qp);
+void sroce_req_timer(struct sroce_qp *qp);
+void sroce_req_rnr_over(struct sroce_qp *qp);
+
+/* window.c */
+bool sroce_window_open(const struct sroce_qp *qp);
+void sroce_window_sent(struct sroce_qp *qp, u32 psn);
+void sroce_window_acked(struct sroce_qp *qp);
+u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);
 
 /* comp.c */
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 
-/* resp.c, answer.c */
+/* resp.c, answer.c, store.c */
 void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum ib_wc_status status);
@@ -271,8 +409,13 @@ void sroce_answer_ack(struct sroce_qp *qp, u32 psn);
 void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_answer_rnr(struct sroce_qp *qp);
 struct sroce_res *sroce_answer_new(struct sroce_qp *qp);
-void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res, u32 psn);
+void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res);
 bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+void sroce_answer_forget(struct sroce_qp *qp);
+bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+struct sroce_kept *sroce_store_take(struct sroce_qp *qp);
+void sroce_store_free(struct sroce_kept *kept);
+void sroce_store_purge(struct sroce_qp *qp);
 
 /* rx.c */
 void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);

@@ -3,8 +3,8 @@
  * Requester: turns work requests into request packets (9.7.3, 9.8, 9.9).
  *
  * Progress of a message is a function of its PSNs alone: packet n of a work
- * request has PSN first_psn + n and offset n * mtu. Resending is therefore no
- * more than moving req.psn back.
+ * request has PSN first_psn + n and offset n * mtu. Any packet can therefore be
+ * made again at any time; repair.c says which.
  */
 
 #include <linux/string.h>
@@ -28,17 +28,6 @@ static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	return sroce_psn_count(wqe->length, qp->mtu);
 }
 
-/* Request packets on their way, not counting the responses of READs */
-static s32 in_flight(const struct sroce_qp *qp)
-{
-	return sroce_psn_diff(qp->req.psn, qp->req.una) - (s32)qp->req.read_psns;
-}
-
-static bool window_open(const struct sroce_qp *qp)
-{
-	return !is_rc(qp) || in_flight(qp) < SROCE_WINDOW;
-}
-
 /**
  * sroce_req_idle() - whether nothing is under way
  * @qp: the QP
@@ -49,6 +38,37 @@ bool sroce_req_idle(const struct sroce_qp *qp)
 {
 	return qp->sq.cons == qp->sq.prod ||
 	       !sroce_sq_wqe(&qp->sq, qp->sq.cons)->started;
+}
+
+/* Whether the peer has to have a receive work request for it */
+static bool takes_recv(const struct sroce_wqe *wqe)
+{
+	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_responds(wqe);
+}
+
+/* The peer has none for the newest message, as far as we know (9.7.7.2.5). */
+static bool beyond_credits(const struct sroce_qp *qp,
+			   const struct sroce_wqe *wqe)
+{
+	const struct sroce_req *req = &qp->req;
+
+	return req->limited && takes_recv(wqe) &&
+	       sroce_psn_diff(req->ssn, req->limit) > 0;
+}
+
+/* Nothing follows a packet that is sent without credits. */
+static bool on_trial(const struct sroce_req *req)
+{
+	return req->beyond && sroce_psn_diff(req->psn, req->trial) > 0;
+}
+
+/* Whether the next packet in turn has to wait for the peer */
+static bool must_wait(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+
+	return is_rc(qp) && (req->repair.hold || on_trial(req) ||
+			     !sroce_window_open(qp));
 }
 
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -77,6 +97,11 @@ static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	wqe->first_psn = req->psn;
 	wqe->last_psn = sroce_psn_add(req->psn, n - 1);
 	req->ssn = sroce_psn_add(req->ssn, 1);
+	if (beyond_credits(qp, wqe)) {
+		sroce_count(qp, SROCE_CNT_CREDIT_WAIT);
+		req->beyond = true;
+		req->trial = wqe->first_psn;
+	}
 	if (is_rc(qp) && sroce_wqe_responds(wqe)) {
 		req->reads++;
 		req->read_psns += n - 1;
@@ -89,12 +114,15 @@ static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
  */
 static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	u32 prev = (qp->req.next - 1) & qp->sq.mask;
+	struct sroce_req *req = &qp->req;
+	u32 prev = sroce_psn_add(wqe->first_psn, -1);
+	u32 i = (req->next - 1) & qp->sq.mask;
 
-	if (sroce_wqe_responds(sroce_sq_wqe(&qp->sq, prev)))
+	if (sroce_psn_diff(prev, req->acked) < 0 ||
+	    sroce_wqe_responds(sroce_sq_wqe(&qp->sq, i)))
 		return;
-	sroce_req_seek(qp, sroce_psn_add(wqe->first_psn, -1));
-	qp->req.unasked = SROCE_ACK_EVERY;
+	req->repair.from = prev;
+	req->repair.to = wqe->first_psn;
 }
 
 /* A work request that can't be executed: its turn comes after older ones. */
@@ -154,7 +182,7 @@ static bool more_to_send(struct sroce_qp *qp)
 {
 	const struct sroce_wqe *wqe;
 
-	if (!window_open(qp))
+	if (must_wait(qp))
 		return false;
 	if (qp->req.next == qp->sq.prod && !sroce_sq_fetch(qp))
 		return false;
@@ -170,7 +198,6 @@ static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
 	pkt->op = &sroce_opcodes[pkt->opcode];
 	pkt->pkey = SROCE_PKEY_FULL;
 	pkt->migreq = qp->attr.path_mig_state == IB_MIG_MIGRATED;
-	pkt->psn = qp->req.psn;
 	pkt->solicited = last && wqe->flags & IB_SEND_SOLICITED &&
 			 pkt->op->flags & SROCE_RECV;
 	if (qp->svc == SROCE_SVC_UD) {
@@ -190,6 +217,55 @@ static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
 	}
 	pkt->imm = wqe->imm;
 	pkt->inv_rkey = wqe->inv_rkey;
+}
+
+static u32 offset_of(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
+		     u32 psn)
+{
+	return sroce_psn_diff(psn, wqe->first_psn) * qp->mtu;
+}
+
+/* The packet of @wqe at @psn; return: whether it is the message's last */
+static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
+		     struct sroce_pkt *pkt)
+{
+	u32 off = offset_of(qp, wqe, psn);
+	bool responds = sroce_wqe_responds(wqe);
+	bool first, last;
+
+	memset(pkt, 0, sizeof(*pkt));
+	pkt->psn = psn;
+	pkt->payload_len = responds ? 0 : min(qp->mtu, wqe->length - off);
+	first = responds || !off;
+	last = responds || off + pkt->payload_len == wqe->length;
+	pkt->opcode = sroce_msg_opcode(qp->svc, wqe->msg, first, last);
+	fill_bth(qp, pkt, wqe, last);
+	if (wqe->msg == SROCE_MSG_READ)
+		pkt->va += off;
+	pkt->length = wqe->length - off;
+	pkt->pad = -pkt->payload_len & 3;
+	return last;
+}
+
+/*
+ * Room for a packet, with the payload in place; *@p is NULL if there is none:
+ * that is as good as lost on the wire, and healed the same way.
+ *
+ * Return: false if the payload can't be read.
+ */
+static bool lay_out(struct sroce_qp *qp, const struct sroce_wqe *wqe,
+		    const struct sroce_pkt *pkt, u8 **p)
+{
+	u32 hdr_len = pkt->op->hdr_len;
+	struct sroce_av *av;
+
+	av = qp->svc == SROCE_SVC_UD ? sroce_ah_av(wqe->ah) : &qp->av;
+	*p = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad);
+	if (!*p || !sroce_wqe_gather(qp, wqe, offset_of(qp, wqe, pkt->psn),
+				     *p + hdr_len, pkt->payload_len))
+		return true;
+	sroce_tx_abort(qp);
+	return false;
 }
 
 /* Advance over the packet just built; a READ takes all its PSNs at once. */
@@ -221,82 +297,112 @@ static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	return true;
 }
 
-static void write_packet(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			 struct sroce_pkt *pkt, u8 *p)
+static void seal(struct sroce_qp *qp, const struct sroce_pkt *pkt, u8 *p)
 {
-	u32 pad = pkt->pad;
-
-	memset(p + pkt->op->hdr_len + pkt->payload_len, 0, pad);
+	if (!p)
+		return;
+	memset(p + pkt->op->hdr_len + pkt->payload_len, 0, pkt->pad);
 	sroce_pkt_build(pkt, p);
 	trace_sroce_tx(qp, pkt);
 	sroce_tx_commit(qp);
 }
 
-/* Build and queue one packet of @wqe at req.psn. false: it can't be executed. */
-static bool send_packet(struct sroce_qp *qp, struct sroce_wqe *wqe)
+/* Send the packet of @wqe at req.psn. false: it can't be executed. */
+static bool send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
-	u32 off = sroce_psn_diff(qp->req.psn, wqe->first_psn) * qp->mtu;
-	bool again = sroce_psn_diff(qp->req.psn, qp->req.max_psn) < 0;
-	bool responds = sroce_wqe_responds(wqe);
-	struct sroce_pkt pkt = {};
-	struct sroce_av *av;
-	bool first, last;
+	u32 psn = qp->req.psn;
+	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
+	struct sroce_pkt pkt;
+	bool last;
 	u8 *p;
 
-	pkt.payload_len = responds ? 0 : min(qp->mtu, wqe->length - off);
-	first = responds || !off;
-	last = responds || off + pkt.payload_len == wqe->length;
-	pkt.opcode = sroce_msg_opcode(qp->svc, wqe->msg, first, last);
-	fill_bth(qp, &pkt, wqe, last);
-	if (wqe->msg == SROCE_MSG_READ)
-		pkt.va += off;
-	pkt.length = wqe->length - off;
-	pkt.pad = -pkt.payload_len & 3;
-
-	av = qp->svc == SROCE_SVC_UD ? sroce_ah_av(wqe->ah) : &qp->av;
-	p = sroce_tx_begin(qp, av, pkt.op->hdr_len + pkt.payload_len + pkt.pad);
-	/* No packet: as good as lost on the wire, and healed the same way. */
-	if (p && sroce_wqe_gather(qp, wqe, off, p + pkt.op->hdr_len,
-				  pkt.payload_len)) {
-		sroce_tx_abort(qp);
+	last = describe(qp, wqe, psn, &pkt);
+	if (!lay_out(qp, wqe, &pkt, &p))
 		return false;
-	}
-	if (again)
-		sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	advance(qp, wqe, last);
 	pkt.ackreq = ask_for_ack(qp, wqe);
-	if (p)
-		write_packet(qp, wqe, &pkt, p);
+	seal(qp, &pkt, p);
+	if (again)
+		sroce_count(qp, SROCE_CNT_RETRANSMIT);
+	else if (pkt.ackreq || sroce_wqe_responds(wqe))
+		sroce_window_sent(qp, psn);
 	/* UC and UD are done with a message once it is sent. */
 	if (!is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
 	return true;
 }
 
-static u64 ack_timeout(const struct sroce_qp *qp)
+static struct sroce_wqe *unacked_wqe(struct sroce_qp *qp, u32 psn)
 {
-	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
+	struct sroce_sq *sq = &qp->sq;
+	u32 i;
+
+	for (i = qp->req.passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started)
+			break;
+		if (sroce_psn_diff(psn, wqe->last_psn) <= 0)
+			return wqe;
+	}
+	return NULL;
+}
+
+/* Send the next packet that the peer lacks, out of turn. */
+static void send_repair(struct sroce_qp *qp)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_wqe *wqe = unacked_wqe(qp, rp->from);
+	struct sroce_pkt pkt;
+	u8 *p;
+
+	if (!wqe) {
+		rp->from = rp->to;
+		return;
+	}
+	describe(qp, wqe, rp->from, &pkt);
+	if (!lay_out(qp, wqe, &pkt, &p)) {
+		/* in turn, it ends with an error */
+		sroce_req_seek(qp, rp->from);
+		rp->from = rp->to;
+		return;
+	}
+	rp->from = sroce_psn_add(wqe->msg == SROCE_MSG_READ ? wqe->last_psn :
+							      rp->from, 1);
+	if (sroce_psn_diff(rp->from, rp->to) >= 0) {
+		pkt.ackreq = !sroce_wqe_responds(wqe);
+		rp->to = rp->from;
+		rp->last = rp->from;
+	}
+	sroce_count(qp, SROCE_CNT_RETRANSMIT);
+	seal(qp, &pkt, p);
 }
 
 /**
- * sroce_req_watch() - see to the acknowledge timer after @una or @psn moved
+ * sroce_req_resend_read() - ask for responses again
  * @qp: the QP
- *
- * The deadline belongs to the oldest packet: new work does not postpone it.
+ * @wqe: a READ or atomic that was executed
+ * @from: PSN of the first response, or before those of @wqe
+ * @end: one past that of the last, or past those of @wqe
  */
-void sroce_req_watch(struct sroce_qp *qp)
+void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			   u32 from, u32 end)
 {
-	struct sroce_req *req = &qp->req;
-	u64 timeout = ack_timeout(qp);
+	struct sroce_pkt pkt;
+	u32 len;
+	u8 *p;
 
-	if (!timeout || req->rnr_wait || req->max_psn == req->una) {
-		req->deadline = 0;
+	if (sroce_psn_diff(from, wqe->first_psn) < 0)
+		from = wqe->first_psn;
+	describe(qp, wqe, from, &pkt);
+	len = sroce_psn_diff(end, from) * qp->mtu;
+	if (sroce_psn_diff(end, wqe->last_psn) <= 0)
+		pkt.length = min(pkt.length, len);
+	if (!lay_out(qp, wqe, &pkt, &p))
 		return;
-	}
-	if (!req->deadline) {
-		req->deadline = sroce_now() + timeout;
-		sroce_timer_ack(qp, req->deadline);
-	}
+	sroce_count(qp, SROCE_CNT_READ_GAP);
+	sroce_count(qp, SROCE_CNT_RETRANSMIT);
+	seal(qp, &pkt, p);
 }
 
 static void check_drained(struct sroce_qp *qp)
@@ -317,18 +423,25 @@ static void check_drained(struct sroce_qp *qp)
  */
 bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 {
-	while (budget && sroce_qp_may_send(qp) && !qp->req.rnr_wait &&
-	       window_open(qp)) {
-		struct sroce_wqe *wqe = current_wqe(qp);
+	struct sroce_req *req = &qp->req;
 
-		if (!wqe)
+	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait; budget--) {
+		struct sroce_wqe *wqe;
+
+		if (req->repair.from != req->repair.to) {
+			send_repair(qp);
+			continue;
+		}
+		if (must_wait(qp))
 			break;
-		if (!send_packet(qp, wqe))
+		wqe = current_wqe(qp);
+		if (!wqe && req->repair.from == req->repair.to)
+			break;
+		if (wqe && !send_next(qp, wqe))
 			give_up(qp, wqe, IB_WC_LOC_PROT_ERR);
-		budget--;
 	}
 	if (is_rc(qp) && sroce_qp_may_send(qp))
-		sroce_req_watch(qp);
+		sroce_repair_watch(qp);
 	check_drained(qp);
 	return !budget;
 }
@@ -336,7 +449,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 /**
  * sroce_req_seek() - go back, or forward, to a PSN and send from there
  * @qp: the QP
- * @psn: between una and max_psn
+ * @psn: between acked and max_psn
  */
 void sroce_req_seek(struct sroce_qp *qp, u32 psn)
 {
@@ -344,7 +457,7 @@ void sroce_req_seek(struct sroce_qp *qp, u32 psn)
 	u32 i;
 
 	req->psn = psn;
-	for (i = qp->sq.cons; i != qp->sq.prod; i = sroce_sq_next(&qp->sq, i)) {
+	for (i = req->passed; i != qp->sq.prod; i = sroce_sq_next(&qp->sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, i);
 
 		if (!wqe->started || sroce_psn_diff(psn, wqe->last_psn) <= 0)
@@ -354,37 +467,46 @@ void sroce_req_seek(struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_req_timeout() - the acknowledge timer fired (9.7.6.1.3)
+ * sroce_req_set_psn() - nothing is under way, and the next packet has this PSN
  * @qp: the QP
+ * @psn: the PSN
  */
-void sroce_req_timeout(struct sroce_qp *qp)
+void sroce_req_set_psn(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_req *req = &qp->req;
 
-	if (!req->deadline || !sroce_qp_may_send(qp))
-		return;
-	if (sroce_now() < req->deadline) {
-		sroce_timer_ack(qp, req->deadline);
-		return;
-	}
-	req->deadline = 0;
-	sroce_count(qp, SROCE_CNT_TIMEOUT);
-	if (!req->retries) {
-		sroce_count(qp, SROCE_CNT_RETRY_EXC);
-		sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
-		return;
-	}
-	req->retries--;
-	req->rewound = true;
-	req->unasked = SROCE_ACK_EVERY;
-	sroce_req_seek(qp, req->una);
+	req->psn = psn;
+	req->max_psn = psn;
+	req->acked = psn;
+	req->una = psn;
+	req->repair.due = psn;
+	req->repair.from = psn;
+	req->repair.to = psn;
+	req->repair.n = 0;
 }
 
 /**
- * sroce_req_rnr_over() - the RNR timer fired
- * @qp: the QP
+ * sroce_req_forget() - no work request is under way any more
+ * @qp: the QP; its send queue is empty
  */
-void sroce_req_rnr_over(struct sroce_qp *qp)
+void sroce_req_forget(struct sroce_qp *qp)
 {
-	qp->req.rnr_wait = false;
+	struct sroce_req *req = &qp->req;
+
+	sroce_req_set_psn(qp, req->max_psn);
+	req->next = qp->sq.cons;
+	req->passed = qp->sq.cons;
+	req->reads = 0;
+	req->read_psns = 0;
+	req->rnr_wait = false;
+	req->beyond = false;
+	req->doom = 0;
+	req->deadline = 0;
+	req->repair.hold = false;
+	req->repair.tried = false;
+	req->repair.rewound = false;
+	req->repair.probes = 0;
+	req->repair.probe_at = 0;
+	req->rtt.sampling = false;
+	bitmap_zero(req->got, SROCE_READ_AHEAD);
 }

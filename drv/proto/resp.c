@@ -45,6 +45,27 @@ static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return DROP;
 }
 
+/* One NAK per gap, at once (9.7.5.2.8) */
+static void report_gap(struct sroce_qp *qp)
+{
+	if (qp->resp.nak_sent)
+		return;
+	qp->resp.nak_sent = true;
+	sroce_answer_nak(qp, SROCE_NAK_PSN_SEQ);
+}
+
+/* Requests before this one are missing: it waits for them, if there is room. */
+static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	report_gap(qp);
+	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
+	if (sroce_store_put(qp, pkt))
+		sroce_count(qp, SROCE_CNT_STORED);
+	else
+		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
+	return DROP;
+}
+
 static enum verdict check_psn_rc(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
@@ -53,13 +74,8 @@ static enum verdict check_psn_rc(struct sroce_qp *qp,
 
 	if (diff < 0)
 		return duplicate(qp, pkt);
-	if (diff > 0) {
-		if (!resp->nak_sent) {
-			resp->nak_sent = true;
-			sroce_answer_nak(qp, SROCE_NAK_PSN_SEQ);
-		}
-		return drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
-	}
+	if (diff > 0)
+		return early(qp, pkt);
 	resp->nak_sent = false;
 	return PASS;
 }
@@ -319,7 +335,7 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	res->rkey = pkt->rkey;
 	res->length = pkt->length;
 	res->msn = sroce_psn_add(qp->resp.msn, 1);
-	sroce_answer_queue(qp, res, pkt->psn);
+	sroce_answer_queue(qp, res);
 	return PASS;
 }
 
@@ -350,7 +366,7 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	res->first_psn = pkt->psn;
 	res->last_psn = pkt->psn;
 	res->msn = sroce_psn_add(qp->resp.msn, 1);
-	sroce_answer_queue(qp, res, pkt->psn);
+	sroce_answer_queue(qp, res);
 	return PASS;
 }
 
@@ -498,12 +514,7 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 typedef enum verdict (*check_fn)(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt);
 
-/**
- * sroce_resp_rx() - take in a request packet
- * @qp: the QP, ready to receive
- * @pkt: the packet; its QP, address, P_Key and Q_Key have been checked
- */
-void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static void request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	static const check_fn checks[] = {
 		check_sequence, check_enabled, check_length, check_rkey,
@@ -512,8 +523,6 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	enum verdict v = PASS;
 	u32 i;
 
-	if (qp->resp.closing)
-		return;
 	if (is_rc(qp))
 		v = check_psn_rc(qp, pkt);
 	else if (qp->svc == SROCE_SVC_UC)
@@ -524,4 +533,31 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		accept(qp, pkt);
 	else
 		refuse(qp, pkt, v);
+}
+
+/* The gap may be filled: go on with what was kept, up to the next one. */
+static void catch_up(struct sroce_qp *qp)
+{
+	struct sroce_kept *kept;
+
+	while (!qp->resp.closing && (kept = sroce_store_take(qp))) {
+		request(qp, &kept->pkt);
+		sroce_store_free(kept);
+	}
+	if (qp->resp.stored && !qp->resp.closing)
+		report_gap(qp);
+}
+
+/**
+ * sroce_resp_rx() - take in a request packet
+ * @qp: the QP, ready to receive
+ * @pkt: the packet; its QP, address, P_Key and Q_Key have been checked
+ */
+void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (qp->resp.closing)
+		return;
+	request(qp, pkt);
+	if (qp->resp.stored)
+		catch_up(qp);
 }

@@ -104,6 +104,7 @@ void sroce_sq_discard(struct sroce_qp *qp)
 	sq->cons = sq->ring.own;
 	sq->prod = sq->ring.own;
 	qp->req.next = sq->cons;
+	qp->req.passed = sq->cons;
 }
 
 /**
@@ -119,12 +120,16 @@ void sroce_qp_reset(struct sroce_qp *qp)
 	if (qp->rq.ring.buf)
 		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
 	memset(&qp->req, 0, sizeof(qp->req));
+	sroce_store_purge(qp);
 	memset(&qp->resp, 0, sizeof(qp->resp));
+	INIT_LIST_HEAD(&qp->resp.store);
+	qp->resp.store_max = SROCE_STORE_MAX;
 	if (res)
 		memset(res, 0, nres * sizeof(*res));
 	qp->resp.res = res;
 	qp->resp.nres = nres;
 	qp->req.next = qp->sq.cons;
+	qp->req.passed = qp->sq.cons;
 	qp->state = IB_QPS_RESET;
 	qp->drained = false;
 	qp->comm_est = false;

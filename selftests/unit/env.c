@@ -66,6 +66,7 @@ static struct sim_packet *packet_copy(const struct sim_packet *p)
 	struct sim_packet *q = malloc(sizeof(*q));
 
 	*q = *p;
+	q->held = 0;
 	q->data = malloc(p->len);
 	memcpy(q->data, p->data, p->len);
 	return q;
@@ -145,6 +146,29 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 		return -EFAULT;
 	memcpy(to, p->data + from, len);
 	return 0;
+}
+
+static void drop_ref(struct sim_packet *p)
+{
+	CHECK(p->held > 0);
+	if (!--p->held)
+		sim_packet_free(p);
+}
+
+void sroce_pkt_hold(const struct sroce_pkt *pkt)
+{
+	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
+
+	p->held++;
+	p->from->sim->held++;
+}
+
+void sroce_pkt_release(const struct sroce_pkt *pkt)
+{
+	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
+
+	p->from->sim->held--;
+	drop_ref(p);
 }
 
 bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
@@ -389,6 +413,7 @@ void sim_deliver(struct sim *s, struct sim_packet *p)
 	int ret;
 
 	clock_of = s;
+	p->held = 1;
 	ret = sroce_pkt_parse(&pkt, sim_bth(p), len < SROCE_HDR_MAX ? len :
 			      SROCE_HDR_MAX, len);
 	if (!h)
@@ -407,7 +432,7 @@ void sim_deliver(struct sim *s, struct sim_packet *p)
 		sroce_qp_rx(&h->qp, &pkt);
 		burst_end(h);
 	}
-	sim_packet_free(p);
+	drop_ref(p);
 }
 
 void sim_doorbell(struct sroce_qp_host *h)
@@ -439,7 +464,7 @@ static bool host_step(struct sroce_qp_host *h, u64 t)
 		h->kick_when = 0;
 	} else if (h->ack_when == t) {
 		h->ack_when = 0;
-		sroce_req_timeout(&h->qp);
+		sroce_req_timer(&h->qp);
 	} else if (h->rnr_when == t) {
 		h->rnr_when = 0;
 		sroce_req_rnr_over(&h->qp);

@@ -108,7 +108,8 @@ static void psns(const struct sroce_qp *qp)
 	if (qp->svc != SROCE_SVC_RC)
 		return;
 	CHECK(span >= 0 && span <= SPAN_MAX);
-	CHECK(sroce_psn_diff(req->psn, req->una) >= 0);
+	CHECK(sroce_psn_diff(req->acked, req->una) >= 0);
+	CHECK(sroce_psn_diff(req->psn, req->acked) >= 0);
 	CHECK(sroce_psn_diff(req->max_psn, req->psn) >= 0);
 }
 
@@ -123,29 +124,58 @@ static void timers(const struct sroce_qp_host *h)
 		CHECK(h->rnr_when);
 	else if (h->qp.attr.timeout && req->una != req->max_psn)
 		CHECK(req->deadline);
+	if (req->repair.probe_at)
+		CHECK(h->ack_when && h->ack_when <= req->repair.probe_at);
 	if (req->deadline)
 		CHECK(h->ack_when && h->ack_when <= req->deadline);
+}
+
+/* Entries of a FIFO are different, and know that they are in it. */
+static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f,
+		 bool replays)
+{
+	u32 i, marked = 0;
+
+	CHECK(f->n <= resp->nres);
+	for (i = 0; i < f->n; i++) {
+		u32 at = f->idx[i];
+
+		CHECK(at < resp->nres);
+		CHECK(resp->res[at].valid);
+	}
+	for (i = 0; i < resp->nres; i++)
+		marked += replays ? resp->res[i].again : resp->res[i].queued;
+	CHECK_EQ(marked, f->n);
+}
+
+/* What waits for a gap to be filled lies ahead, in order. */
+static void store(const struct sroce_resp *resp)
+{
+	const struct list_head *pos;
+	u32 n = 0, psn = resp->psn;
+
+	for (pos = resp->store.next; pos != &resp->store; pos = pos->next) {
+		const struct sroce_kept *k =
+			list_entry(pos, struct sroce_kept, list);
+
+		CHECK(sroce_psn_diff(k->pkt.psn, psn) > 0);
+		psn = k->pkt.psn;
+		n++;
+	}
+	CHECK_EQ(n, resp->stored);
+	CHECK(n <= SROCE_STORE_MAX);
 }
 
 static void responder(const struct sroce_qp *qp)
 {
 	const struct sroce_resp *resp = &qp->resp;
-	u32 i, queued = 0, in_fifo = 0;
 
-	CHECK(resp->nfifo <= resp->nres);
 	CHECK(resp->nres <= SROCE_MAX_RD_ATOMIC);
 	CHECK(!resp->nres || resp->head < resp->nres);
-	for (i = 0; i < resp->nfifo; i++) {
-		u32 at = resp->fifo[i];
-
-		CHECK(at < resp->nres);
-		CHECK(resp->res[at].valid && resp->res[at].queued);
-		in_fifo += resp->res[at].valid && resp->res[at].queued;
-	}
-	for (i = 0; i < resp->nres; i++)
-		queued += resp->res[i].queued;
-	if (sroce_qp_may_receive(qp))
-		CHECK_EQ(queued, in_fifo);
+	fifo(resp, &resp->fifo, false);
+	fifo(resp, &resp->replays, true);
+	if (!resp->closing)
+		store(resp);
 	CHECK(resp->remaining <= resp->length);
 	if (resp->have_wqe)
 		CHECK(resp->wqe.num_sge <= SROCE_MAX_SGE);
@@ -160,7 +190,8 @@ static void at_rest(const struct sroce_qp *qp)
 	CHECK_EQ(qp->sq.cons, qp->sq.prod);
 	CHECK_EQ(qp->req.reads, 0);
 	if (qp->state == IB_QPS_ERR)
-		CHECK(!qp->resp.have_wqe && !qp->resp.nfifo);
+		CHECK(!qp->resp.have_wqe && !qp->resp.fifo.n &&
+		      !qp->resp.replays.n && !qp->resp.stored);
 }
 
 /**

@@ -164,11 +164,8 @@ void sim_enter(struct sroce_qp_host *h, enum ib_qp_state to)
 		qp->state = to;
 		break;
 	case IB_QPS_RTS:
-		if (qp->state == IB_QPS_RTR) {
-			qp->req.psn = qp->attr.sq_psn;
-			qp->req.una = qp->attr.sq_psn;
-			qp->req.max_psn = qp->attr.sq_psn;
-		}
+		if (qp->state == IB_QPS_RTR)
+			sroce_req_set_psn(qp, qp->attr.sq_psn);
 		sroce_qp_start_req(qp);
 		qp->state = to;
 		break;
@@ -274,6 +271,7 @@ void sim_end(struct sim *s)
 		free(srq->rq.ring.buf);
 		free(srq);
 	}
+	CHECK_EQ(s->held, 0);
 	for (i = 0; i < SIM_AHS; i++)
 		CHECK_EQ(s->ahs[i].refs, 0);
 	for (i = 0; i < SIM_MRS; i++)

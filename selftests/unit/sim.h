@@ -31,6 +31,7 @@ struct sim_packet {
 	struct sroce_qp_host	*from;
 	struct sroce_qp_host	*to;	/* NULL: by the BTH's QP number */
 	u64			when;	/* it arrives */
+	u32			held;	/* by those who keep it for later */
 	u32			l3_len;
 	u32			len;
 	u8			*data;
@@ -123,6 +124,7 @@ struct sim {
 	struct sim_buf		*mrs[SIM_MRS];
 	struct sroce_ah		ahs[SIM_AHS];
 	int			mr_refs;
+	int			held;		/* packets kept for later */
 	bool			tx_fails;	/* no memory, no route */
 	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;

@@ -122,7 +122,7 @@ static void each_pair(const struct sim_cfg *cfg)
 	}
 }
 
-/* PSN 1005 is lost once; so is 1015, when it comes by for the second time. */
+/* PSNs 1005 and 1015 are lost once. */
 static int lose_two(struct sim *s, struct sim_packet *p)
 {
 	u32 *seen = s->arg, psn = sim_psn(p);
@@ -132,7 +132,7 @@ static int lose_two(struct sim *s, struct sim_packet *p)
 	if (psn == 1005)
 		return seen[0]++ != 0;
 	if (psn == 1015)
-		return seen[1]++ != 1;
+		return seen[1]++ != 0;
 	return 1;
 }
 
@@ -141,7 +141,7 @@ static void no_wait(u32 opcode)
 	u32 seen[2] = { 0 };
 	struct xfers t;
 
-	t_case("loss: %s, gaps are reported, each once, and need no timeout",
+	t_case("loss: %s, gaps are reported, each once, and nothing else sent again",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = lose_two;
@@ -153,8 +153,157 @@ static void no_wait(u32 opcode)
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 25 + 15);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 2);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 0);
+	CHECK_EQ(t.s->a.qp.req.repair.habit, SROCE_HABIT_KEEPS);
+	xfers_end(&t);
+}
+
+/* A peer that keeps nothing after a gap is found out by the first one. */
+static void dropping_peer(u32 opcode)
+{
+	u32 seen[2] = { 0 };
+	struct xfers t;
+
+	t_case("loss: %s, to a peer that drops what follows a gap",
+	       xfer_name(opcode));
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->b.qp.resp.store_max = 0;
+	t.s->wire = lose_two;
+	t.s->arg = seen;
+	xfer_put(&t, opcode, 30 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK_EQ(t.s->a.qp.req.repair.habit, SROCE_HABIT_DROPS);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	/* the lost one by itself, then all after it */
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 25);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 0);
+	xfers_end(&t);
+}
+
+/* Packets lost when they are first sent: PSNs from @from on, @n of them */
+struct hole {
+	u32 from, n, seen;
+};
+
+static int lose_hole(struct sim *s, struct sim_packet *p)
+{
+	struct hole *h = s->arg;
+	u32 off = sim_psn(p) - h->from;
+
+	if (p->from != &s->a || sim_is_response(p) || off != h->seen ||
+	    off >= h->n)
+		return 1;
+	h->seen++;
+	return 0;
+}
+
+static void one_hole(const char *what, u32 from, u32 n, u32 opcode, u32 naks,
+		     u32 probes, u32 resent)
+{
+	struct hole h = { .from = from, .n = n };
+	struct xfers t;
+
+	t_case("loss: %s, %s", xfer_name(opcode), what);
+	xfers_init(&t, NULL, 131072, 4096);
+	t.s->wire = lose_hole;
+	t.s->arg = &h;
+	xfer_put(&t, opcode, 120 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK_EQ(h.seen, n);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), naks);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), probes);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), resent);
+	xfers_end(&t);
+}
+
+static void holes(u32 opcode)
+{
+	/* 1, 2, 4 are sent again, and one of them too many */
+	one_hole("six packets in a row", 1010, 6, opcode, 6, 0, 7);
+	/* 1, 2, 4, 8, and then all from there on that is not acknowledged */
+	one_hole("forty packets in a row", 1010, 40, opcode, 40, 0, 15 + 95);
+	/* nobody can report these; first one goes out that did come */
+	one_hole("the last packet", 1119, 1, opcode, 0, 1, 2);
+	one_hole("the last six packets", 1114, 6, opcode, 0, 1, 7);
+}
+
+/* Number @at of the packets with this direction is lost. */
+static int lose_answer(struct sim *s, struct sim_packet *p)
+{
+	u32 *left = s->arg;
+
+	return p->from != &s->b || (*left)-- != 0;
+}
+
+static void lost_answer(u32 opcode)
+{
+	struct sim_cfg cfg = sim_default;
+	u32 left = 0;
+	struct xfers t;
+
+	t_case("loss: %s, the only acknowledge is asked for by a probe",
+	       xfer_name(opcode));
+	cfg.timeout = 14;
+	xfers_init(&t, &cfg, 65536, 4096);
+	t.s->wire = lose_answer;
+	t.s->arg = &left;
+	xfer_put(&t, opcode, 5 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 1);
+	xfers_end(&t);
+}
+
+/* Nothing is kept without bound. */
+static void store_bound(void)
+{
+	u32 seen[2] = { 0 };
+	struct xfers t;
+
+	t_case("loss: no more is kept after a gap than there is room for");
+	xfers_init(&t, NULL, 131072, 4096);
+	t.s->b.qp.resp.store_max = 10;
+	t.s->wire = lose_two;
+	t.s->arg = seen;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
+	sim_doorbell(&t.s->a);
+	while (sim_step(t.s))
+		CHECK(t.s->b.qp.resp.stored <= 10);
+	xfers_check(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_STORED) >= 10, 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_end(&t);
+}
+
+/* What waits in the store dies with the connection. */
+static void store_dies(enum ib_qp_state to)
+{
+	u32 seen[2] = { 0 };
+	struct xfers t;
+
+	t_case("loss: what was kept goes when the QP does (%d)", to);
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = lose_two;
+	t.s->arg = seen;
+	xfer_put(&t, IB_WR_SEND, 30 * 1024);
+	sim_doorbell(&t.s->a);
+	while (t.s->b.qp.resp.stored < 5 && sim_step(t.s))
+		;
+	CHECK(t.s->held >= 5);
+	sim_enter(&t.s->b, to);
+	CHECK_EQ(t.s->held, 0);
+	sim_enter(&t.s->a, IB_QPS_RESET);
 	xfers_end(&t);
 }
 
@@ -173,7 +322,7 @@ static void implied(void)
 	u32 seen[1] = { 0 };
 	struct xfers t;
 
-	t_case("loss: READ, a missing response is asked for at once");
+	t_case("loss: READ, only the missing response is asked for, at once");
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = lose_response;
 	t.s->arg = seen;
@@ -181,10 +330,13 @@ static void implied(void)
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	xfers_check(&t);
-	CHECK(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK), 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_GAP), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 1);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_TX_PACKETS), 31);
 	xfers_end(&t);
 }
 
@@ -255,6 +407,16 @@ void test_loss(void)
 	each_pair(&cfg);
 	no_wait(IB_WR_SEND);
 	no_wait(IB_WR_RDMA_WRITE);
+	dropping_peer(IB_WR_SEND);
+	dropping_peer(IB_WR_RDMA_WRITE);
+	holes(IB_WR_SEND);
+	holes(IB_WR_RDMA_WRITE);
+	lost_answer(IB_WR_SEND);
+	lost_answer(IB_WR_RDMA_WRITE);
+	lost_answer(IB_WR_ATOMIC_FETCH_AND_ADD);
+	store_bound();
+	store_dies(IB_QPS_ERR);
+	store_dies(IB_QPS_RESET);
 	implied();
 	storms(100, 10, 10, 0);
 	storms(100, 50, 20, 50);

@@ -237,7 +237,7 @@ static void reset(void)
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, 2 * SIM_LATENCY);
 	seen = t.s->a.scq.n;
-	CHECK(t.s->b.qp.resp.nfifo > 0);
+	CHECK(t.s->b.qp.resp.fifo.n > 0);
 	sim_enter(&t.s->b, IB_QPS_ERR);
 	for (i = 0; i < 2; i++) {
 		struct sroce_qp_host *h = i ? &t.s->b : &t.s->a;

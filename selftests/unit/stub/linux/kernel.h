@@ -15,6 +15,13 @@
 	__typeof__(b) min_b_ = (b);		\
 	(void)(&min_a_ == &min_b_);		\
 	min_a_ < min_b_ ? min_a_ : min_b_; })
+#define max(a, b) ({				\
+	__typeof__(a) max_a_ = (a);		\
+	__typeof__(b) max_b_ = (b);		\
+	(void)(&max_a_ == &max_b_);		\
+	max_a_ > max_b_ ? max_a_ : max_b_; })
+#define clamp_t(type, val, lo, hi)	\
+	min_t(type, max_t(type, val, lo), hi)
 #define container_of(ptr, type, member)	\
 	((type *)((char *)(ptr) - offsetof(type, member)))
 

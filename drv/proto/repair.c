@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requester: getting over losses (9.7.5.2.8, 9.7.6).
+ *
+ * A request is lost when the peer reports a gap. A peer that keeps what follows
+ * a gap needs no more than what is missing; one that drops it needs all from
+ * the gap on. Which of the two it is shows in its first answer: until then one
+ * packet is sent again, and nothing new.
+ *
+ * A response is lost when a later one arrives; only what is missing is asked
+ * for again. And when all is silent, a probe of one packet goes out long before
+ * the acknowledge timer ends: it is a duplicate or the missing packet, and
+ * either way makes the peer say where it stands.
+ */
+
+#include "env.h"
+
+/* More packets than this in a row are as well sent by going back. */
+#define REPAIR_MAX	8
+/* Probes until the acknowledge timer fires, ever less often */
+#define PROBES_MAX	10
+
+static void cancel(struct sroce_qp *qp)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+
+	rp->from = rp->to;
+	rp->hold = false;
+	rp->tested = false;
+	/* an acknowledge could be that of either transmission */
+	qp->req.rtt.sampling = false;
+}
+
+static void go_back(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	cancel(qp);
+	req->repair.n = 0;
+	req->repair.last = req->psn;
+	req->unasked = SROCE_ACK_EVERY;
+	sroce_req_seek(qp, req->acked);
+}
+
+static void resend(struct sroce_qp *qp, u32 n)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+	u32 sent = sroce_psn_diff(req->psn, req->acked);
+
+	cancel(qp);
+	rp->n = min(n, sent);
+	rp->from = req->acked;
+	rp->to = sroce_psn_add(rp->from, rp->n);
+	rp->last = rp->to;
+	rp->tested = true;
+	rp->sent = req->psn;
+}
+
+/**
+ * sroce_repair_gap() - the peer lacks the request packet at req.acked
+ * @qp: the QP
+ */
+void sroce_repair_gap(struct sroce_qp *qp)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+	s32 resent = sroce_psn_diff(rp->last, qp->req.acked);
+	u32 n = 1;
+
+	if (rp->tried)
+		return;
+	/* a peer that keeps tells of each gap when those before are filled */
+	if (rp->habit == SROCE_HABIT_KEEPS && resent > 0)
+		return;
+	rp->tried = true;
+	/* one more, right behind those sent again: there will be others */
+	if (rp->n && !resent)
+		n = 2 * rp->n;
+	if (rp->habit == SROCE_HABIT_DROPS || n > REPAIR_MAX) {
+		go_back(qp);
+		rp->rewound = true;
+		return;
+	}
+	resend(qp, n);
+	rp->hold = rp->habit == SROCE_HABIT_UNKNOWN && rp->from != rp->to;
+}
+
+/* What the peer does with packets after a gap shows when the gap is filled. */
+static void learn(struct sroce_qp *qp, bool gap)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+	s32 ahead = sroce_psn_diff(req->acked, req->psn);
+	bool just_that = !gap && req->acked == rp->last;
+
+	if (rp->hold && just_that && ahead < 0) {
+		rp->habit = SROCE_HABIT_DROPS;
+		go_back(qp);
+	} else if ((rp->hold && !just_that) || (rp->rewound && ahead > 0)) {
+		rp->habit = SROCE_HABIT_KEEPS;
+	}
+	rp->hold = false;
+	rp->rewound = false;
+}
+
+/* Packets that the peer has meanwhile need not be sent again. */
+static void skip_acked(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+
+	if (rp->from != rp->to && sroce_psn_diff(req->acked, rp->from) > 0)
+		rp->from = sroce_psn_diff(req->acked, rp->to) < 0 ?
+			   req->acked : rp->to;
+	if (sroce_psn_diff(req->acked, rp->last) > 0) {
+		rp->last = req->acked;
+		rp->n = 0;
+	}
+	if (sroce_psn_diff(req->acked, req->psn) > 0)
+		sroce_req_seek(qp, req->acked);
+}
+
+/**
+ * sroce_repair_acked() - req.acked has moved
+ * @qp: the QP
+ * @gap: the peer reports a gap there
+ */
+void sroce_repair_acked(struct sroce_qp *qp, bool gap)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+
+	learn(qp, gap);
+	skip_acked(qp);
+	sroce_repair_progress(qp);
+	if (!rp->tested)
+		return;
+	/* no answer to what went out before the repair: nothing of it came */
+	rp->tested = sroce_psn_diff(rp->sent, req->acked) > 0;
+	if (rp->tested && !gap)
+		sroce_repair_gap(qp);
+}
+
+/**
+ * sroce_repair_responses() - all responses before a PSN should have come
+ * @qp: the QP
+ * @end: the PSN
+ *
+ * Those that have not, and were not asked for again before, are now.
+ */
+void sroce_repair_responses(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_sq *sq = &qp->sq;
+	u32 i, from = qp->req.repair.due;
+
+	if (sroce_psn_diff(end, from) <= 0)
+		return;
+	qp->req.repair.due = end;
+	for (i = sq->cons; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <= 0)
+			break;
+		if (!sroce_wqe_responds(wqe) ||
+		    sroce_psn_diff(from, wqe->last_psn) > 0)
+			continue;
+		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
+		sroce_req_resend_read(qp, wqe, from, end);
+	}
+}
+
+/* The first responses that are missing, if requests were acknowledged since */
+static bool resend_hole(struct sroce_qp *qp)
+{
+	struct sroce_wqe *wqe = sroce_sq_oldest(qp);
+	struct sroce_req *req = &qp->req;
+	u32 end, n;
+
+	if (!wqe || !sroce_wqe_responds(wqe) || req->una == req->acked)
+		return false;
+	end = sroce_psn_add(wqe->last_psn, 1);
+	for (n = 1; n < SROCE_READ_AHEAD; n++) {
+		u32 psn = sroce_psn_add(req->una, n);
+
+		if (psn == end || test_bit(psn % SROCE_READ_AHEAD, req->got)) {
+			end = psn;
+			break;
+		}
+	}
+	sroce_req_resend_read(qp, wqe, req->una, end);
+	return true;
+}
+
+/**
+ * sroce_repair_progress() - the oldest PSN has moved: all is well for now
+ * @qp: the QP
+ */
+void sroce_repair_progress(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	req->deadline = 0;
+	req->retries = qp->attr.retry_cnt;
+	req->rnr_retries = qp->attr.rnr_retry;
+	req->repair.tried = false;
+	req->repair.probes = 0;
+	req->repair.probe_at = 0;
+}
+
+static u64 ack_timeout(const struct sroce_qp *qp)
+{
+	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
+}
+
+static u64 sooner(u64 a, u64 b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/**
+ * sroce_repair_watch() - see to the timer after requests were sent or answered
+ * @qp: the QP, RC
+ *
+ * The deadline belongs to the oldest packet: new work does not postpone it. Who
+ * wants no retries gets no probes either.
+ */
+void sroce_repair_watch(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+	u64 timeout = ack_timeout(qp), when;
+	u64 patience = sroce_window_patience(qp, timeout);
+
+	if (req->rnr_wait || req->max_psn == req->una) {
+		req->deadline = 0;
+		rp->probe_at = 0;
+		return;
+	}
+	if (!req->deadline && timeout)
+		req->deadline = sroce_now() + timeout;
+	if (!rp->probe_at && rp->probes < PROBES_MAX && qp->attr.retry_cnt)
+		rp->probe_at = sroce_now() + (patience << rp->probes);
+	when = sooner(req->deadline, rp->probe_at);
+	if (when)
+		sroce_timer_ack(qp, when);
+}
+
+static void timeout(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	req->deadline = 0;
+	sroce_count(qp, SROCE_CNT_TIMEOUT);
+	if (!req->retries) {
+		sroce_count(qp, SROCE_CNT_RETRY_EXC);
+		sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
+		return;
+	}
+	req->retries--;
+	req->repair.probes = 0;
+	req->repair.probe_at = 0;
+	req->repair.tried = false;
+	req->repair.rewound = false;
+	resend_hole(qp);
+	go_back(qp);
+}
+
+static void probe(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	req->repair.probes++;
+	req->repair.probe_at = 0;
+	sroce_count(qp, SROCE_CNT_PROBE);
+	if (!resend_hole(qp) && req->psn != req->acked) {
+		bool hold = req->repair.hold;
+
+		resend(qp, 1);
+		req->repair.hold = hold;
+	}
+}
+
+/**
+ * sroce_req_timer() - the timer set by sroce_timer_ack() fired
+ * @qp: the QP
+ *
+ * sroce_qp_run() is to follow: it sends what this asks for, and sets the timer
+ * again if this was too early.
+ */
+void sroce_req_timer(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	u64 now = sroce_now();
+
+	if (!sroce_qp_may_send(qp))
+		return;
+	if (req->deadline && now >= req->deadline)
+		timeout(qp);
+	else if (req->repair.probe_at && now >= req->repair.probe_at)
+		probe(qp);
+}
+
+/**
+ * sroce_req_rnr_over() - the RNR timer fired
+ * @qp: the QP
+ */
+void sroce_req_rnr_over(struct sroce_qp *qp)
+{
+	if (!qp->req.rnr_wait)
+		return;
+	qp->req.rnr_wait = false;
+	qp->req.repair.tried = false;
+	sroce_repair_gap(qp);
+}

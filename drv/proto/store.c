@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requests that came after a gap wait here until it is filled, and are then
+ * executed in order. The peer can't tell, but has less to send again.
+ */
+
+#include <linux/slab.h>
+#include "env.h"
+
+static bool insert(struct list_head *store, struct sroce_kept *kept)
+{
+	struct list_head *pos;
+
+	/* nearly always the newest goes last */
+	list_for_each_prev(pos, store) {
+		const struct sroce_kept *k =
+			list_entry(pos, struct sroce_kept, list);
+		s32 diff = sroce_psn_diff(kept->pkt.psn, k->pkt.psn);
+
+		if (!diff)
+			return false;
+		if (diff > 0)
+			break;
+	}
+	list_add(&kept->list, pos);
+	return true;
+}
+
+/**
+ * sroce_store_put() - keep a request for later
+ * @qp: the QP
+ * @pkt: the packet; its PSN lies ahead of the expected one
+ *
+ * Return: false if it is there already, or there is no room.
+ */
+bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	struct sroce_kept *kept;
+
+	if (resp->stored >= resp->store_max)
+		return false;
+	kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
+	if (!kept)
+		return false;
+	kept->pkt = *pkt;
+	/* only datagrams need it, and it may not live as long */
+	kept->pkt.l3 = NULL;
+	if (!insert(&resp->store, kept)) {
+		kfree(kept);
+		return false;
+	}
+	sroce_pkt_hold(pkt);
+	resp->stored++;
+	return true;
+}
+
+/**
+ * sroce_store_free() - be done with a request
+ * @kept: from sroce_store_take()
+ */
+void sroce_store_free(struct sroce_kept *kept)
+{
+	sroce_pkt_release(&kept->pkt);
+	kfree(kept);
+}
+
+static struct sroce_kept *first(struct sroce_resp *resp)
+{
+	return list_first_entry_or_null(&resp->store, struct sroce_kept, list);
+}
+
+static void unlink(struct sroce_resp *resp, struct sroce_kept *kept)
+{
+	list_del(&kept->list);
+	resp->stored--;
+}
+
+/**
+ * sroce_store_take() - the request with the expected PSN
+ * @qp: the QP
+ *
+ * Return: the request, to be freed by sroce_store_free(), or NULL.
+ */
+struct sroce_kept *sroce_store_take(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+	struct sroce_kept *kept;
+
+	while ((kept = first(resp))) {
+		s32 diff = sroce_psn_diff(kept->pkt.psn, resp->psn);
+
+		if (diff > 0)
+			return NULL;
+		unlink(resp, kept);
+		if (!diff)
+			return kept;
+		/* within a READ that came meanwhile */
+		sroce_store_free(kept);
+	}
+	return NULL;
+}
+
+/**
+ * sroce_store_purge() - forget all of them
+ * @qp: the QP
+ */
+void sroce_store_purge(struct sroce_qp *qp)
+{
+	struct sroce_kept *kept;
+
+	while ((kept = first(&qp->resp))) {
+		unlink(&qp->resp, kept);
+		sroce_store_free(kept);
+	}
+}

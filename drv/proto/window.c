@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * How much may be under way: twice what the path takes in at the rate of the
+ * acknowledges, from samples of the round trip. A loss tells nothing here, as
+ * it may be random; a queue that grows shows in the round trip.
+ */
+
+#include <linux/math64.h>
+#include <linux/time64.h>
+#include "env.h"
+
+/* How long the shortest round trip is remembered */
+#define MIN_LIFE	(10ULL * NSEC_PER_SEC)
+/* Before the first sample */
+#define FIRST_PATIENCE	(10ULL * NSEC_PER_MSEC)
+#define LEAST_PATIENCE	(200ULL * NSEC_PER_USEC)
+#define MOST_PATIENCE	(500ULL * NSEC_PER_MSEC)
+
+/* Request packets on their way, not counting the responses of READs */
+static s32 in_flight(const struct sroce_qp *qp)
+{
+	return sroce_psn_diff(qp->req.psn, qp->req.acked) -
+	       (s32)qp->req.read_psns;
+}
+
+/**
+ * sroce_window_open() - whether another request packet may be sent
+ * @qp: the QP
+ */
+bool sroce_window_open(const struct sroce_qp *qp)
+{
+	return in_flight(qp) < (s32)max(qp->req.rtt.window, SROCE_WINDOW_MIN);
+}
+
+/**
+ * sroce_window_sent() - a packet left that the peer answers at once
+ * @qp: the QP
+ * @psn: its PSN; it was not sent before
+ */
+void sroce_window_sent(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+
+	if (rtt->sampling)
+		return;
+	rtt->sampling = true;
+	rtt->psn = psn;
+	rtt->acked = qp->req.acked;
+	rtt->start = sroce_now();
+}
+
+/* RFC 6298 */
+static void smooth(struct sroce_rtt *rtt, u64 ns)
+{
+	s64 err = (s64)ns - (s64)rtt->smooth;
+
+	if (!rtt->smooth) {
+		rtt->smooth = ns;
+		rtt->var = ns / 2;
+		return;
+	}
+	rtt->smooth += err >> 3;
+	rtt->var += ((err < 0 ? -err : err) - (s64)rtt->var) >> 2;
+}
+
+static void note_min(struct sroce_rtt *rtt, u64 ns, u64 now)
+{
+	if (rtt->min && rtt->min <= ns && now - rtt->min_at < MIN_LIFE)
+		return;
+	rtt->min = ns;
+	rtt->min_at = now;
+}
+
+/*
+ * What was acknowledged in this round trip would have been so in the shortest,
+ * had no queue been in the way. The window grows at once and shrinks slowly,
+ * since one late acknowledge says little.
+ */
+static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
+{
+	u64 want = div64_u64(2 * (u64)delivered * rtt->min, ns);
+	u32 floor = max(rtt->window - rtt->window / 8, SROCE_WINDOW_MIN);
+
+	rtt->window = clamp_t(u64, want, floor, SROCE_WINDOW_MAX);
+}
+
+/**
+ * sroce_window_acked() - req.acked has moved
+ * @qp: the QP
+ */
+void sroce_window_acked(struct sroce_qp *qp)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+	u32 acked = qp->req.acked;
+	u64 now, ns;
+
+	if (!rtt->sampling || sroce_psn_diff(acked, rtt->psn) <= 0)
+		return;
+	rtt->sampling = false;
+	now = sroce_now();
+	ns = max_t(u64, now - rtt->start, 1);
+	smooth(rtt, ns);
+	note_min(rtt, ns, now);
+	resize(rtt, sroce_psn_diff(acked, rtt->acked), ns);
+}
+
+/**
+ * sroce_window_patience() - after which silence a packet is probably lost
+ * @qp: the QP
+ * @timeout: the acknowledge timeout, 0 for none
+ *
+ * Return: ns
+ */
+u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout)
+{
+	const struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 ns = rtt->smooth ? rtt->smooth + 4 * rtt->var : FIRST_PATIENCE;
+
+	if (timeout)
+		ns = min(ns, timeout / 4);
+	return clamp_t(u64, ns, LEAST_PATIENCE, MOST_PATIENCE);
+}

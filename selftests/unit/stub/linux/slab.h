@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef STUB_LINUX_SLAB_H
+#define STUB_LINUX_SLAB_H
+
+#include <stdlib.h>
+
+#define GFP_ATOMIC	0
+#define __GFP_NOWARN	0
+#define kmalloc(size, gfp)	malloc(size)
+#define kfree(p)		free(p)
+
+#endif
