@@ -17,7 +17,7 @@ trap 'rm -f "$OUT"' EXIT
 case_failed() { echo "not ok - $*" | tee -a "$OUT"; }
 
 # Only the very last line of a check looks like a total.
-without_totals() { grep -vE '^[0-9]+ passed, [0-9]+ failed' || true; }
+without_totals() { grep --line-buffered -vE '^[0-9]+ passed, [0-9]+ failed' || true; }
 
 step()	# name command...
 {

@@ -204,6 +204,7 @@ limits
 modules
 network
 note "the command starts"
+touch "$ME/started"
 run_command
 note "the command has ended"
 cleanup

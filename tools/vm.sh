@@ -15,6 +15,8 @@
 #   --gdb               gdb stub on port 1234 (VM 2: 1235)
 #   --env NAME=VALUE    set a variable for the command (SROCE_* and ROUNDS,
 #                       TESTS, VERBOSE are passed on as they are)
+#   --append ARG        one more argument on the kernel's command line, such as
+#                       slub_debug=FZPU or kfence.sample_interval=20 (6.12)
 #   --qemu-arg ARG      one more argument for QEMU
 #   --keep DIR          keep console, dmesg and output of the run in DIR
 #
@@ -24,24 +26,15 @@ set -euo pipefail
 
 # shellcheck source=tools/kernel.sh
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
+# shellcheck source=tools/complaints.sh
+. "$(dirname "${BASH_SOURCE[0]}")/complaints.sh"
 
 KERNEL=${KERNEL:-6.1}
-CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' GDB='' KEEP=''
+CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' GDB='' KEEP='' APPEND=''
 QEMU_ARGS=() ENVS=()
-# What a stopped machine gets on top of the command's own time, to boot and
-# to unload the module; all of it happens at a tenth of a real CPU's speed.
-GRACE=120
-
-# The kernel's complaints. Lines that merely mention a word are excluded by
-# matching how the kernel prints them.
-COMPLAINTS='WARNING: |BUG: |Oops|kernel BUG at|general protection fault'
-COMPLAINTS+='|Kernel panic|Call Trace:|cut here|possible circular|inconsistent'
-COMPLAINTS+=' lock|possible recursive|suspicious RCU|KASAN:|UBSAN:|KCSAN:|KFENCE:'
-COMPLAINTS+='|unregister_netdevice: waiting|blocked for more than|soft lockup'
-COMPLAINTS+='|hard LOCKUP|rcu.*(detected stalls|self-detected stall)|kmemleak:.*leak'
-COMPLAINTS+='|leaked|refcount_t: |scheduling while atomic|sleeping function called'
-COMPLAINTS+='|page allocation failure|Out of memory|segfault at|trap invalid opcode'
-COMPLAINTS+='|NETDEV WATCHDOG|list_(add|del) corruption|Objects remaining'
+# Seconds to boot, and to clean up beyond the command's own time: all of it
+# happens at a tenth of a real CPU's speed, on a machine that may be busy.
+BOOT_LIMIT=${SROCE_BOOT_LIMIT:-120} GRACE=${SROCE_GRACE:-120}
 
 say() { echo "vm: $*" >&2; }
 die() { say "$*"; exit 125; }
@@ -58,6 +51,7 @@ parse()
 		--interactive)	INTERACTIVE=1; shift ;;
 		--gdb)		GDB=1; shift ;;
 		--env)		ENVS+=("$2"); shift 2 ;;
+		--append)	APPEND+=" $2"; shift 2 ;;
 		--qemu-arg)	QEMU_ARGS+=("$2"); shift 2 ;;
 		--keep)		KEEP=$2; shift 2 ;;
 		-h|--help)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"; exit 0 ;;
@@ -262,14 +256,24 @@ stop_overdue()	# id
 	kill -KILL "${QEMUS[$1]}" 2>/dev/null || true
 }
 
+# A VM has a limit to boot, and one from when its command starts.
+overdue()	# id
+{
+	if [ -z "${DEADLINES[$1]-}" ]; then
+		[ -e "$JOB/vm$1/started" ] || return $((SECONDS < BOOT_LIMIT))
+		DEADLINES[$1]=$((SECONDS + TIMEOUT + GRACE))
+	fi
+	[ $SECONDS -ge "${DEADLINES[$1]}" ]
+}
+
 wait_all()
 {
-	local deadline=$((SECONDS + TIMEOUT + GRACE)) id p
+	local id p
 	for id in "${!QEMUS[@]}"; do
 		while kill -0 "${QEMUS[$id]}" 2>/dev/null; do
-			if [ $SECONDS -ge $deadline ]; then
-				stop_overdue "$id"
+			if overdue "$id"; then
 				echo "never reported back" >>"$JOB/vm$id/overdue"
+				stop_overdue "$id"
 			fi
 			sleep 0.1
 		done
@@ -279,23 +283,18 @@ wait_all()
 	done
 }
 
-# Print what is wrong with VM $1's run; true when something is. The stacks
-# that the guest printed because of a time limit are no complaint by themselves.
-complaints()
+# Print what is wrong with VM $1's run; true when something is.
+something_wrong()
 {
-	local dir=$JOB/vm$1 log=$JOB/vm$1/log f bad=1
-	for f in "$dir/console" "$dir/dmesg"; do
-		[ ! -e "$f" ] || tr -d '\r' <"$f" |
-			sed '/blocked tasks and CPUs follow/,$d'
-	done >"$log"
+	local dir=$JOB/vm$1 f bad=1
 	for f in "$dir/overdue" "$dir/verdict"; do
 		[ -s "$f" ] || continue
 		sed "s/^/vm: VM $1: /" "$f" >&2
 		bad=0
 	done
-	if grep -qaE "$COMPLAINTS" "$log"; then
+	if complaint "$dir/console" "$dir/dmesg" >"$dir/complaint"; then
 		say "VM $1: the kernel complained:"
-		grep -aE -m1 -B3 -A45 "$COMPLAINTS" "$log" >&2
+		cat "$dir/complaint" >&2
 		bad=0
 	fi
 	if [ ! -e "$dir/done" ]; then
@@ -312,7 +311,7 @@ verdict()
 	for id in 1 ${TWO:+2}; do
 		s=$(cat "$JOB/vm$id/status" 2>/dev/null || echo 125)
 		[ "$rc" -ne 0 ] || rc=$s
-		if complaints "$id"; then
+		if something_wrong "$id"; then
 			rc=125
 			say "VM $id: the last of the console:"
 			tail -n 40 "$JOB/vm$id/console" | tr -d '\r' >&2
@@ -352,10 +351,11 @@ main()
 	CMDLINE+=" nokaslr net.ifnames=0 apparmor=0 audit=0 log_buf_len=8M"
 	CMDLINE+=" rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on"
 	CMDLINE+=" no_timer_check tsc=nowatchdog"
+	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
 
-	QEMUS=() READERS=()
+	QEMUS=() READERS=() DEADLINES=()
 	JOB=$(mktemp -d "${TMPDIR:-/tmp}/sroce-vm.XXXXXX")
 	trap finish EXIT
 	trap 'exit 130' INT TERM
@@ -363,6 +363,7 @@ main()
 	if [ -n "$INTERACTIVE" ]; then
 		(start 1)
 	else
+		SECONDS=0
 		start 1
 		[ -z "$TWO" ] || start 2
 		wait_all

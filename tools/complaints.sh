@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# What a kernel log must not contain. Sourced by tools/vm.sh; tested, line by
+# line, by selftests/harness/run.sh.
+
+# How the kernel prints its complaints, not just words in them: a message that
+# merely mentions a warning is none.
+COMPLAINTS='WARNING: |BUG: |BUG [a-z][^ ]* \(|kernel BUG at|Oops|cut here'
+COMPLAINTS+='|general protection fault|divide error: |double fault: |invalid opcode'
+COMPLAINTS+='|Kernel panic|Call Trace:|segfault at'
+# locks, contexts, RCU
+COMPLAINTS+='|possible (circular|recursive|irq lock|deadlock)|inconsistent lock'
+COMPLAINTS+='|suspicious RCU|held lock freed|lock held when returning'
+COMPLAINTS+='|scheduling while atomic|sleeping function called|RTNL: assertion failed'
+# memory
+COMPLAINTS+='|K(A|C|M)SAN: |UBSAN: |KFENCE: |refcount_t: |list_(add|del) corruption'
+COMPLAINTS+='|ODEBUG: |DMA-API: |page allocation failure|Out of memory: '
+# somebody waits for ever
+COMPLAINTS+='|blocked for more than|soft lockup|hard LOCKUP|NETDEV WATCHDOG'
+COMPLAINTS+='|rcu.*(detected stalls|self-detected stall|expedited stalls|kthread starved)'
+# something is left behind
+COMPLAINTS+='|kmemleak: .*leak|leaked|detected leak|Objects remaining|still has objects'
+COMPLAINTS+='|unregister_netdevice: waiting|cannot create duplicate filename'
+
+# Print the first complaint in a log and what is around it; false when there is
+# none. The stacks that the guest asked for at a time limit are no complaint.
+complaint()	# log...
+{
+	local log
+	for log in "$@"; do
+		[ -e "$log" ] || continue
+		tr -d '\r' <"$log" | sed '/blocked tasks and CPUs follow/,$d' |
+			grep -aE -m1 -B3 -A45 "$COMPLAINTS" && return
+	done
+	return 1
+}
