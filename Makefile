@@ -30,7 +30,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module vm-module setup demo check shell lint clean install help
+.PHONY: all module vm-module setup demo check fuzz shell lint clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
 all: module
@@ -67,6 +67,10 @@ demo: vm-module
 check:
 	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/check.sh $(TESTS)
 
+## fuzz: fuzz the protocol core; what is found stays for make -C selftests/fuzz merge (TIME=3600)
+fuzz:
+	@$(MAKE) --no-print-directory -s -C selftests/fuzz run $(if $(TIME),TIME=$(TIME))
+
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module
 	@$(VM) --interactive $(VMENV) -- tools/shell.sh
@@ -83,7 +87,7 @@ install: module
 clean:
 	rm -rf .build
 	rm -f sroce.ko
-	@for d in selftests/unit selftests/verbs; do \
+	@for d in selftests/unit selftests/fuzz selftests/verbs; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list

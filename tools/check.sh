@@ -73,6 +73,8 @@ main()
 			step "verbs tests" make -C selftests/verbs
 		[ ! -e selftests/unit/Makefile ] ||
 			tap "unit tests" make -s -C selftests/unit check
+		[ ! -e selftests/fuzz/Makefile ] ||
+			tap "fuzzing" make -s -C selftests/fuzz check
 		tap "selftests in a VM with Linux $KERNEL" selftests_in_vm "$@"
 	fi
 	totals

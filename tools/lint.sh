@@ -46,7 +46,8 @@ fi
 
 echo "== shellcheck"
 if command -v shellcheck >/dev/null; then
-	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init selftests/*.sh || BAD=1
+	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init selftests/*.sh \
+		selftests/fuzz/*.sh || BAD=1
 else
 	echo "skipped: not installed"
 fi

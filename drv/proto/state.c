@@ -120,7 +120,9 @@ void sroce_qp_reset(struct sroce_qp *qp)
 	if (qp->rq.ring.buf)
 		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
 	memset(&qp->req, 0, sizeof(qp->req));
-	sroce_store_purge(qp);
+	/* a QP that comes up has no list yet */
+	if (qp->resp.store.next)
+		sroce_store_purge(qp);
 	memset(&qp->resp, 0, sizeof(qp->resp));
 	INIT_LIST_HEAD(&qp->resp.store);
 	qp->resp.store_max = SROCE_STORE_MAX;

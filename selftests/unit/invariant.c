@@ -70,7 +70,7 @@ static void send_queue(const struct sroce_qp *qp)
 		reads += sroce_wqe_responds(wqe);
 		last = wqe;
 	}
-	if (qp->svc != SROCE_SVC_RC)
+	if (qp->svc != SROCE_SVC_RC || !sroce_qp_may_send(qp))
 		return;
 	CHECK_EQ(req->reads, reads);
 	CHECK(reads <= qp->attr.max_rd_atomic);
@@ -87,6 +87,8 @@ static void next_packet(const struct sroce_qp *qp)
 	const struct sroce_req *req = &qp->req;
 	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, req->next);
 
+	if (!sroce_qp_may_send(qp))
+		return;
 	if (req->next != qp->sq.prod && wqe->started) {
 		CHECK(sroce_psn_diff(req->psn, wqe->first_psn) >= 0);
 		CHECK(sroce_psn_diff(req->psn, wqe->last_psn) <= 0);
@@ -105,7 +107,7 @@ static void psns(const struct sroce_qp *qp)
 	CHECK(!(req->max_psn & ~SROCE_PSN_MASK));
 	CHECK(!(qp->resp.psn & ~SROCE_PSN_MASK));
 	CHECK(!(qp->resp.msn & ~SROCE_PSN_MASK));
-	if (qp->svc != SROCE_SVC_RC)
+	if (qp->svc != SROCE_SVC_RC || !sroce_qp_may_send(qp))
 		return;
 	CHECK(span >= 0 && span <= SPAN_MAX);
 	CHECK(sroce_psn_diff(req->acked, req->una) >= 0);

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What honest users do, with work requests that need not make sense; time */
+
+#include "world.h"
+
+/**
+ * rec_va() - an address in a region, or near it
+ * @w: the world
+ * @sel: which region
+ * @off: bytes from its start
+ */
+u64 rec_va(struct world *w, u8 sel, u32 off)
+{
+	const struct sim_buf *b = w->mem[(sel & 7) % MEMS];
+
+	/* mostly inside */
+	if (!(sel & 0x80))
+		off %= b->mr.length;
+	if (!(sel & 0x40))
+		off &= ~7u;
+	return b->mr.iova + off;
+}
+
+/**
+ * rec_key() - the key of a region, or nearly
+ * @w: the world
+ * @sel: which region
+ */
+u32 rec_key(struct world *w, u8 sel)
+{
+	u32 key = w->mem[(sel & 7) % MEMS]->mr.ibmr.lkey;
+
+	return (sel & 0x30) == 0x30 ? key ^ 1 : key;
+}
+
+/* Opcodes in the order of what is interesting; then some that are none */
+static u32 opcode_of(u8 sel)
+{
+	static const u8 ops[] = {
+		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_READ,
+		IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_SEND_WITH_IMM,
+		IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_ATOMIC_CMP_AND_SWP,
+		IB_WR_SEND_WITH_INV,
+	};
+
+	return sel < 0xf8 ? ops[sel % ARRAY_SIZE(ops)] : sel - 0xf0u;
+}
+
+static void make_target(struct world *w, struct sroce_qp_host *h,
+			struct sim_wr *wr, const u8 *r)
+{
+	const struct sroce_qp_host *peer = h == &w->s->a ? &w->s->b : &w->s->a;
+
+	wr->ex = 0xabc00000 | r[14];
+	if (h->qp.svc == SROCE_SVC_UD) {
+		/* 0 is the way to B, 1 to A */
+		wr->ah = r[8] < 0xf0 ? h != &w->s->a : r[8];
+		wr->remote_qpn = r[9] < 0xf0 ? peer->qp.qpn : r[9];
+		wr->remote_qkey = r[14] < 0xc0 ? 0x1234 : 0x80000000u | r[14];
+		return;
+	}
+	wr->remote_addr = rec_va(w, r[8], rec16(r, 10));
+	wr->rkey = rec_key(w, r[8]);
+	wr->compare_add = r[14];
+	wr->swap = r[9] * 0x0101010101010101ULL;
+}
+
+/* Up to all entries that there may be, one after the other in one region */
+static u32 make_sges(struct world *w, const struct sroce_qp *qp,
+		     struct ib_sge *sge, const u8 *r, u32 len)
+{
+	u32 n = r[3] % (qp->sq.max_sge + 1), i, off = rec16(r, 12);
+
+	for (i = 0; i < n; i++) {
+		u32 part = i + 1 < n ? len / n : len - len / n * (n - 1);
+
+		sge[i].addr = rec_va(w, r[4], off);
+		sge[i].length = part;
+		sge[i].lkey = rec_key(w, r[4]);
+		off += part + (r[5] & 0x1f);
+	}
+	return n;
+}
+
+static bool ring_full(const struct sroce_ring *r, u32 prod)
+{
+	return ((prod + 1) & r->mask) == r->buf->consumer_index;
+}
+
+/* As drv/post.c does it for kernel users */
+static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
+{
+	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.prod);
+	int msg = sroce_msg_of_wr(qp->svc, wr->opcode);
+
+	if (sroce_sq_full(&qp->sq) || msg < 0 || wr->data ||
+	    qp->state < IB_QPS_RTS)
+		return false;
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr_id = wr->wr_id;
+	wqe->msg = msg;
+	wqe->flags = wr->flags & ~IB_SEND_INLINE;
+	wqe->imm = wr->ex;
+	wqe->inv_rkey = wr->ex;
+	wqe->num_sge = wr->num_sge;
+	memcpy(wqe->sge, wr->sge, wr->num_sge * sizeof(*wr->sge));
+	if (qp->svc == SROCE_SVC_UD) {
+		wqe->remote_qpn = wr->remote_qpn;
+		wqe->remote_qkey = wr->remote_qkey;
+		wqe->ah = sroce_ah_get(qp, wr->ah);
+		if (!wqe->ah)
+			return false;
+	} else {
+		wqe->remote_addr = wr->remote_addr;
+		wqe->rkey = wr->rkey;
+		wqe->compare_add = wr->compare_add;
+		wqe->swap = wr->swap;
+	}
+	sroce_wqe_check(qp, wqe);
+	qp->sq.prod = sroce_sq_next(&qp->sq, qp->sq.prod);
+	return true;
+}
+
+static bool user_send(struct sroce_qp_host *h, const struct sim_wr *wr)
+{
+	if (ring_full(&h->qp.sq.ring, h->sq_prod))
+		return false;
+	sim_put_send(h, wr);
+	return true;
+}
+
+static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
+{
+	static const u8 data[256] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct log *log = world_sq_log(w, &h->qp);
+	struct sim_wr wr = {
+		.wr_id = log->posted, .opcode = opcode_of(r[1]), .flags = r[2],
+	};
+	bool ok;
+
+	if (log->posted == POSTS_MAX)
+		return false;
+	make_target(w, h, &wr, r);
+	if (wr.flags & IB_SEND_INLINE) {
+		wr.data = data;
+		wr.data_len = rec16(r, 6) % (h->qp.sq.max_inline + 1);
+	} else {
+		wr.num_sge = make_sges(w, &h->qp, wr.sge, r, rec16(r, 6));
+	}
+	ok = h->qp.user ? user_send(h, &wr) : kernel_send(&h->qp, &wr);
+	if (ok)
+		log->silent[log->posted++] = !h->qp.sig_all &&
+					     !(wr.flags & IB_SEND_SIGNALED);
+	return ok;
+}
+
+/* r: 1 opcode, 2 flags, 3 entries, 4 and 5 local memory, 6 length, 8 remote
+ * memory, 10 and 12 offsets there and here, 14 operand, 15 who and how often
+ */
+void act_send(struct world *w, const u8 *r)
+{
+	struct sroce_qp_host *h = host_at(w, ~r[15] & 1);
+	u32 n = 1 + (r[15] >> 2 & 7);
+
+	while (n-- && put_send(w, h, r))
+		;
+	/* the kernel's own users can't but ring it */
+	if (!(r[15] & 2) || !h->qp.user)
+		world_doorbell(w, h);
+}
+
+static bool put_recv(struct world *w, struct sroce_qp_host *h, const u8 *r)
+{
+	struct log *log = world_rq_log(w, &h->qp);
+	struct sroce_srq *srq = h->qp.srq;
+	struct sroce_ring *ring = srq ? &srq->rq.ring : &h->qp.rq.ring;
+	u32 at = srq ? srq->prod : h->rq_prod, n;
+	struct sroce_abi_recv_wqe *raw = sroce_ring_slot(ring, at);
+	struct ib_sge sge[8];
+
+	if (log->posted == POSTS_MAX || h->qp.state == IB_QPS_RESET ||
+	    ring_full(ring, at))
+		return false;
+	n = make_sges(w, &h->qp, sge, r, rec16(r, 6));
+	if (srq)
+		sim_put_srq(srq, log->posted++, sge, n);
+	else
+		sim_put_recv(h, log->posted++, sge, n);
+	if (r[3] >= 0xf0)
+		raw->dma.num_sge = n + r[5] + 1;
+	return true;
+}
+
+/* r: as act_send(), of which it uses less */
+void act_recv(struct world *w, const u8 *r)
+{
+	u32 n = 1 + (r[15] >> 2 & 15);
+
+	while (n-- && put_recv(w, host_at(w, r[15]), r))
+		;
+}
+
+void act_doorbell(struct world *w, const u8 *r)
+{
+	world_doorbell(w, host_at(w, r[1]));
+}
+
+/* Consumers take what is in their CQs. */
+void act_poll(struct world *w, const u8 *r)
+{
+	struct sroce_qp_host *h = host_at(w, r[1]);
+
+	h->scq.n = 0;
+	h->rcq.n = 0;
+}
+
+void act_step(struct world *w, const u8 *r)
+{
+	u32 n = 1 + r[1] % STEPS_MAX;
+
+	while (n-- && sim_step(w->s))
+		;
+}
+
+/* Let time pass, and what happens meanwhile. */
+void act_advance(struct world *w, const u8 *r)
+{
+	u64 until = w->s->now + (1ULL << r[1] % 36);
+	u32 n;
+
+	for (n = 0; n < STEPS_MAX; n++) {
+		u64 was = w->s->now;
+
+		if (!sim_step(w->s))
+			break;
+		if (w->s->now >= until && w->s->now != was)
+			return;
+	}
+	if (n < STEPS_MAX && w->s->now < until)
+		w->s->now = until;
+}
+
+void act_tx_fails(struct world *w, const u8 *r)
+{
+	w->s->tx_fails = r[1] & 1;
+}
+
+/* A region is deregistered, or registered again. */
+void act_register(struct world *w, const u8 *r)
+{
+	u32 i = r[1] % MEMS;
+
+	if (w->mem[i]->key)
+		sim_buf_revoke(w->mem[i]);
+	else
+		w->mem[i]->key = w->key[i];
+}
