@@ -71,6 +71,8 @@ main()
 		make --no-print-directory KERNEL="$KERNEL" module; then
 		[ ! -e selftests/verbs/Makefile ] ||
 			step "verbs tests" make -C selftests/verbs
+		[ ! -e selftests/wire/Makefile ] ||
+			step "wire tests" make -C selftests/wire
 		[ ! -e selftests/unit/Makefile ] ||
 			tap "unit tests" make -s -C selftests/unit check
 		[ ! -e selftests/fuzz/Makefile ] ||

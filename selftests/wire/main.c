@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Run scripts, each variant over each family a line of TAP. */
+
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "wire.h"
+
+static struct wt_dut dut;
+static struct wt_peer peer;
+static struct wt_frame frame;
+static int cases, failed, only_family;
+static bool verbose;
+static const char *only;
+
+why_t wt_because(const char *fmt, ...)
+{
+	static char why[1024];
+	char text[sizeof(why)];		/* an argument may be the last reason */
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	memcpy(why, text, sizeof(why));
+	return why;
+}
+
+static void show_trace(char *trace)
+{
+	char *line, *save;
+
+	for (line = strtok_r(trace, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		printf("# %s\n", line);
+}
+
+/* A script that has to fail is right if it does, and for the reason it says. */
+static why_t verdict(const struct wt_file *f, const char *why)
+{
+	if (!f->fails[0])
+		return why;
+	CHECK(why, "did not fail with \"%s\"", f->fails);
+	CHECK(strstr(why, f->fails), "failed for another reason than \"%s\": %s",
+	      f->fails, why);
+	return NULL;
+}
+
+static bool report(const struct wt_file *f, const struct wt_script *s,
+		   int family, const char *why, unsigned int ms)
+{
+	why_t bad = verdict(f, why);
+
+	failed += !!bad;
+	printf("%sok %d - %s: %s, IPv%d%s%s\n", bad ? "not " : "", ++cases,
+	       s->name, s->title, family, bad ? " # " : "", bad ? bad : "");
+	if (verbose)
+		printf("# %u ms%s%s\n", ms, why ? ", " : "", why ? why : "");
+	return !bad;
+}
+
+static void run_script(const struct wt_file *f, const struct wt_script *s,
+		       int family)
+{
+	struct wt_run r = {
+		.dut = &dut, .peer = &peer, .family = family, .frame = &frame,
+	};
+	uint64_t from = wt_now();
+	char *trace = NULL;
+	size_t size;
+	why_t why;
+
+	r.trace = open_memstream(&trace, &size);
+	why = wt_run(&r, s);
+	fclose(r.trace);
+	if (!report(f, s, family, why, (wt_now() - from) / 1000) || verbose)
+		show_trace(trace);
+	free(trace);
+	fflush(stdout);
+}
+
+static void run_variant(const struct wt_file *f, int family, int variant)
+{
+	struct wt_script s;
+	why_t why = wt_script_make(f, family, variant, &s);
+
+	if (why)
+		report(f, &s, family, why, 0);
+	else if (!only || strstr(s.name, only) || strstr(s.title, only))
+		run_script(f, &s, family);
+	wt_script_free(&s);
+}
+
+static void run_file(const char *path)
+{
+	struct wt_file f;
+	why_t why = wt_file_read(path, &f);
+
+	if (why) {
+		printf("not ok %d - %s # %s\n", ++cases, path, why);
+		failed++;
+	}
+	for (int i = 0; !why && i < (f.nparams ? f.nparams : 1); i++) {
+		for (int family = 4; family <= 6; family += 2) {
+			if ((!f.family || f.family == family) &&
+			    (!only_family || only_family == family))
+				run_variant(&f, family, i);
+		}
+	}
+	wt_file_free(&f);
+}
+
+/* ---- the command line ----------------------------------------------------- */
+
+static void __attribute__((noreturn)) usage(void)
+{
+	fprintf(stderr,
+		"usage: wire --dut DEVICE:NETDEV[@NETNS] --peer NETDEV[@NETNS]\n"
+		"	--net VLAN|-,DUT-ADDRESS,PEER-ADDRESS ... [--family 4|6]\n"
+		"	[--only TEXT] [--verbose] SCRIPT...\n");
+	exit(2);
+}
+
+static void bail(why_t why)
+{
+	if (!why)
+		return;
+	printf("Bail out! %s\n", why);
+	exit(2);
+}
+
+static void cut(char *to, size_t size, char **from, char end)
+{
+	char *at = strchrnul(*from, end);
+
+	snprintf(to, size, "%.*s", (int)(at - *from), *from);
+	*from = *at ? at + 1 : at;
+}
+
+static why_t parse_ip(const char *text, struct wt_addr *to, int *family)
+{
+	*family = strchr(text, ':') ? 6 : 4;
+	CHECK(inet_pton(*family == 6 ? AF_INET6 : AF_INET, text,
+			to->ip + (*family == 6 ? 0 : 12)) == 1,
+	      "'%s' is no address", text);
+	return NULL;
+}
+
+static why_t add_net(char *spec)
+{
+	struct wt_net *net = &dut.nets[dut.nnets];
+	char vlan[16], a[64], b[64];
+
+	CHECK(dut.nnets < WT_NETS, "too many networks");
+	cut(vlan, sizeof(vlan), &spec, ',');
+	cut(a, sizeof(a), &spec, ',');
+	cut(b, sizeof(b), &spec, ',');
+	net->vlan = vlan[0] == '-' ? -1 : atoi(vlan);
+	TRY(parse_ip(a, &net->dut, &net->family));
+	TRY(parse_ip(b, &net->peer, &net->family));
+	dut.nnets++;
+	return NULL;
+}
+
+static void arguments(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "dut", required_argument, NULL, 'd' },
+		{ "peer", required_argument, NULL, 'p' },
+		{ "net", required_argument, NULL, 'n' },
+		{ "family", required_argument, NULL, 'f' },
+		{ "only", required_argument, NULL, 'o' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			cut(dut.name, sizeof(dut.name), &optarg, ':');
+			cut(dut.netdev, sizeof(dut.netdev), &optarg, '@');
+			cut(dut.netns, sizeof(dut.netns), &optarg, 0);
+			break;
+		case 'p':
+			cut(peer.netdev, sizeof(peer.netdev), &optarg, '@');
+			cut(peer.netns, sizeof(peer.netns), &optarg, 0);
+			break;
+		case 'n':
+			bail(add_net(optarg));
+			break;
+		case 'f':
+			only_family = atoi(optarg);
+			break;
+		case 'o':
+			only = optarg;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			usage();
+		}
+	}
+	if (!dut.netdev[0] || !peer.netdev[0] || !dut.nnets || optind == argc)
+		usage();
+}
+
+static why_t open_ends(void)
+{
+	uint8_t mac[6];
+
+	TRY(wt_peer_open(&peer));
+	TRY(wt_mac_of(peer.netdev, mac));
+	for (int i = 0; i < dut.nnets; i++)
+		memcpy(dut.nets[i].peer.mac, mac, 6);
+	TRY(wt_netns(dut.netns));
+	TRY(wt_mac_of(dut.netdev, mac));
+	for (int i = 0; i < dut.nnets; i++)
+		memcpy(dut.nets[i].dut.mac, mac, 6);
+	return wt_dut_open(&dut);
+}
+
+int main(int argc, char **argv)
+{
+	arguments(argc, argv);
+	/* a hung case must not hang its caller: die with a status instead */
+	alarm(600);
+	bail(open_ends());
+	for (int i = optind; i < argc; i++)
+		run_file(argv[i]);
+	wt_dut_close(&dut);
+	close(peer.fd);
+	printf("1..%d\n", cases);
+	return failed || !cases;
+}
