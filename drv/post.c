@@ -76,7 +76,7 @@ static int kernel_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			return -EINVAL;
 		wqe->ah = to_sibah(ud->ah)->ah;
 		refcount_inc(&wqe->ah->ref);
-	} else if (wqe->msg >= SROCE_MSG_CMP_SWP) {
+	} else if (sroce_wqe_fetches(wqe)) {
 		const struct ib_atomic_wr *at = atomic_wr(wr);
 
 		wqe->remote_addr = at->remote_addr;
@@ -111,7 +111,7 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	wqe->flags = wr->send_flags;
 	wqe->imm = wr->ex.imm_data;
 	wqe->inv_rkey = wr->ex.invalidate_rkey;
-	if (wr->send_flags & IB_SEND_INLINE && !sroce_wqe_responds(wqe)) {
+	if (wr->send_flags & IB_SEND_INLINE && sroce_wqe_carries(wqe)) {
 		ret = kernel_inline(qp, wqe, wr);
 		if (ret)
 			return ret;

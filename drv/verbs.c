@@ -27,6 +27,9 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 				 IB_DEVICE_SYS_IMAGE_GUID |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_SRQ_RESIZE;
+#ifdef SROCE_HAVE_ATOMIC_WRITE
+	attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
+#endif
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_send_sge = SROCE_MAX_SGE;
 	attr->max_recv_sge = SROCE_MAX_SGE;

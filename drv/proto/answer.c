@@ -292,7 +292,8 @@ static void send_atomic(struct sroce_qp *qp, const struct sroce_res *res)
 {
 	struct sroce_pkt pkt = {};
 
-	fill(qp, &pkt, SROCE_OP_ATOMIC_ACK, res->first_psn, res->msn);
+	fill(qp, &pkt, res->write ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
+	     res->first_psn, res->msn);
 	pkt.orig = res->orig;
 	send_plain(qp, &pkt);
 }

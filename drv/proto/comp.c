@@ -291,6 +291,8 @@ static bool response_fits(const struct sroce_qp *qp,
 
 	if (pkt->op->flags & SROCE_ATOMIC)
 		return true;
+	if (wqe->msg == SROCE_MSG_ATOMIC_WRITE)
+		return !pkt->payload_len;
 	off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	return pkt->payload_len == min(qp->mtu, wqe->length - off);
 }
@@ -344,7 +346,7 @@ static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	bool atomic = pkt->op->flags & SROCE_ATOMIC;
 
 	if (!wqe || !sroce_wqe_responds(wqe) || !aeth_positive(pkt) ||
-	    atomic != (wqe->msg != SROCE_MSG_READ))
+	    atomic != sroce_wqe_fetches(wqe))
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
 	else if (sroce_psn_diff(pkt->psn, qp->req.una) >= SROCE_READ_AHEAD)
 		sroce_count(qp, SROCE_CNT_ACK_EARLY);

@@ -13,6 +13,7 @@ static const u8 wc_opcode[SROCE_MSGS] = {
 	[SROCE_MSG_READ]	= IB_WC_RDMA_READ,
 	[SROCE_MSG_CMP_SWP]	= IB_WC_COMP_SWAP,
 	[SROCE_MSG_FETCH_ADD]	= IB_WC_FETCH_ADD,
+	[SROCE_MSG_ATOMIC_WRITE] = SROCE_WC_ATOMIC_WRITE,
 };
 
 static void count_status(struct sroce_qp *qp, enum ib_wc_status status)

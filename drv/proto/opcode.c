@@ -26,6 +26,7 @@
 #define WRITE_F	(SROCE_WRITING | SROCE_PAYLOAD)
 #define RD_RESP	(SROCE_READING | SROCE_PAYLOAD | SROCE_RESPONSE)
 #define ATOMIC_F	(SROCE_ATOMIC | SROCE_ATMETH | ONLY)
+#define ATOMIC_WRITE_F	(SROCE_ATOMIC | SROCE_RETH | SROCE_PAYLOAD | ONLY)
 
 /* SEND and RDMA WRITE are alike over RC and UC */
 #define CONNECTED(svc)							\
@@ -58,6 +59,7 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OP(RC, 0x14, "FETCH_ADD", ATOMIC_F),
 	OP(RC, 0x16, "SEND last inv", SEND_F | SROCE_END | SROCE_IETH),
 	OP(RC, 0x17, "SEND only inv", SEND_F | ONLY | SROCE_IETH),
+	OP(RC, 0x1d, "ATOMIC WRITE", ATOMIC_WRITE_F),
 	CONNECTED(UC),
 	OP(UD, 0x04, "SEND only", SEND_F | ONLY | SROCE_DETH),
 	OP(UD, 0x05, "SEND only imm", SEND_F | ONLY | SROCE_DETH | SROCE_IMMDT),
@@ -86,6 +88,7 @@ static const struct msg_opcodes msg_opcodes[SROCE_MSGS] = {
 	[SROCE_MSG_READ]	= { 0x0c, 0x0c, 0x0c, 0x0c },
 	[SROCE_MSG_CMP_SWP]	= { 0x13, 0x13, 0x13, 0x13 },
 	[SROCE_MSG_FETCH_ADD]	= { 0x14, 0x14, 0x14, 0x14 },
+	[SROCE_MSG_ATOMIC_WRITE] = { 0x1d, 0x1d, 0x1d, 0x1d },
 };
 
 /**

@@ -40,6 +40,7 @@
 #define SROCE_OP_ACK		0x11
 #define SROCE_OP_ATOMIC_ACK	0x12
 #define SROCE_OP_CMP_SWP	0x13
+#define SROCE_OP_ATOMIC_WRITE	0x1d
 
 /**
  * struct sroce_opcode - what a BTH opcode means
@@ -67,6 +68,7 @@ enum sroce_msg {
 	SROCE_MSG_READ,
 	SROCE_MSG_CMP_SWP,
 	SROCE_MSG_FETCH_ADD,
+	SROCE_MSG_ATOMIC_WRITE,
 	SROCE_MSGS
 };
 

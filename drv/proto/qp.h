@@ -192,6 +192,7 @@ struct sroce_answer {
  * struct sroce_res - a READ or atomic that the responder can answer again
  * @valid: it holds one
  * @atomic: which of the two
+ * @write: an atomic that returns nothing: a READ response without data
  * @queued: @first is to be sent
  * @again: @replay is to be sent
  * @answered: all responses have been sent, at least once
@@ -208,6 +209,7 @@ struct sroce_answer {
 struct sroce_res {
 	bool	valid;
 	bool	atomic;
+	bool	write;
 	bool	queued;
 	bool	again;
 	bool	answered;

@@ -235,7 +235,8 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->psn = psn;
-	pkt->payload_len = responds ? 0 : min(qp->mtu, wqe->length - off);
+	if (sroce_wqe_carries(wqe))
+		pkt->payload_len = min(qp->mtu, wqe->length - off);
 	first = responds || !off;
 	last = responds || off + pkt->payload_len == wqe->length;
 	pkt->opcode = sroce_msg_opcode(qp->svc, wqe->msg, first, last);

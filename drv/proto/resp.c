@@ -139,19 +139,30 @@ static enum verdict check_length(struct sroce_qp *qp,
 		ok = false;
 	if (flags & SROCE_ATOMIC && pkt->va & 7)
 		ok = false;
+	if (flags & SROCE_ATOMIC && flags & SROCE_RETH &&
+	    (len != sizeof(u64) || pkt->length != len))
+		ok = false;
 	if (ok)
 		return PASS;
 	return is_rc(qp) ? INV_REQ : drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+}
+
+/* What a request does to memory; an ATOMIC WRITE needs the right to write. */
+static int access_of(u32 flags)
+{
+	if (flags & SROCE_READING)
+		return IB_ACCESS_REMOTE_READ;
+	if (flags & SROCE_ATMETH)
+		return IB_ACCESS_REMOTE_ATOMIC;
+	return flags & (SROCE_WRITING | SROCE_ATOMIC) ?
+	       IB_ACCESS_REMOTE_WRITE : 0;
 }
 
 /* 9.7.4.1.3: the QP must let the peer do this at all. */
 static enum verdict check_enabled(struct sroce_qp *qp,
 				  const struct sroce_pkt *pkt)
 {
-	u32 flags = pkt->op->flags;
-	int need = flags & SROCE_WRITING ? IB_ACCESS_REMOTE_WRITE :
-		   flags & SROCE_READING ? IB_ACCESS_REMOTE_READ :
-		   flags & SROCE_ATOMIC ? IB_ACCESS_REMOTE_ATOMIC : 0;
+	int need = access_of(pkt->op->flags);
 
 	if ((qp->attr.qp_access_flags & need) == need)
 		return PASS;
@@ -203,17 +214,13 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 	u32 flags = pkt->op->flags;
 	struct sroce_mr *mr;
-	int access;
 	u32 len;
 
 	if (!(flags & (SROCE_RETH | SROCE_ATMETH)))
 		return PASS;
-	access = flags & SROCE_WRITING ? IB_ACCESS_REMOTE_WRITE :
-		 flags & SROCE_READING ? IB_ACCESS_REMOTE_READ :
-		 IB_ACCESS_REMOTE_ATOMIC;
 	len = flags & SROCE_ATMETH ? sizeof(u64) : pkt->length;
 	if (len) {
-		mr = get_remote(qp, pkt->rkey, pkt->va, len, access);
+		mr = get_remote(qp, pkt->rkey, pkt->va, len, access_of(flags));
 		if (!mr)
 			return is_rc(qp) ? REM_ACCESS :
 			       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
@@ -339,14 +346,36 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
+/* Eight aligned bytes at once; the value before goes into the answer. */
+static int operate(struct sroce_res *res, const struct sroce_pkt *pkt, u64 *p)
+{
+	u64 value;
+	int ret;
+
+	if (pkt->opcode == SROCE_OP_CMP_SWP) {
+		res->orig = sroce_atomic_cmpxchg(p, pkt->compare,
+						 pkt->swap_add);
+	} else if (pkt->opcode == SROCE_OP_ATOMIC_WRITE) {
+		ret = sroce_pkt_copy(pkt, 0, &value, sizeof(value));
+		if (ret)
+			return ret;
+		WRITE_ONCE(*p, value);
+		res->write = true;
+	} else {
+		res->orig = sroce_atomic_add(p, pkt->swap_add);
+	}
+	return 0;
+}
+
 static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_res *res;
 	struct sroce_mr *mr;
 	u32 len = sizeof(u64);
 	u64 *p;
+	int ret;
 
-	mr = get_remote(qp, pkt->rkey, pkt->va, len, IB_ACCESS_REMOTE_ATOMIC);
+	mr = get_remote(qp, pkt->rkey, pkt->va, len, access_of(pkt->op->flags));
 	if (!mr)
 		return REM_ACCESS;
 	p = sroce_mr_span(mr, pkt->va, &len);
@@ -356,12 +385,10 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_mr_put(mr);
 		return INV_REQ;
 	}
-	if (pkt->opcode == SROCE_OP_CMP_SWP)
-		res->orig = sroce_atomic_cmpxchg(p, pkt->compare,
-						 pkt->swap_add);
-	else
-		res->orig = sroce_atomic_add(p, pkt->swap_add);
+	ret = operate(res, pkt, p);
 	sroce_mr_put(mr);
+	if (ret)
+		return INV_REQ;
 	res->atomic = true;
 	res->first_psn = pkt->psn;
 	res->last_psn = pkt->psn;

@@ -23,6 +23,7 @@ static const struct user_op {
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { SVC(RC), SROCE_MSG_CMP_SWP },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { SVC(RC), SROCE_MSG_FETCH_ADD },
 	[IB_WR_SEND_WITH_INV]	= { SVC(RC), SROCE_MSG_SEND_INV },
+	[SROCE_WR_ATOMIC_WRITE]	= { SVC(RC), SROCE_MSG_ATOMIC_WRITE },
 };
 
 /**
@@ -59,10 +60,9 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   const struct sroce_abi_send_wqe *raw,
 			   const u8 *payload)
 {
-	bool writes_out = !sroce_wqe_responds(wqe);
-
-	if (writes_out && (wqe->flags & IB_SEND_INLINE ||
-			   (!raw->dma.num_sge && raw->dma.length))) {
+	if (sroce_wqe_carries(wqe) &&
+	    (wqe->flags & IB_SEND_INLINE ||
+	     (!raw->dma.num_sge && raw->dma.length))) {
 		wqe->flags |= IB_SEND_INLINE;
 		wqe->num_sge = 0;
 		wqe->length = raw->dma.length;
@@ -93,7 +93,7 @@ static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		wqe->ah = sroce_ah_get(qp, raw->wr.ud.ah_num);
 		if (!wqe->ah)
 			wqe->status = IB_WC_LOC_QP_OP_ERR;
-	} else if (wqe->msg >= SROCE_MSG_CMP_SWP) {
+	} else if (sroce_wqe_fetches(wqe)) {
 		wqe->remote_addr = raw->wr.atomic.remote_addr;
 		wqe->compare_add = raw->wr.atomic.compare_add;
 		wqe->swap = raw->wr.atomic.swap;

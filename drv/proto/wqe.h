@@ -11,6 +11,10 @@
 #define SROCE_MAX_SGE		32
 #define SROCE_MAX_INLINE	1024
 
+/* Kernels before 6.2 have no name for what the provider posts all the same. */
+#define SROCE_WR_ATOMIC_WRITE	15
+#define SROCE_WC_ATOMIC_WRITE	9
+
 struct sroce_ah;
 struct sroce_qp;
 
@@ -141,6 +145,18 @@ static inline bool sroce_sq_full(const struct sroce_sq *sq)
 static inline bool sroce_wqe_responds(const struct sroce_wqe *wqe)
 {
 	return wqe->msg >= SROCE_MSG_READ;
+}
+
+/* It returns what was in the peer's memory before. */
+static inline bool sroce_wqe_fetches(const struct sroce_wqe *wqe)
+{
+	return wqe->msg == SROCE_MSG_CMP_SWP || wqe->msg == SROCE_MSG_FETCH_ADD;
+}
+
+/* It takes its payload to the peer. */
+static inline bool sroce_wqe_carries(const struct sroce_wqe *wqe)
+{
+	return !sroce_wqe_responds(wqe) || wqe->msg == SROCE_MSG_ATOMIC_WRITE;
 }
 
 bool sroce_sq_fetch(struct sroce_qp *qp);

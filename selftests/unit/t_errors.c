@@ -255,6 +255,7 @@ static void bad_remotes(void)
 	static const u32 ops[] = {
 		IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_RDMA_READ,
 		IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD,
+		SROCE_WR_ATOMIC_WRITE,
 	};
 	u32 i;
 	int how;

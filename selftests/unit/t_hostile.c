@@ -61,6 +61,15 @@ static const struct refusal refusals[] = {
 	  { { .opcode = 0x0c, .length = 0x80000000 } }, SROCE_CNT_NAK_ACC_SENT },
 	{ "FETCH_ADD not aligned",
 	  { { .opcode = 0x14, .va = XFER_IOVA_B + 4 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "ATOMIC WRITE not aligned",
+	  { { .opcode = 0x1d, .va = XFER_IOVA_B + 4, .payload_len = 8,
+	      .length = 8 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "ATOMIC WRITE of four bytes",
+	  { { .opcode = 0x1d, .payload_len = 4, .length = 4 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "ATOMIC WRITE of more than it brings",
+	  { { .opcode = 0x1d, .payload_len = 8, .length = 16 } },
+	  SROCE_CNT_NAK_INV_SENT },
 	{ "CMP_SWP not aligned in memory",
 	  { { .opcode = 0x13, .va = XFER_IOVA_B + 8 + 4096 * 8 + 1 } },
 	  SROCE_CNT_NAK_INV_SENT },
@@ -248,7 +257,7 @@ static void damaged(void)
 		t.s->wire = flip;
 		t.s->arg = &r;
 		for (k = 0; k < 10; k++)
-			xfer_put(&t, xfer_rc_ops[k % 8], 3000);
+			xfer_put(&t, xfer_rc_ops[k % 9], 3000);
 		sim_doorbell(&t.s->a);
 		sim_run(t.s);
 		/* bits of the reserved byte don't count, or fail to */
@@ -313,7 +322,7 @@ static void storm(enum ib_qp_type type, u32 rounds)
 			sim_put_recv(&t.s->a, k, sge, 2);
 		}
 		if (type == IB_QPT_RC)
-			xfer_put(&t, xfer_rc_ops[i % 8], 1000);
+			xfer_put(&t, xfer_rc_ops[i % 9], 1000);
 		t.s->tx_fails = rnd32(&r) & 1;
 		sim_doorbell(&t.s->a);
 		for (k = 0; k < 15; k++) {

@@ -385,7 +385,7 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 		t.s->arg = &w;
 		t.s->kick_delay = rnd_below(&w.r, 50000);
 		for (k = 0; k < 40; k++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, 8)],
+			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, 9)],
 				 rnd_below(&w.r, rnd_below(&w.r, 8) ? 3000 :
 					   20000));
 		sim_doorbell(&t.s->a);

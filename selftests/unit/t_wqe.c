@@ -60,6 +60,7 @@ static void types(void)
 		[IB_WR_SEND] = 7, [IB_WR_SEND_WITH_IMM] = 7,
 		[IB_WR_RDMA_READ] = 1, [IB_WR_ATOMIC_CMP_AND_SWP] = 1,
 		[IB_WR_ATOMIC_FETCH_AND_ADD] = 1, [IB_WR_SEND_WITH_INV] = 1,
+		[SROCE_WR_ATOMIC_WRITE] = 1,
 	};
 	u32 opcode, type;
 
@@ -68,7 +69,8 @@ static void types(void)
 		for (opcode = 0; opcode < 300; opcode++) {
 			bool ok = opcode < 16 && may[opcode] & 1 << type;
 			bool atomic = opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-				      opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+				      opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||
+				      opcode == SROCE_WR_ATOMIC_WRITE;
 
 			t_where("type %u, opcode %u", type, opcode);
 			CHECK_EQ(status_of(IB_QPT_RC + type, opcode, 0, 0, 0),

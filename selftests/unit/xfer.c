@@ -4,10 +4,10 @@
 #include <string.h>
 #include "xfer.h"
 
-const u32 xfer_rc_ops[8] = {
+const u32 xfer_rc_ops[9] = {
 	IB_WR_SEND, IB_WR_SEND_WITH_IMM, IB_WR_SEND_WITH_INV, IB_WR_RDMA_WRITE,
 	IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP,
-	IB_WR_ATOMIC_FETCH_AND_ADD,
+	IB_WR_ATOMIC_FETCH_AND_ADD, SROCE_WR_ATOMIC_WRITE,
 };
 
 static const struct {
@@ -23,6 +23,7 @@ static const struct {
 	[IB_WR_RDMA_READ] = { "READ", false, IB_WC_RDMA_READ },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { "CMP_SWP", false, IB_WC_COMP_SWAP },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { "FETCH_ADD", false, IB_WC_FETCH_ADD },
+	[SROCE_WR_ATOMIC_WRITE] = { "ATOMIC WRITE", false, SROCE_WC_ATOMIC_WRITE },
 };
 
 const char *xfer_name(u32 opcode)
@@ -44,6 +45,12 @@ static bool is_atomic(u32 opcode)
 {
 	return opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
 	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* What works on eight bytes, whatever the length wanted */
+static bool is_eight(u32 opcode)
+{
+	return is_atomic(opcode) || opcode == SROCE_WR_ATOMIC_WRITE;
 }
 
 void xfers_init(struct xfers *t, const struct sim_cfg *cfg, u32 size, u32 chunk)
@@ -117,7 +124,7 @@ struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len)
 	if (t->s->b.qp.svc == SROCE_SVC_UD)
 		grh = SROCE_GRH_LEN;
 	x->opcode = opcode;
-	x->len = is_atomic(opcode) ? 8 : len;
+	x->len = is_eight(opcode) ? 8 : len;
 	x->off = t->off;
 	t->off = (t->off + grh + x->len + XFER_GAP + 7) & ~7ULL;
 	CHECK(t->off <= t->a->mr.length);
