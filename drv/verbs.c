@@ -13,6 +13,7 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->fw_ver = SROCE_FW_VERSION;
+	attr->vendor_id = SROCE_VENDOR_ID;
 	attr->vendor_part_id = SROCE_VENDOR_PART;
 	attr->hw_ver = 1;
 	attr->max_mr_size = ~0ULL;

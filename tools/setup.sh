@@ -23,6 +23,7 @@ PACKAGES=(
 	# what runs in it
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
 	iproute2 iputils-ping ethtool tcpdump tshark python3 python3-scapy
+	python3-pyverbs
 )
 BACKPORTS=(qemu-system-x86)
 BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources

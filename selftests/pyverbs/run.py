@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""rdma-core's own suite, as TAP.
+
+usage: run.py [--dev NAME] [--skips FILE] [--limit SECONDS] TESTS-DIR [ID...]
+
+Each test is a line. A skip that FILE does not explain is a failure; so is a
+test that runs longer than the limit. Tests run in a child process, so that one
+that hangs or crashes is lost alone: the rest goes on in a new child.
+"""
+
+import argparse
+import fnmatch
+import os
+import select
+import signal
+import sys
+import time
+import unittest
+
+
+def parse_args():
+    p = argparse.ArgumentParser()
+    p.add_argument('--dev')
+    p.add_argument('--skips', help='FILE with lines: PATTERN reason')
+    p.add_argument('--limit', type=int, default=60)
+    p.add_argument('dir')
+    p.add_argument('ids', nargs='*')
+    return p.parse_args()
+
+
+def get_ip_mac(self, dev, port, idx):
+    """The suite looks for a netdev that has the same parent as the device. One
+    in software has no parent, and says itself which netdev it stands on."""
+    with open(f'/sys/class/infiniband/{dev}/parent') as f:
+        name = f.read().strip()
+    self.args.append([dev, port, idx, *self.get_ip_mac_address(name)])
+
+
+def load(args):
+    """The suite as it loads itself, as a list of cases."""
+    sys.path[:0] = [os.path.dirname(os.path.abspath(args.dir)),
+                    os.path.abspath(args.dir)]
+    sys.argv[1:] = ['--dev', args.dev] if args.dev else []
+    import tests
+    import tests.base
+    from args_parser import parser
+    parser.parse_args()
+    tests.base.RDMATestCase._get_ip_mac = get_ip_mac
+    todo, found = [unittest.defaultTestLoader.loadTestsFromModule(tests)], []
+    while todo:
+        item = todo.pop(0)
+        if isinstance(item, unittest.TestSuite):
+            todo[:0] = list(item)
+        else:
+            found.append(item)
+    return found
+
+
+class Report(unittest.TestResult):
+    """Tell the parent what starts and how it ends, a line each."""
+
+    def say(self, *words):
+        text = ' '.join(str(w) for w in words)
+        os.write(self.out, ' '.join(text.split()).encode() + b'\n')
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.failed = False
+        self.say('START', test.id())
+
+    def bad(self, test, err):
+        self.failed = True
+        for line in self._exc_info_to_string(err, test).splitlines():
+            os.write(self.out, b'NOTE ' + line.encode() + b'\n')
+
+    def addError(self, test, err):
+        if not hasattr(test, '_testMethodName'):  # setUpClass
+            self.say('START', test.id())
+            self.bad(test, err)
+            self.say('FAIL', test.id())
+            return
+        self.bad(test, err)
+        self.say('FAIL', test.id())
+
+    addFailure = addError
+
+    def addSubTest(self, test, subtest, err):
+        if err:
+            self.bad(test, err)
+
+    def addSkip(self, test, reason):
+        self.say('SKIP', test.id(), reason)
+
+    def addSuccess(self, test):
+        self.say('FAIL' if self.failed else 'PASS', test.id())
+
+
+def child(cases, out):
+    """Run the cases, in order; what they print is not for us."""
+    report = Report()
+    report.out = out
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(null, fd)
+    for case in cases:
+        unittest.TestSuite([case]).run(report)
+    os._exit(0)
+
+
+class Tap:
+    def __init__(self, skips):
+        self.n = self.failed = 0
+        self.skips = skips
+
+    def result(self, good, name, why=''):
+        self.n += 1
+        self.failed += not good
+        print(f'{"" if good else "not "}ok {self.n} - {name}{why}', flush=True)
+
+    def skip(self, name, reason):
+        """Explained by the list, or else no excuse."""
+        if self.skips is None:
+            self.result(True, name, f' # SKIP {reason}')
+            return
+        for pattern, why in self.skips:
+            if fnmatch.fnmatchcase(name, pattern):
+                self.result(True, name, f' # SKIP {why}')
+                return
+        self.result(False, name)
+        self.note(f'skipped, and the list does not say why: {reason}')
+
+    def note(self, text):
+        print(f'#   {text}', flush=True)
+
+
+def read_skips(path):
+    """PATTERN, white space, reason; first match counts."""
+    if not path:
+        return None
+    with open(path) as f:
+        lines = [l.strip() for l in f]
+    return [l.split(None, 1) for l in lines if l and l[0] != '#']
+
+
+def lines_of(fd, limit):
+    """Lines of a child; None and the end when it is silent for too long."""
+    buf = b''
+    end = time.monotonic() + limit
+    while True:
+        ready, _, _ = select.select([fd], [], [], max(0, end - time.monotonic()))
+        if not ready:
+            yield None
+            return
+        data = os.read(fd, 65536)
+        if not data:
+            return
+        *whole, buf = (buf + data).split(b'\n')
+        for line in whole:
+            yield line.decode(errors='replace')
+        if whole:
+            end = time.monotonic() + limit
+
+
+def relay(fd, limit, tap, todo):
+    """Pass results on and take them off @todo; returns what was running last
+    and why nothing more came."""
+    now, notes = None, []
+    for line in lines_of(fd, limit):
+        if line is None:
+            return now, f'silent for {limit} s'
+        word, _, rest = line.partition(' ')
+        if word == 'START':
+            now, notes = rest, []
+        elif word == 'NOTE':
+            notes.append(rest)
+        elif word == 'SKIP':
+            now, _, reason = rest.partition(' ')
+            tap.skip(now, reason)
+        else:
+            tap.result(word == 'PASS', rest)
+            for n in notes if word == 'FAIL' else []:
+                tap.note(n)
+            now = rest
+        if word in ('SKIP', 'PASS', 'FAIL'):
+            todo.pop(now, None)
+            now = None
+    return now, 'its process died'
+
+
+def run_some(args, tap, todo):
+    """Run as many of @todo (id: case) as one child lives for."""
+    fd, out = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(fd)
+        child(todo.values(), out)
+    os.close(out)
+    now, why = relay(fd, args.limit, tap, todo)
+    os.close(fd)
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    os.waitpid(pid, 0)
+    if todo:
+        name = now or next(iter(todo))
+        tap.result(False, name)
+        tap.note(why)
+        todo.pop(name, None)
+
+
+def main():
+    args = parse_args()
+    cases = {t.id(): t for t in load(args)
+             if not args.ids or
+             any(fnmatch.fnmatchcase(t.id(), f'*{i}*') for i in args.ids)}
+    tap = Tap(read_skips(args.skips))
+    # a process for each module
+    for module in sorted({n.split('.')[-3] for n in cases}):
+        todo = {n: c for n, c in cases.items() if n.split('.')[-3] == module}
+        while todo:
+            run_some(args, tap, todo)
+    print(f'1..{tap.n}')
+    sys.exit(tap.failed != 0 or tap.n == 0)
+
+
+if __name__ == '__main__':
+    main()
