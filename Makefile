@@ -30,7 +30,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module vm-module setup demo check fuzz shell lint clean install help
+.PHONY: all module vm-module setup demo check fuzz bench-quick shell lint clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
 all: module
@@ -71,6 +71,10 @@ check:
 fuzz:
 	@$(MAKE) --no-print-directory -s -C selftests/fuzz run $(if $(TIME),TIME=$(TIME))
 
+## bench-quick: sroce, rdma_rxe and TCP side by side in one VM, some minutes
+bench-quick: vm-module
+	@$(VM) --timeout 420 $(VMENV) -- tools/bench-quick.sh
+
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module
 	@$(VM) --interactive $(VMENV) -- tools/shell.sh
@@ -92,4 +96,4 @@ clean:
 
 ## help: this list
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
