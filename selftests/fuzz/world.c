@@ -153,6 +153,7 @@ static void make_world(struct world *w, const u8 *head)
 	struct sim_cfg cfg;
 	u32 i;
 
+	race_init(w);
 	config(&cfg, head);
 	w->s = sim_new(&cfg);
 	w->s->arg = w;
@@ -173,7 +174,6 @@ static void make_world(struct world *w, const u8 *head)
 			qp->state = IB_QPS_RTR;
 	}
 	w->s->a.qp.user = !(head[H_FLAGS] & HF_KERNEL) || w->hostile;
-	race_init(w);
 	/* the first burst sets the clock */
 	sim_doorbell(&w->s->a);
 	sim_doorbell(&w->s->b);
