@@ -30,7 +30,8 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module vm-module setup demo check fuzz bench-quick shell lint clean install help
+.PHONY: all module vm-module setup demo check fuzz coverage bench-quick shell lint
+.PHONY: clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
 all: module
@@ -74,6 +75,10 @@ fuzz:
 ## bench-quick: sroce, rdma_rxe and TCP side by side in one VM, some minutes
 bench-quick: vm-module
 	@$(VM) --timeout 420 $(VMENV) -- tools/bench-quick.sh
+
+## coverage: lines and branches of the protocol core that its tests reach
+coverage:
+	@tools/coverage.sh
 
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module
