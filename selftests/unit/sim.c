@@ -433,6 +433,9 @@ void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr)
 	raw->ex = wr->ex;
 	put_target(raw, wr, h->qp.svc);
 	raw->dma.num_sge = wr->num_sge;
+	/* the provider's sum; the core does its own if there are entries */
+	if (!wr->num_sge)
+		raw->dma.length = 0;
 	if (wr->data) {
 		raw->dma.num_sge = 0;
 		raw->dma.length = wr->data_len;
