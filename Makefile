@@ -30,8 +30,8 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module vm-module setup demo check fuzz coverage bench-quick shell lint
-.PHONY: clean install help
+.PHONY: all module vm-module setup demo check fuzz sim coverage bench-quick shell
+.PHONY: lint clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
 all: module
@@ -72,6 +72,10 @@ check:
 fuzz:
 	@$(MAKE) --no-print-directory -s -C selftests/fuzz run $(if $(TIME),TIME=$(TIME))
 
+## sim: the protocol core against SEEDS=10000 seeds (JOBS=, CLASS=), or SEED=n (TRACE=1, SHRINK=1)
+sim:
+	@$(MAKE) --no-print-directory -s -C selftests/sim run
+
 ## bench-quick: sroce, rdma_rxe and TCP side by side in one VM, some minutes
 bench-quick: vm-module
 	@$(VM) --timeout 420 $(VMENV) -- tools/bench-quick.sh
@@ -96,7 +100,7 @@ install: module
 clean:
 	rm -rf .build
 	rm -f sroce.ko
-	@for d in selftests/unit selftests/fuzz selftests/verbs; do \
+	@for d in selftests/unit selftests/sim selftests/fuzz selftests/verbs; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list

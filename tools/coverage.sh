@@ -50,9 +50,9 @@ collect()
 		PROGRAMS+=(-object "$OUT/fuzz/replay-$t")
 	done
 	[ -e selftests/sim/Makefile ] || return 0
-	build sim all
-	run sim "$OUT/sim/sim"
-	PROGRAMS+=(-object "$OUT/sim/sim")
+	build sim "$OUT/sim/san/sim"
+	run sim "$OUT/sim/san/sim" -n 2000
+	PROGRAMS+=(-object "$OUT/sim/san/sim")
 }
 
 # Without what tests are made of; the core is selftests/unit/../../drv/proto.

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What is true when nothing is left to do. */
+
+#include "world.h"
+
+static bool is_rc(const struct world *w)
+{
+	return w->sc->cfg.type == IB_QPT_RC;
+}
+
+/* Nothing has gone wrong on purpose. */
+static bool all_good(const struct world *w)
+{
+	u32 i, k;
+
+	for (i = 0; i < w->sc->nacts; i++)
+		if (!w->sc->act[i].skip)
+			return false;
+	for (i = 0; i < w->n; i++) {
+		const struct host_run *hr = &w->host[i];
+
+		if (hr->sc->no_access || hr->h->scq.lost || hr->h->rcq.lost)
+			return false;
+		for (k = 0; k < hr->sc->nops; k++)
+			if (hr->sc->op[k].bad && !hr->sc->op[k].skip)
+				return false;
+	}
+	return true;
+}
+
+/* Trailing unsignaled work requests are done when the queue is empty. */
+static void end_sends(struct world *w, struct host_run *hr)
+{
+	const struct sroce_sq *sq = &hr->h->qp.sq;
+	u32 i;
+
+	if (hr->dead)
+		return;
+	CHECK_EQ(sq->cons, sq->prod);
+	for (i = hr->done; i < hr->next; i++) {
+		if (hr->op[i].op->skip)
+			continue;
+		if (hr->op[i].op->flags & IB_SEND_SIGNALED)
+			t_fail("final", 1, "host %u op %u: never completed",
+			       hr->nr, i);
+		oracle_good(w, hr, i);
+	}
+	hr->done = hr->next;
+	if (hr->next != hr->sc->nops)
+		t_fail("final", 2, "host %u: only %u of %u were posted",
+		       hr->nr, hr->next, hr->sc->nops);
+}
+
+static bool in_error(const struct host_run *hr)
+{
+	return !hr->dead && hr->h->qp.state == IB_QPS_ERR;
+}
+
+/* What was posted has been used or flushed, but for an SRQ's. */
+static void end_receives(struct world *w, struct host_run *hr)
+{
+	bool all = in_error(hr) || (is_rc(w) && world_alive(hr) &&
+				    world_alive(world_peer(w, hr)));
+	u32 i;
+
+	if (w->sc->srq || !all)
+		return;
+	for (i = 0; i < hr->nrecv; i++)
+		if (!hr->rx[i].done)
+			t_fail("final", 3, "host %u receive %u: never completed",
+			       hr->nr, i);
+}
+
+/* Over a wire without faults even UC and UD lose nothing. */
+static void check_unlost(struct world *w, struct host_run *hr)
+{
+	u32 i;
+
+	if (w->weather.any || w->sc->host[hr->nr ^ 1].recv_late ||
+	    !all_good(w))
+		return;
+	for (i = 0; i < hr->sc->nops; i++) {
+		const struct op_run *run = &hr->op[i];
+
+		if (!run->op->skip && sc_takes_recv(run->op->opcode) &&
+		    !run->recvd)
+			t_fail("final", 4, "host %u op %u: not received",
+			       hr->nr, i);
+	}
+}
+
+static void explain_error(struct world *w, struct host_run *hr)
+{
+	u32 events = hr->h->events;
+	u32 known = BIT(IB_EVENT_COMM_EST) | BIT(IB_EVENT_SQ_DRAINED) |
+		    BIT(IB_EVENT_QP_LAST_WQE_REACHED);
+	bool lost = hr->h->scq.lost || hr->h->rcq.lost;
+
+	if (events & ~known && !oracle_offended(w, hr) && !lost &&
+	    !hr->recv_failed)
+		t_fail("final", 5, "host %u: events %#x for no reason",
+		       hr->nr, events);
+	if (lost && !hr->dead)
+		CHECK(events & BIT(IB_EVENT_QP_FATAL));
+	if (!in_error(hr))
+		return;
+	if (!hr->told_err && hr->failed < 0 && !oracle_offended(w, hr) &&
+	    !lost && !hr->recv_failed)
+		t_fail("final", 6, "host %u: in error for no reason", hr->nr);
+	if (w->sc->srq)
+		CHECK(events & BIT(IB_EVENT_QP_LAST_WQE_REACHED));
+}
+
+/* Who was refused by the peer isn't the only one to know. */
+static void check_refused(struct world *w, struct host_run *hr)
+{
+	u32 status;
+
+	if (!is_rc(w) || hr->failed < 0)
+		return;
+	status = hr->op[hr->failed].status;
+	if (status != IB_WC_REM_ACCESS_ERR && status != IB_WC_REM_OP_ERR &&
+	    status != IB_WC_REM_INV_REQ_ERR)
+		return;
+	if (world_alive(world_peer(w, hr)))
+		t_fail("final", 7, "host %u: refused by a peer that goes on",
+		       hr->nr);
+}
+
+static bool no_bits(const unsigned long *map, u32 longs)
+{
+	while (longs && !map[longs - 1])
+		longs--;
+	return !longs;
+}
+
+/* One direction of a connection: what is sent has come, and both know it. */
+static void check_agreed(const struct host_run *hr, const struct host_run *peer)
+{
+	const struct sroce_req *req = &hr->h->qp.req;
+	const struct sroce_resp *resp = &peer->h->qp.resp;
+
+	CHECK_EQ(req->una, req->max_psn);
+	CHECK_EQ(req->acked, req->max_psn);
+	CHECK_EQ(req->psn, req->max_psn);
+	CHECK_EQ(resp->psn, req->max_psn);
+	CHECK_EQ(resp->msn, req->ssn);
+	CHECK_EQ(req->reads, 0);
+	CHECK_EQ(req->read_psns, 0);
+	CHECK(!req->rnr_wait && !req->doom && !req->deadline);
+	CHECK(!resp->stored && !resp->fifo.n && !resp->replays.n);
+	CHECK(!resp->aeth && !resp->have_wqe && !resp->msg && !resp->closing);
+	CHECK(no_bits(req->got, ARRAY_SIZE(req->got)));
+}
+
+static void check_pair(struct world *w, struct host_run *hr)
+{
+	struct host_run *peer = world_peer(w, hr);
+
+	if (!is_rc(w)) {
+		check_unlost(w, hr);
+		return;
+	}
+	if (!world_alive(hr) || !world_alive(peer))
+		return;
+	CHECK_EQ(hr->h->qp.state, IB_QPS_RTS);
+	check_agreed(hr, peer);
+}
+
+static void check_local(struct host_run *hr, struct op_run *run)
+{
+	u32 a = run->seed, c = run->seed, i;
+	u64 at = 0;
+
+	if (run->op->flags & IB_SEND_INLINE)
+		return;
+	if (run->op->opcode == IB_WR_RDMA_READ ||
+	    sc_is_atomic(run->op->opcode))
+		a = BYTES_ZERO;
+	if (run->reused)
+		a = c = BYTES_SCRAMBLED;
+	for (i = 0; i < run->op->nsge; at += run->cut[i++].len) {
+		const struct piece *p = &run->cut[i];
+
+		region_mark(&hr->local, p->off, p->len);
+		if (hr->local.frozen ||
+		    (sc_is_atomic(run->op->opcode) && !run->reused))
+			continue;
+		if (!bytes_are(hr->local.buf, p->off, p->len, at, a, c))
+			t_fail("final", 8, "host %u op %u: local bytes changed",
+			       hr->nr, (u32)(run - hr->op));
+	}
+}
+
+static void check_span(struct region *r, const struct host_run *hr,
+		       const struct op_run *run)
+{
+	const struct span *span = &run->span;
+	u32 a = span->before, c = span->after ? span->after : span->before;
+
+	if (span->scrambled)
+		a = c = BYTES_SCRAMBLED;
+	region_mark(r, span->off, span->len);
+	if (!r->frozen && !bytes_are(r->buf, span->off, span->len, 0, a, c))
+		t_fail("final", 9, "host %u op %u: remote bytes changed",
+		       hr->nr, (u32)(run - hr->op));
+}
+
+/* A word that one QP operates on is as after one of its work requests. */
+static void check_word(const struct host_run *hr, const struct region *r,
+		       u32 word, u64 val)
+{
+	u64 last = 0;
+	u32 i;
+
+	for (i = 0; i < hr->sc->nops; i++) {
+		const struct op_run *run = &hr->op[i];
+
+		if (run->op->skip || !sc_is_atomic(run->op->opcode) ||
+		    run->op->word != word)
+			continue;
+		if (run->done && run->status == IB_WC_SUCCESS) {
+			last = run->result;
+			continue;
+		}
+		if (run->posted && val == run->result)
+			return;
+	}
+	if (val != last && !r->frozen)
+		t_fail("final", 10, "host %u: word %u is %#llx, not %#llx",
+		       hr->nr, word, val, last);
+}
+
+static void check_words(struct world *w, struct host_run *hr)
+{
+	struct region *r = &world_peer(w, hr)->target;
+	u32 i, lane = 16 * (hr->nr / 2);
+	u64 val;
+
+	for (i = 0; i < SC_COUNTERS - 1; i++)
+		check_word(hr, r, i,
+			   sim_get64(r->buf, world_peer(w, hr)->words + 8 * i));
+	/* the shared one is at the first host of the other side */
+	r = &w->host[(hr->nr & 1) ^ 1].target;
+	val = sim_get64(r->buf, w->host[(hr->nr & 1) ^ 1].words + 8 * i);
+	check_word(hr, r, i, val & 0xffffULL << lane);
+}
+
+static void check_receive(struct world *w, struct host_run *hr, u32 i)
+{
+	struct recv_run *rx = &hr->rx[i];
+	u32 k, a = BYTES_ZERO, c = BYTES_ZERO;
+
+	for (k = 0; k < rx->npieces; k++)
+		region_mark(&hr->recv, rx->cut[k].off, rx->cut[k].len);
+	if (hr->recv.frozen)
+		return;
+	if (rx->scrambled)
+		a = c = BYTES_SCRAMBLED;
+	else if (rx->op >= 0)
+		c = world_peer(w, hr)->op[rx->op].seed;
+	else if (rx->posted)
+		return;
+	if (!receive_is(hr, rx, 0, rx->len, a, c))
+		t_fail("final", 11, "host %u receive %u: bytes changed", hr->nr,
+		       i);
+}
+
+static void check_memory(struct world *w, struct host_run *hr)
+{
+	u32 i;
+
+	region_mark(&hr->target, hr->words, 8 * SC_COUNTERS);
+	for (i = 0; i < hr->sc->nops; i++) {
+		if (hr->op[i].op->skip)
+			continue;
+		check_local(hr, &hr->op[i]);
+		if (hr->op[i].span.len)
+			check_span(&world_peer(w, hr)->target, hr, &hr->op[i]);
+	}
+	if (is_rc(w))
+		check_words(w, hr);
+	for (i = 0; i < hr->nrecv; i++)
+		check_receive(w, hr, i);
+}
+
+/* Without a fault nothing is sent twice, and nobody gets impatient. */
+static void check_calm(struct world *w, const struct host_run *hr)
+{
+	const struct sroce_qp_host *h = hr->h;
+
+	if (w->sc->class != SC_CALM)
+		return;
+	CHECK_EQ(sim_count(h, SROCE_CNT_RETRANSMIT), 0);
+	CHECK_EQ(sim_count(h, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(h, SROCE_CNT_DUPLICATE), 0);
+	CHECK_EQ(sim_count(h, SROCE_CNT_OUT_OF_SEQ), 0);
+	CHECK_EQ(sim_count(h, SROCE_CNT_NAK_SEQ_SENT), 0);
+	CHECK_EQ(sim_count(h, SROCE_CNT_ACK_GHOST), 0);
+}
+
+/* One loss never takes a timer, if only it can be known. */
+static void check_one(struct world *w, const struct host_run *hr)
+{
+	if (w->sc->class != SC_ONE)
+		return;
+	CHECK_EQ(sim_count(hr->h, SROCE_CNT_TIMEOUT), 0);
+	if (w->weather.followed)
+		CHECK_EQ(sim_count(hr->h, SROCE_CNT_PROBE), 0);
+}
+
+static void check_success(struct world *w, const struct host_run *hr)
+{
+	enum sc_class class = w->sc->class;
+
+	if (class != SC_CALM && class != SC_ONE)
+		return;
+	if (hr->failed >= 0)
+		t_fail("final", 12, "host %u op %d failed", hr->nr, hr->failed);
+	check_calm(w, hr);
+	check_one(w, hr);
+}
+
+/**
+ * final_check() - all that can be said when a run has come to rest
+ * @w: the world
+ */
+void final_check(struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->n; i++)
+		end_sends(w, &w->host[i]);
+	for (i = 0; i < w->n; i++) {
+		struct host_run *hr = &w->host[i];
+
+		end_receives(w, hr);
+		explain_error(w, hr);
+		check_refused(w, hr);
+		check_pair(w, hr);
+		check_success(w, hr);
+		check_memory(w, hr);
+	}
+	for (i = 0; i < w->n; i++) {
+		region_check_rest(&w->host[i].local, "local");
+		region_check_rest(&w->host[i].target, "target");
+		region_check_rest(&w->host[i].recv, "receive");
+	}
+	region_check_rest(&w->ro, "forbidden");
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The least of a scenario that fails in the same way */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "shrink.h"
+
+struct shrinker {
+	struct scenario	best;
+	struct scenario	cand;
+	char		where[64];
+	u32		runs;
+};
+
+/* Which check has failed: what stands before the second colon */
+static void where_of(const struct outcome *out, char *to, u32 size)
+{
+	const char *p = strchr(out->why, ':');
+
+	p = p ? strchr(p + 1, ':') : NULL;
+	snprintf(to, size, "%.*s", p ? (int)(p - out->why) : 0, out->why);
+}
+
+static bool still_fails(struct shrinker *sh, struct outcome *out)
+{
+	char where[sizeof(sh->where)];
+
+	sh->runs++;
+	world_run(&sh->cand, false, out);
+	where_of(out, where, sizeof(where));
+	return out->failed && !strcmp(where, sh->where);
+}
+
+/* Keep @cand if it will do. */
+static bool try(struct shrinker *sh)
+{
+	struct outcome *out = malloc(sizeof(*out));
+	bool ok = still_fails(sh, out);
+
+	if (ok)
+		sh->best = sh->cand;
+	free(out);
+	sh->cand = sh->best;
+	return ok;
+}
+
+static bool *skip_flag(struct scenario *sc, u32 i)
+{
+	u32 k;
+
+	for (k = 0; k < 2 * sc->pairs; k++) {
+		if (i < sc->host[k].nops)
+			return &sc->host[k].op[i].skip;
+		i -= sc->host[k].nops;
+	}
+	if (i < sc->nacts)
+		return &sc->act[i].skip;
+	i -= sc->nacts;
+	return i < sc->nfates ? &sc->fate[i].skip : NULL;
+}
+
+/* Leave out @n things in a row; return: whether any of them can be spared. */
+static bool without(struct shrinker *sh, u32 from, u32 n)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = from; i < from + n; i++) {
+		bool *skip = skip_flag(&sh->cand, i);
+
+		if (skip && !*skip)
+			any = *skip = true;
+	}
+	return any && try(sh);
+}
+
+static bool leave_out(struct shrinker *sh)
+{
+	u32 total = 0, n, i;
+	bool any = false;
+
+	while (skip_flag(&sh->best, total))
+		total++;
+	for (n = total / 2 + 1; n; n /= 2)
+		for (i = 0; i < total; i += n)
+			any |= without(sh, i, n);
+	return any;
+}
+
+static bool zero(struct shrinker *sh, u64 *val)
+{
+	if (!*val)
+		return false;
+	*val = 0;
+	return try(sh);
+}
+
+/* An idle second pair goes. */
+static bool one_pair(struct shrinker *sh)
+{
+	u32 i, k;
+
+	if (sh->cand.pairs == 1)
+		return false;
+	for (i = 2; i < 2 * sh->cand.pairs; i++)
+		for (k = 0; k < sh->cand.host[i].nops; k++)
+			if (!sh->cand.host[i].op[k].skip)
+				return false;
+	sh->cand.pairs = 1;
+	return try(sh);
+}
+
+static bool simpler(struct shrinker *sh)
+{
+	struct scenario *c = &sh->cand;
+	bool any = false;
+	u32 i;
+
+	any |= zero(sh, &c->jitter);
+	any |= zero(sh, &c->kick_max);
+	if (c->ns_per_kb) {
+		c->ns_per_kb = 0;
+		any |= try(sh);
+	}
+	for (i = 0; i < SC_HOSTS; i++) {
+		any |= zero(sh, &c->host[i].rts_late);
+		any |= zero(sh, &c->host[i].recv_late);
+		any |= zero(sh, &c->host[i].recv_gap);
+	}
+	return any | one_pair(sh);
+}
+
+/* What befell the packets by chance is from now on a list. */
+static void write_down(struct shrinker *sh, const struct outcome *out)
+{
+	if (out->nfates > SC_FATES)
+		return;
+	sh->cand.scripted = true;
+	sh->cand.nfates = out->nfates;
+	memcpy(sh->cand.fate, out->fate, sizeof(out->fate));
+	try(sh);
+}
+
+/**
+ * shrink() - make a failing scenario as small as may be
+ * @sc: the scenario, replaced
+ * @out: what it came to
+ *
+ * Return: how many runs that took.
+ */
+u32 shrink(struct scenario *sc, const struct outcome *out)
+{
+	struct shrinker *sh = calloc(1, sizeof(*sh));
+	u32 runs;
+
+	sh->best = *sc;
+	sh->cand = *sc;
+	where_of(out, sh->where, sizeof(sh->where));
+	write_down(sh, out);
+	while (leave_out(sh) | simpler(sh))
+		;
+	*sc = sh->best;
+	runs = sh->runs;
+	free(sh);
+	return runs;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What becomes of each packet, by chance or by a script. */
+
+#include <stdlib.h>
+#include "world.h"
+
+/* Nobody gets impatient sooner. */
+#define PATIENCE (100 * SC_US)
+
+void weather_init(struct world *w)
+{
+	w->weather.r.s = w->sc->weather;
+	w->weather.jitter.s = ~w->sc->weather;
+	w->s->wire = weather_wire;
+	w->s->tx_ok = weather_tx_ok;
+}
+
+static u32 side_of(const struct world *w, const struct sroce_qp_host *h)
+{
+	u32 i;
+
+	for (i = 0; i < w->n && w->s->host[i] != h; i++)
+		;
+	return i & 1;
+}
+
+static bool chance(struct weather *we, u32 rate)
+{
+	return rate && rnd_below(&we->r, 10000) < rate;
+}
+
+static void record(struct weather *we, u32 nr, char what, u64 arg)
+{
+	we->any = true;
+	if (we->nfates < SC_FATES)
+		we->fate[we->nfates] = (struct sc_fate){
+			.what = what, .nr = nr, .arg = arg,
+		};
+	we->nfates++;
+}
+
+static bool dark(const struct world *w)
+{
+	const struct sc_faults *f = &w->sc->faults;
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		if (w->s->now >= f->dark_from[i] &&
+		    w->s->now < f->dark_from[i] + f->dark_len[i])
+			return true;
+	return false;
+}
+
+static u32 on_the_wire(const struct world *w)
+{
+	const struct sim_packet *p;
+	u32 n = 0;
+
+	for (p = w->s->wire_head; p; p = p->next)
+		n++;
+	return n;
+}
+
+static bool lost(struct world *w, const struct sc_faults *f)
+{
+	struct weather *we = &w->weather;
+
+	if (f->one == (s32)we->nr || dark(w))
+		return true;
+	if (f->queue && on_the_wire(w) >= f->queue)
+		return true;
+	if (we->burst) {
+		we->burst--;
+		return true;
+	}
+	if (!chance(we, f->drop))
+		return false;
+	we->burst = rnd_below(&we->r, 2 * f->burst);
+	if (f->burst <= 1)
+		we->burst = 0;
+	return true;
+}
+
+/* One byte changes: no CRC of 32 bits misses that. */
+static void corrupt(struct sim_packet *p, u64 arg)
+{
+	p->data[arg % p->len] ^= (arg >> 32) % 255 + 1;
+}
+
+/* The frame ends early, but not within what is read of every frame. */
+static void cut_short(struct sim_packet *p, u64 arg)
+{
+	u32 least = p->l3_len + 8 + SROCE_BTH_LEN + SROCE_ICRC_LEN;
+
+	if (p->len <= least)
+		return;
+	p->len = least + arg % (p->len - least);
+	p->data = realloc(p->data, p->len);
+}
+
+/* @tx: what became of the attempt to send, not of the packet on the wire */
+static char by_script(const struct scenario *sc, u32 nr, bool tx, u64 *arg)
+{
+	u32 i;
+
+	for (i = 0; i < sc->nfates; i++) {
+		const struct sc_fate *f = &sc->fate[i];
+
+		if (!f->skip && f->nr == nr && (f->what == 't') == tx) {
+			*arg = f->arg;
+			return f->what;
+		}
+	}
+	return 0;
+}
+
+static char by_chance(struct world *w, u32 side, u64 *arg)
+{
+	const struct sc_faults *f = &w->sc->faults;
+	struct weather *we = &w->weather;
+
+	if (!(f->dirs & BIT(side)))
+		return 0;
+	if (lost(w, f))
+		return 'd';
+	*arg = rnd64(&we->r);
+	if (chance(we, f->corrupt))
+		return 'c';
+	if (chance(we, f->cut))
+		return 'x';
+	if (f->late_max)
+		*arg %= f->late_max;
+	if (chance(we, f->dup))
+		return 'u';
+	return chance(we, f->late) ? 'l' : 0;
+}
+
+/* Whether the loss of one packet can be known by this later one */
+static void follow(struct world *w, const struct sim_packet *p)
+{
+	struct weather *we = &w->weather;
+	if (!we->lost_one || p->from != we->lost_from ||
+	    w->s->now > we->lost_when + PATIENCE)
+		return;
+	if (sim_is_response(p) == we->lost_response &&
+	    sroce_psn_diff(sim_psn(p), we->lost_psn) > 0)
+		we->followed = true;
+}
+
+static void lose_one(struct world *w, const struct sim_packet *p)
+{
+	struct weather *we = &w->weather;
+
+	we->lost_one = true;
+	we->lost_psn = sim_psn(p);
+	we->lost_from = p->from;
+	we->lost_response = sim_is_response(p);
+	we->lost_when = w->s->now;
+}
+
+/* Packets of a sender stay in order, unless they are late by chance. */
+static u64 arrival(struct world *w, const struct sim_packet *p, u32 side)
+{
+	struct weather *we = &w->weather;
+	u64 t = w->s->now + w->sc->latency;
+
+	if (w->sc->jitter)
+		t += rnd_below(&we->jitter, w->sc->jitter);
+	if (t < we->last[side])
+		t = we->last[side];
+	t += (u64)p->len * w->sc->ns_per_kb >> 10;
+	we->last[side] = t;
+	return t;
+}
+
+int weather_wire(struct sim *s, struct sim_packet *p)
+{
+	struct world *w = s->arg;
+	struct weather *we = &w->weather;
+	u32 side = side_of(w, p->from);
+	u64 arg = 0;
+	char what;
+
+	what = w->sc->scripted ? by_script(w->sc, we->nr, false, &arg) :
+				 by_chance(w, side, &arg);
+	follow(w, p);
+	p->when = arrival(w, p, side);
+	if (what)
+		record(we, we->nr, what, arg);
+	we->nr++;
+	switch (what) {
+	case 'd':
+		if (w->sc->faults.one >= 0)
+			lose_one(w, p);
+		trace_packet(w, p, "LOST");
+		return 0;
+	case 'c':
+		trace_packet(w, p, "CORRUPTED");
+		corrupt(p, arg);
+		return 1;
+	case 'x':
+		trace_packet(w, p, "CUT");
+		cut_short(p, arg);
+		return 1;
+	case 'u':
+		trace_packet(w, p, "TWICE");
+		sim_copy_later(s, p, p->when - s->now + arg);
+		return 1;
+	case 'l':
+		trace_packet(w, p, "LATE");
+		p->when += arg;
+		return 1;
+	default:
+		trace_packet(w, p, "");
+		return 1;
+	}
+}
+
+bool weather_tx_ok(struct sim *s, struct sroce_qp *qp)
+{
+	struct world *w = s->arg;
+	struct weather *we = &w->weather;
+	u32 nr = we->tries++;
+	u64 arg;
+
+	if (w->sc->scripted ? !by_script(w->sc, nr, true, &arg) :
+			      !chance(we, w->sc->faults.tx_fail))
+		return true;
+	record(we, nr, 't', 0);
+	trace_note(w, "a packet of QP %#x can't be sent, attempt %u", qp->qpn,
+		   nr);
+	return false;
+}

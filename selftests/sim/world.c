@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The applications of all hosts: post work when its time has come. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "world.h"
+
+#define STEPS_MAX	4000000
+#define BAD_KEY		0x7fff0001
+
+static bool ring_full(const struct sroce_qp_host *h)
+{
+	const struct sroce_ring *r = &h->qp.sq.ring;
+
+	return ((h->sq_prod + 1) & r->mask) == r->buf->consumer_index;
+}
+
+static bool recv_ring_full(const struct world *w, const struct host_run *hr)
+{
+	const struct sroce_rq *rq = w->sc->srq ? &w->srq[hr->nr]->rq :
+						 &hr->h->qp.rq;
+	u32 prod = w->sc->srq ? w->srq[hr->nr]->prod : hr->h->rq_prod;
+
+	return ((prod + 1) & rq->ring.mask) == rq->ring.buf->consumer_index;
+}
+
+static void spoil_wr(struct world *w, struct sim_wr *wr, const struct sc_op *op)
+{
+	u32 i;
+
+	switch (op->bad) {
+	case BAD_RKEY:
+		wr->rkey = BAD_KEY;
+		break;
+	case BAD_ACCESS:
+		wr->rkey = w->ro.buf->key;
+		wr->remote_addr = w->ro.buf->mr.iova;
+		break;
+	case BAD_ALIGN:
+		wr->remote_addr += 4;
+		break;
+	case BAD_LKEY:
+		for (i = 0; !wr->sge[i].length; i++)
+			;
+		wr->sge[i].lkey = BAD_KEY;
+		break;
+	case BAD_LKEY_LATE:
+		for (i = op->nsge - 1; !wr->sge[i].length; i--)
+			;
+		wr->sge[i].lkey = BAD_KEY;
+		break;
+	case BAD_OPCODE:
+		wr->opcode = 0x77;
+		break;
+	case BAD_SGES:
+		wr->num_sge = w->sc->cfg.max_sge + 1;
+		break;
+	case BAD_ATOMIC_LEN:
+		wr->num_sge = 1;
+		wr->sge[0].length = 7;
+		break;
+	case BAD_UD_LEN:
+		wr->data = NULL;
+		wr->flags &= ~IB_SEND_INLINE;
+		wr->num_sge = 1;
+		wr->sge[0].length = sc_mtu(w->sc) + 1;
+		break;
+	case BAD_AH:
+		wr->ah = SIM_AHS;
+		break;
+	case BAD_QKEY:
+		wr->remote_qkey ^= 1;
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_target(struct world *w, struct host_run *hr,
+		       struct op_run *run, struct sim_wr *wr)
+{
+	struct host_run *peer = world_peer(w, hr);
+	const struct sc_op *op = run->op;
+	struct sim_buf *b;
+	u64 off;
+
+	if (sc_is_send(op->opcode))
+		return;
+	if (sc_is_atomic(op->opcode)) {
+		if (sc_shared_word(op))
+			peer = &w->host[(hr->nr & 1) ^ 1];
+		off = peer->words + 8 * op->word;
+	} else {
+		off = run->target->off;
+	}
+	b = peer->target.buf;
+	if (op->bad == BAD_RANGE)
+		off = b->mr.length - op->len + 1;
+	wr->remote_addr = b->mr.iova + off;
+	wr->rkey = peer->target.buf->key;
+	wr->compare_add = op->opcode == IB_WR_ATOMIC_CMP_AND_SWP ?
+			  run->compare : run->add;
+	wr->swap = run->add;
+}
+
+static void post_op(struct world *w, struct host_run *hr, u32 i)
+{
+	struct op_run *run = &hr->op[i];
+	const struct sc_op *op = run->op;
+	struct sim_wr wr = {
+		.wr_id = i, .opcode = op->opcode, .flags = op->flags,
+		.ex = run->seed, .num_sge = op->nsge,
+	};
+	u8 data[sizeof(wr.sge)];
+	u32 k;
+
+	for (k = 0; k < op->nsge; k++)
+		wr.sge[k] = sim_sge(hr->local.buf, run->cut[k].off,
+				    run->cut[k].len);
+	if (op->flags & IB_SEND_INLINE || op->bad == BAD_INLINE) {
+		wr.flags |= IB_SEND_INLINE;
+		wr.data = data;
+		wr.data_len = op->bad == BAD_INLINE ? w->sc->cfg.max_inline + 1 :
+						      op->len;
+		for (k = 0; k < wr.data_len; k++)
+			data[k] = sim_pattern(k, run->seed);
+	}
+	if (w->sc->cfg.type == IB_QPT_UD) {
+		wr.ah = hr->nr & 1;
+		wr.remote_qpn = w->host[op->dest].h->qp.qpn;
+		wr.remote_qkey = w->host[op->dest].h->qp.attr.qkey;
+	} else {
+		put_target(w, hr, run, &wr);
+	}
+	spoil_wr(w, &wr, op);
+	run->posted = true;
+	sim_put_send(hr->h, &wr);
+}
+
+/* Whether the next work request may be posted, once its time has come */
+static bool may_post(const struct host_run *hr)
+{
+	return hr->next < hr->sc->nops && hr->rts && !hr->dead &&
+	       hr->h->qp.state >= IB_QPS_RTS && !ring_full(hr->h);
+}
+
+static void skip_ops(struct host_run *hr)
+{
+	while (hr->next < hr->sc->nops && hr->op[hr->next].op->skip)
+		hr->next++;
+}
+
+static void post_sends(struct world *w, struct host_run *hr)
+{
+	u32 n = 0;
+
+	skip_ops(hr);
+	while (may_post(hr) && hr->op[hr->next].op->when <= w->s->now) {
+		post_op(w, hr, hr->next++);
+		if (++n == w->sc->batch) {
+			sim_doorbell(hr->h);
+			n = 0;
+		}
+		skip_ops(hr);
+	}
+	if (n)
+		sim_doorbell(hr->h);
+}
+
+static void post_recv(struct world *w, struct host_run *hr)
+{
+	struct recv_run *rx = &hr->rx[hr->recv_posted];
+	struct ib_sge sge[2];
+	u32 i;
+
+	for (i = 0; i < rx->npieces; i++) {
+		sge[i] = sim_sge(hr->recv.buf, rx->cut[i].off, rx->cut[i].len);
+		if (rx->bad_key)
+			sge[i].lkey = BAD_KEY;
+	}
+	rx->posted = true;
+	if (w->sc->srq)
+		sim_put_srq(w->srq[hr->nr], hr->recv_posted, sge, rx->npieces);
+	else
+		sim_put_recv(hr->h, hr->recv_posted, sge, rx->npieces);
+	hr->recv_posted++;
+}
+
+static u64 recv_when(const struct host_run *hr)
+{
+	return hr->sc->recv_late + hr->recv_posted * hr->sc->recv_gap;
+}
+
+static bool may_recv(const struct world *w, const struct host_run *hr)
+{
+	return hr->recv_posted < hr->nrecv && (w->sc->srq || !hr->dead) &&
+	       !recv_ring_full(w, hr);
+}
+
+static void post_recvs(struct world *w, struct host_run *hr)
+{
+	bool any = false;
+
+	for (; may_recv(w, hr) && recv_when(hr) <= w->s->now; any = true)
+		post_recv(w, hr);
+	/* whoever posts to a QP in error has it flushed sooner or later */
+	if (any && !w->sc->srq && hr->h->qp.state == IB_QPS_ERR)
+		sim_doorbell(hr->h);
+}
+
+static void enter(struct world *w, struct host_run *hr, enum ib_qp_state to)
+{
+	trace_note(w, "host %u: from state %u to %u", hr->nr, hr->h->qp.state,
+		   to);
+	sim_enter(hr->h, to);
+	if (to == IB_QPS_RTS)
+		pulse_renew(hr);
+	sim_doorbell(hr->h);
+}
+
+static void stop_sending(struct world *w, struct host_run *hr,
+			 const struct sc_act *act)
+{
+	struct sroce_qp *qp = &hr->h->qp;
+
+	if (qp->state != IB_QPS_RTS || hr->resume != NEVER)
+		return;
+	hr->h->events &= ~BIT(IB_EVENT_SQ_DRAINED);
+	qp->attr.en_sqd_async_notify = act->kind == ACT_SQD_NOTIFY;
+	hr->resume = w->s->now + act->len;
+	enter(w, hr, IB_QPS_SQD);
+}
+
+/* Told once, when all is done that was begun; and only who asked is told. */
+static void check_drained(const struct host_run *hr)
+{
+	const struct sroce_qp *qp = &hr->h->qp;
+	bool told = hr->h->events & BIT(IB_EVENT_SQ_DRAINED);
+
+	CHECK_EQ(told, qp->attr.en_sqd_async_notify && qp->drained);
+	CHECK_EQ(qp->drained, sroce_req_idle(qp));
+}
+
+static void do_act(struct world *w, const struct sc_act *act)
+{
+	struct host_run *hr = &w->host[act->host];
+
+	if (hr->dead)
+		return;
+	trace_note(w, "host %u: act %u", act->host, act->kind);
+	switch (act->kind) {
+	case ACT_REVOKE_LOCAL:
+		region_revoke(&hr->local);
+		break;
+	case ACT_REVOKE_TARGET:
+		region_revoke(&hr->target);
+		break;
+	case ACT_REVOKE_RECV:
+		region_revoke(&world_recvs(w, hr)->recv);
+		break;
+	case ACT_ERR:
+		hr->told_err = true;
+		enter(w, hr, IB_QPS_ERR);
+		break;
+	case ACT_SQD:
+	case ACT_SQD_NOTIFY:
+		stop_sending(w, hr, act);
+		break;
+	case ACT_RESET:
+		hr->dead = true;
+		enter(w, hr, IB_QPS_RESET);
+		break;
+	default:
+		hr->dead = true;
+		sim_destroy(hr->h);
+	}
+}
+
+static void change_states(struct world *w, struct host_run *hr)
+{
+	enum ib_qp_state state = hr->h->qp.state;
+	u64 now = w->s->now;
+
+	if (!hr->rts && hr->sc->rts_late <= now) {
+		hr->rts = true;
+		if (state == IB_QPS_RTR)
+			enter(w, hr, IB_QPS_RTS);
+	}
+	if (hr->resume <= now) {
+		hr->resume = NEVER;
+		if (state == IB_QPS_SQD) {
+			check_drained(hr);
+			enter(w, hr, IB_QPS_RTS);
+		}
+	}
+	if (state == IB_QPS_SQE && hr->recover == NEVER)
+		hr->recover = now + 50 * SC_US;
+	if (hr->recover <= now) {
+		hr->recover = NEVER;
+		if (state == IB_QPS_SQE)
+			enter(w, hr, IB_QPS_RTS);
+	}
+}
+
+/* The user reads the completions, which were checked as they were posted. */
+static void poll(struct host_run *hr)
+{
+	hr->h->scq.n = 0;
+	hr->h->rcq.n = 0;
+}
+
+static void act(struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->n; i++)
+		poll(&w->host[i]);
+	for (i = 0; i < w->sc->nacts; i++) {
+		const struct sc_act *a = &w->sc->act[i];
+
+		if (a->skip || w->acted[i] || a->when > w->s->now)
+			continue;
+		w->acted[i] = true;
+		do_act(w, a);
+	}
+	for (i = 0; i < w->n; i++) {
+		change_states(w, &w->host[i]);
+		post_recvs(w, &w->host[i]);
+	}
+	for (i = 0; i < w->n; i++)
+		post_sends(w, &w->host[i]);
+}
+
+static u64 sooner(u64 t, u64 when)
+{
+	return when < t ? when : t;
+}
+
+/* When act() has something to do again; what waits for a completion hasn't. */
+static u64 next_act(const struct world *w)
+{
+	u64 t = NEVER;
+	u32 i;
+
+	for (i = 0; i < w->sc->nacts; i++)
+		if (!w->sc->act[i].skip && !w->acted[i])
+			t = sooner(t, w->sc->act[i].when);
+	for (i = 0; i < w->n; i++) {
+		const struct host_run *hr = &w->host[i];
+
+		t = sooner(t, hr->resume);
+		t = sooner(t, hr->recover);
+		if (!hr->rts)
+			t = sooner(t, hr->sc->rts_late);
+		if (may_recv(w, hr))
+			t = sooner(t, recv_when(hr));
+		if (may_post(hr))
+			t = sooner(t, hr->op[hr->next].op->when);
+	}
+	return t;
+}
+
+static bool turn(struct world *w)
+{
+	u64 t;
+
+	act(w);
+	pulse_feel(w);
+	t = next_act(w);
+	if (w->sc->kick_max)
+		w->s->kick_delay = rnd_below(&w->r, w->sc->kick_max);
+	if (sim_step_until(w->s, t)) {
+		pulse_feel(w);
+		return true;
+	}
+	if (t == NEVER)
+		return false;
+	if (w->s->now < t)
+		w->s->now = t;
+	return true;
+}
+
+static struct outcome *told;
+
+static void on_fail(const char *file, int line, const char *why)
+{
+	if (told->failed)
+		return;
+	told->failed = true;
+	snprintf(told->why, sizeof(told->why), "%s:%d: %s", file, line, why);
+}
+
+static void sum_up(struct world *w, struct outcome *out)
+{
+	u32 i, k;
+
+	for (i = 0; i < w->n; i++) {
+		for (k = 0; k < SROCE_CNT_NUM; k++)
+			out->counters.c[k] += w->host[i].h->counters.c[k];
+		out->ops += w->host[i].done;
+	}
+	out->packets = w->s->sent;
+	out->nfates = w->weather.nfates;
+	memcpy(out->fate, w->weather.fate, sizeof(out->fate));
+}
+
+static void free_packets(struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->n; i++)
+		while (w->host[i].h->txq) {
+			struct sim_packet *p = w->host[i].h->txq;
+
+			w->host[i].h->txq = p->next;
+			sim_packet_free(p);
+		}
+}
+
+/**
+ * world_run() - have a scenario happen
+ * @sc: the scenario
+ * @verbose: print each packet, completion and change
+ * @out: what it came to
+ */
+void world_run(const struct scenario *sc, bool verbose, struct outcome *out)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	u32 i;
+
+	memset(out, 0, sizeof(*out));
+	told = out;
+	t_on_fail = on_fail;
+	w->sc = sc;
+	w->verbose = verbose;
+	world_setup(w);
+	while (!out->failed && turn(w)) {
+		if (w->s->steps > STEPS_MAX)
+			CHECK(!"comes to rest");
+	}
+	if (!out->failed)
+		final_check(w);
+	if (verbose && out->failed)
+		printf("FAILED at %llu us: %s\n", w->s->now / SC_US, out->why);
+	sum_up(w, out);
+	for (i = 0; i < w->n; i++) {
+		region_free(&w->host[i].local);
+		region_free(&w->host[i].target);
+		region_free(&w->host[i].recv);
+	}
+	region_free(&w->ro);
+	free_packets(w);
+	sim_end(w->s);
+	free(w);
+	t_on_fail = NULL;
+}
