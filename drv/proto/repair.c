@@ -306,9 +306,14 @@ void sroce_req_timer(struct sroce_qp *qp)
  */
 void sroce_req_rnr_over(struct sroce_qp *qp)
 {
-	if (!qp->req.rnr_wait)
+	struct sroce_req *req = &qp->req;
+
+	if (!req->rnr_wait)
 		return;
-	qp->req.rnr_wait = false;
-	qp->req.repair.tried = false;
+	req->rnr_wait = false;
+	/* what was sent again before was refused as well */
+	req->repair.tried = false;
+	req->repair.last = req->acked;
+	req->repair.n = 0;
 	sroce_repair_gap(qp);
 }

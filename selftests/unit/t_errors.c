@@ -122,6 +122,38 @@ static void rnr_delay(void)
 	xfers_end(&t);
 }
 
+/*
+ * Receives one by one, after RNR waits; ATOMIC acks in between move things on
+ * while what follows is refused. Each wait ends with a packet, without timers.
+ */
+static void rnr_again(u32 ops)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+	struct xfers t;
+	u32 i;
+
+	t_case("errors: %u times RNR, an atomic before each", ops);
+	cfg.retry_cnt = 0;
+	cfg.timeout = 14;
+	cfg.min_rnr_timer = 8;
+	xfers_init(&t, &cfg, 65536, 4096);
+	for (i = 0; i < ops; i++) {
+		wr = xfer_make(&t, IB_WR_RDMA_WRITE_WITH_IMM, 3000);
+		sim_put_send(&t.s->a, &wr);
+		xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
+	}
+	sim_doorbell(&t.s->a);
+	for (i = 0; i < ops; i++) {
+		sim_run_until(t.s, (i + 1) * SIM_MS);
+		xfer_recv(&t, 2 * i);
+	}
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_end(&t);
+}
+
 static int cut(struct sim *s, struct sim_packet *p)
 {
 	(void)p;
@@ -448,6 +480,8 @@ void test_errors(void)
 	rnr_exhausted(0);
 	rnr_exhausted(3);
 	rnr_delay();
+	rnr_again(2);
+	rnr_again(8);
 	peer_gone(0);
 	peer_gone(3);
 	peer_goes_midway();
