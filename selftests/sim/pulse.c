@@ -122,11 +122,13 @@ static bool may_be_silent(struct world *w, struct host_run *hr)
 
 	if (!world_alive(world_peer(w, hr)))
 		return true;
+	/* a queue as long as the timeout is as good as a loss */
+	if (sc->ns_per_kb)
+		return true;
 	/* eight timeouts in a row, with probes in between, can't be chance */
 	if (sc->class == SC_LOSS || sc->class == SC_BACKN)
 		return sc->cfg.retry_cnt < 7;
-	/* a queue as long as the timeout is as good as a loss */
-	return w->weather.any || sc->ns_per_kb;
+	return w->weather.any;
 }
 
 static void check_exceeded(struct world *w, struct host_run *hr)
