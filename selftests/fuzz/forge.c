@@ -53,6 +53,9 @@ static u32 psn_of(const struct sroce_qp *qp, bool response, const u8 *r)
 	case 6:
 		base += 0x800000;
 		break;
+	case 7:
+		base = qp->req.acked;
+		break;
 	default:
 		break;
 	}
@@ -73,6 +76,8 @@ static u32 payload_of(const struct sroce_qp *qp, u32 flags, const u8 *r)
 			want = min(qp->mtu, wqe->length - off);
 	} else if (flags & SROCE_WRITING && !(flags & SROCE_START)) {
 		want = min(qp->mtu, qp->resp.remaining);
+	} else if (flags & SROCE_ATOMIC) {
+		want = sizeof(u64);
 	}
 	switch (r[5] & 7) {
 	case 0:
@@ -150,6 +155,40 @@ static void spoil(struct sroce_pkt *p, struct sroce_qp_host *from,
 	}
 }
 
+/* A READ or atomic that the responder remembers, once more, or nearly so */
+static void again(const struct sroce_qp *qp, struct sroce_pkt *p, const u8 *r)
+{
+	const struct sroce_res *res;
+	u32 off, whole;
+
+	if (!qp->resp.nres)
+		return;
+	res = &qp->resp.res[r[10] % qp->resp.nres];
+	off = r[11] % 8;
+	p->psn = sroce_psn_add(res->first_psn, off);
+	off *= qp->mtu;
+	p->rkey = res->rkey;
+	p->va = res->va + off;
+	p->length = res->length - off;
+	whole = (r[9] >> 5) * qp->mtu;
+	if (whole && whole < p->length)
+		p->length = whole;
+	switch (r[8]) {
+	case 0:
+		p->rkey ^= 1;
+		break;
+	case 1:
+		p->va++;
+		break;
+	case 2:
+		p->length += qp->mtu + 1;
+		break;
+	case 3:
+		p->length--;
+		break;
+	}
+}
+
 static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 		 const u8 *r)
 {
@@ -179,6 +218,8 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 	p->compare = r[15];
 	p->imm = rec16(r, 14);
 	p->inv_rkey = rec16(r, 14);
+	if ((r[4] & 0xf8) == 0xf8 && flags & (SROCE_READING | SROCE_ATOMIC))
+		again(qp, p, r);
 }
 
 /* r: 1 opcode, 2 flags, 3 and 4 PSN, 5 and 6 payload, 8 memory, 9 length, 10

@@ -15,6 +15,7 @@ static const struct {
 	{ "wqe", test_wqe },
 	{ "rc", test_rc },
 	{ "loss", test_loss },
+	{ "replay", test_replay },
 	{ "errors", test_errors },
 	{ "hostile", test_hostile },
 	{ "state", test_state },

@@ -12,6 +12,7 @@ void test_icrc(void);
 void test_wqe(void);
 void test_rc(void);
 void test_loss(void);
+void test_replay(void);
 void test_errors(void);
 void test_hostile(void);
 void test_state(void);
