@@ -18,7 +18,7 @@ static const u32 rnr_us[32] = {
 
 /*
  * The responder has executed all requests before @end, which can't lie within a
- * READ: that is executed as a whole. @gap: it reports that @end is missing.
+ * READ: that is executed as a whole. @gap: it wants @end to be sent again.
  */
 static void advance(struct sroce_qp *qp, u32 end, bool gap)
 {
@@ -183,7 +183,8 @@ static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	bool rnr = (pkt->syndrome & SROCE_AETH_TYPE) == SROCE_AETH_RNR;
 	bool gap = !rnr && value == SROCE_NAK_PSN_SEQ;
 
-	advance(qp, pkt->psn, gap);
+	/* who puts a packet off has it, as little as it helps */
+	advance(qp, pkt->psn, gap || rnr);
 	sroce_repair_responses(qp, qp->req.acked);
 	settle(qp);
 	if (!sroce_qp_may_send(qp))

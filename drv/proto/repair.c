@@ -123,7 +123,7 @@ static void skip_acked(struct sroce_qp *qp)
 /**
  * sroce_repair_acked() - req.acked has moved
  * @qp: the QP
- * @gap: the peer reports a gap there
+ * @gap: the peer reports a gap there, or puts off what it has
  */
 void sroce_repair_acked(struct sroce_qp *qp, bool gap)
 {

@@ -16,6 +16,7 @@ static const struct {
 	{ "rc", test_rc },
 	{ "loss", test_loss },
 	{ "replay", test_replay },
+	{ "peer", test_peer },
 	{ "errors", test_errors },
 	{ "hostile", test_hostile },
 	{ "state", test_state },

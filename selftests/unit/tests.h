@@ -13,6 +13,7 @@ void test_wqe(void);
 void test_rc(void);
 void test_loss(void);
 void test_replay(void);
+void test_peer(void);
 void test_errors(void);
 void test_hostile(void);
 void test_state(void);
