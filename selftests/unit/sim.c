@@ -335,11 +335,6 @@ u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len)
 	return sim_byte(b, off);
 }
 
-u8 sim_pattern(u64 i, u32 seed)
-{
-	return (i * 167 + (i >> 8) * 13 + seed * 31 + 1) ^ seed >> 8;
-}
-
 void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed)
 {
 	u64 i, k, n;

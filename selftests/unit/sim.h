@@ -168,7 +168,6 @@ struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
 u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);
-u8 sim_pattern(u64 i, u32 seed);
 void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 u64 sim_get64(const struct sim_buf *b, u64 off);
@@ -203,6 +202,12 @@ void sim_send(struct sim *s, struct sim_packet *p);
 void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay);
 void sim_seal(struct sim_packet *p);
 void sim_packet_free(struct sim_packet *p);
+
+/* Byte number @i of what @seed stands for */
+static inline u8 sim_pattern(u64 i, u32 seed)
+{
+	return (i * 167 + (i >> 8) * 13 + seed * 31 + 1) ^ seed >> 8;
+}
 
 static inline u64 sim_count(const struct sroce_qp_host *h, enum sroce_counter c)
 {
