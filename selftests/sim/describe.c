@@ -20,6 +20,7 @@ const char *sc_op_name(u32 opcode)
 		[IB_WR_RDMA_READ] = "READ",
 		[IB_WR_ATOMIC_CMP_AND_SWP] = "CMP_SWP",
 		[IB_WR_ATOMIC_FETCH_AND_ADD] = "FETCH_ADD",
+		[SROCE_WR_ATOMIC_WRITE] = "ATOMIC_WRITE",
 	};
 
 	return names[opcode];
@@ -59,6 +60,8 @@ static void print_op(const struct sc_op *op, u32 host, u32 i, bool ud)
 		printf(" inline");
 	else if (op->nsge != 1)
 		printf(" %u SGEs", op->nsge);
+	if (op->deep)
+		printf(" of zeros");
 	if (op->flags & IB_SEND_FENCE)
 		printf(" fence");
 	if (op->flags & IB_SEND_SOLICITED)

@@ -100,13 +100,15 @@ static void explain_error(struct world *w, struct host_run *hr)
 	    !hr->recv_failed)
 		t_fail("final", 5, "host %u: events %#x for no reason",
 		       hr->nr, events);
-	if (lost && !hr->dead)
-		CHECK(events & BIT(IB_EVENT_QP_FATAL));
 	if (!in_error(hr))
 		return;
 	if (!hr->told_err && hr->failed < 0 && !oracle_offended(w, hr) &&
-	    !lost && !hr->recv_failed)
-		t_fail("final", 6, "host %u: in error for no reason", hr->nr);
+	    !hr->recv_failed) {
+		if (!lost)
+			t_fail("final", 6, "host %u: in error for no reason",
+			       hr->nr);
+		CHECK(events & BIT(IB_EVENT_QP_FATAL));
+	}
 	if (w->sc->srq)
 		CHECK(events & BIT(IB_EVENT_QP_LAST_WQE_REACHED));
 }
@@ -172,10 +174,9 @@ static void check_local(struct host_run *hr, struct op_run *run)
 	u32 a = run->seed, c = run->seed, i;
 	u64 at = 0;
 
-	if (run->op->flags & IB_SEND_INLINE)
+	if (run->op->flags & IB_SEND_INLINE || run->op->deep)
 		return;
-	if (run->op->opcode == IB_WR_RDMA_READ ||
-	    sc_is_atomic(run->op->opcode))
+	if (sc_fetches(run->op->opcode))
 		a = BYTES_ZERO;
 	if (run->reused)
 		a = c = BYTES_SCRAMBLED;
@@ -184,7 +185,7 @@ static void check_local(struct host_run *hr, struct op_run *run)
 
 		region_mark(&hr->local, p->off, p->len);
 		if (hr->local.frozen ||
-		    (sc_is_atomic(run->op->opcode) && !run->reused))
+		    (a == BYTES_ZERO && sc_is_atomic(run->op->opcode)))
 			continue;
 		if (!bytes_are(hr->local.buf, p->off, p->len, at, a, c))
 			t_fail("final", 8, "host %u op %u: local bytes changed",

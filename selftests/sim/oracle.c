@@ -11,6 +11,7 @@ static const u8 wc_of[] = {
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[SROCE_WR_ATOMIC_WRITE] = SROCE_WC_ATOMIC_WRITE,
 };
 
 static bool is_rc(const struct world *w)
@@ -18,11 +19,17 @@ static bool is_rc(const struct world *w)
 	return w->sc->cfg.type == IB_QPT_RC;
 }
 
+/* So long that PSNs could not be told apart */
+static bool too_long(const struct world *w, const struct sc_op *op)
+{
+	return op->deep && op->len / sc_mtu(w->sc) >= 1 << 23;
+}
+
 /* Over UC and UD nobody hears of what the other side thinks of it. */
 static bool must_fail(const struct world *w, const struct sc_op *op)
 {
 	if (op->bad == BAD_LKEY || op->bad == BAD_LKEY_LATE ||
-	    sc_bad_local(op->bad))
+	    sc_bad_local(op->bad) || too_long(w, op))
 		return true;
 	return op->bad && is_rc(w);
 }
@@ -58,7 +65,8 @@ static void reuse_local(struct host_run *hr, struct op_run *run)
 {
 	u32 i;
 
-	if (run->op->flags & IB_SEND_INLINE || hr->local.frozen)
+	if (run->op->flags & IB_SEND_INLINE || run->op->deep ||
+	    hr->local.frozen)
 		return;
 	for (i = 0; i < run->op->nsge; i++)
 		bytes_set(&hr->local, run->cut[i].off, run->cut[i].len, 0,
@@ -106,11 +114,11 @@ static void check_effect(struct world *w, struct host_run *hr,
 {
 	const struct sc_op *op = run->op;
 
-	if (!is_rc(w))
+	if (!is_rc(w) || op->deep)
 		return;
-	if (sc_is_atomic(op->opcode))
+	if (sc_is_atomic(op->opcode) && sc_fetches(op->opcode))
 		check_atomic(hr, run);
-	else if (op->opcode == IB_WR_RDMA_READ && !hr->local.frozen &&
+	else if (sc_fetches(op->opcode) && !hr->local.frozen &&
 		 !local_is(hr, run, run->seed, run->seed))
 		t_fail("oracle", 3, "host %u op %u: wrong bytes read", hr->nr,
 		       (u32)(run - hr->op));
@@ -226,7 +234,8 @@ static bool may_fail(struct world *w, struct host_run *hr,
 		return op->bad == BAD_OPCODE || op->bad == BAD_SGES ||
 		       op->bad == BAD_INLINE || op->bad == BAD_AH;
 	case IB_WC_LOC_LEN_ERR:
-		return op->bad == BAD_ATOMIC_LEN || op->bad == BAD_UD_LEN;
+		return op->bad == BAD_ATOMIC_LEN || op->bad == BAD_UD_LEN ||
+		       too_long(w, op);
 	case IB_WC_RETRY_EXC_ERR:
 	case IB_WC_RNR_RETRY_EXC_ERR:
 		if (is_rc(w))

@@ -52,6 +52,22 @@ static void choose_psn(struct maker *m)
 	}
 }
 
+static void choose_small(struct maker *m)
+{
+	struct sim_cfg *c = &m->sc->cfg;
+
+	if (once_in(m, 2))
+		c->rd_atomic = c->dest_rd_atomic = 1;
+	if (once_in(m, 2))
+		c->slots = 1 << range(m, 1, 4);
+	if (once_in(m, 2))
+		c->rq_slots = 1 << range(m, 1, 4);
+	if (once_in(m, 2))
+		m->sc->store = range(m, 1, 20);
+	if (once_in(m, 3))
+		c->cqe = range(m, 1, 40);
+}
+
 static void choose_cfg(struct maker *m)
 {
 	struct scenario *sc = m->sc;
@@ -82,6 +98,10 @@ static void choose_cfg(struct maker *m)
 	}
 	if (sc->class == SC_HOST || sc->class == SC_ALL)
 		c->slots = 1 << range(m, 1, 5);
+	if (sc->class == SC_LONG)
+		c->rd_atomic = c->dest_rd_atomic = range(m, 2, 16);
+	if (sc->class == SC_SMALL || (sc->class == SC_ALL && once_in(m, 2)))
+		choose_small(m);
 }
 
 static void choose_wire(struct maker *m)
@@ -157,6 +177,8 @@ static void choose_faults(struct maker *m)
 		break;
 	case SC_LOSS:
 	case SC_BACKN:
+	case SC_SMALL:
+	case SC_LONG:
 		f->drop = rate(m);
 		break;
 	case SC_MESS:
@@ -218,7 +240,7 @@ static u32 choose_opcode(struct maker *m)
 		IB_WR_SEND, IB_WR_SEND_WITH_IMM, IB_WR_SEND_WITH_INV,
 		IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM,
 		IB_WR_RDMA_READ, IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP,
-		IB_WR_ATOMIC_FETCH_AND_ADD,
+		IB_WR_ATOMIC_FETCH_AND_ADD, SROCE_WR_ATOMIC_WRITE,
 	};
 	static const u32 uc[] = {
 		IB_WR_SEND, IB_WR_SEND_WITH_IMM, IB_WR_RDMA_WRITE,
@@ -235,18 +257,26 @@ static u32 choose_opcode(struct maker *m)
 	}
 }
 
+/* Whether a later one uses the memory of a work request */
+static bool is_shared(const struct sc_host *h, u32 k)
+{
+	u32 i;
+
+	for (i = k + 1; i < h->nops; i++)
+		if (h->op[i].of == (s16)k)
+			return true;
+	return false;
+}
+
 /* A work request that shares memory with an earlier one, in a defined order */
 static s16 relate(struct maker *m, struct sc_host *h, struct sc_op *op)
 {
-	u32 i, k;
+	u32 k;
 
 	if (m->sc->cfg.type != IB_QPT_RC || !h->nops || !once_in(m, 3))
 		return -1;
 	k = below(m, h->nops);
-	for (i = 0; i < h->nops; i++)
-		if (h->op[i].of == (s16)k)
-			return -1;
-	if (h->op[k].of >= 0 || !h->op[k].len)
+	if (is_shared(h, k) || h->op[k].of >= 0 || !h->op[k].len || h->op[k].deep)
 		return -1;
 	if (op->opcode == IB_WR_RDMA_READ && sc_is_write(h->op[k].opcode)) {
 		op->len = h->op[k].len;
@@ -282,7 +312,8 @@ static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 		op->flags |= IB_SEND_FENCE;
 	op->hit = !once_in(m, 3);
 	op->word = below(m, SC_COUNTERS);
-	if (op->opcode == IB_WR_ATOMIC_CMP_AND_SWP && sc_shared_word(op))
+	/* who else would know what it is to be compared with, or has become? */
+	if (op->opcode != IB_WR_ATOMIC_FETCH_AND_ADD && sc_shared_word(op))
 		op->word = 0;
 	op->dest = (nr & 1) ^ 1;
 	if (m->sc->pairs > 1 && once_in(m, 2))
@@ -290,7 +321,7 @@ static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 	op->of = relate(m, h, op);
 	op->nsge = range(m, op->len ? 1 : 0, once_in(m, 2) ? 1 : SC_SGES);
 	if (op->len <= m->sc->cfg.max_inline && once_in(m, 4) &&
-	    op->opcode != IB_WR_RDMA_READ && !sc_is_atomic(op->opcode))
+	    !sc_fetches(op->opcode))
 		op->flags |= IB_SEND_INLINE;
 	if (m->bytes + op->len > BYTES_MAX)
 		return;
@@ -343,8 +374,9 @@ static bool can_be(const struct sc_op *op, u32 bad)
 	case BAD_ACCESS:
 		return !sc_is_send(o) && op->len;
 	case BAD_ALIGN:
-	case BAD_ATOMIC_LEN:
 		return sc_is_atomic(o);
+	case BAD_ATOMIC_LEN:
+		return sc_is_atomic(o) && !(op->flags & IB_SEND_INLINE);
 	case BAD_LKEY:
 	case BAD_LKEY_LATE:
 		return !(op->flags & IB_SEND_INLINE) && op->len && op->nsge;
@@ -389,7 +421,7 @@ static void spoil(struct maker *m, struct sc_op *op)
 static void spoil_some(struct maker *m)
 {
 	struct scenario *sc = m->sc;
-	u32 i, k, n = range(m, 1, 3);
+	u32 i, n = range(m, 1, 3);
 
 	for (i = 0; i < n; i++) {
 		struct sc_host *h = &sc->host[below(m, 2 * sc->pairs)];
@@ -398,13 +430,38 @@ static void spoil_some(struct maker *m)
 		if (!h->nops)
 			continue;
 		at = below(m, h->nops);
-		for (k = 0; k < h->nops && h->op[k].of != (s16)at; k++)
-			;
-		if (k == h->nops)
+		if (!is_shared(h, at))
 			spoil(m, &h->op[at]);
 	}
 	if (once_in(m, 10) && sc->cfg.type == IB_QPT_RC)
 		sc->host[1].no_access = true;
+}
+
+/* The last of them are so long that they don't end before the QP does. */
+static void make_long(struct maker *m)
+{
+	struct sc_host *h = &m->sc->host[0];
+	u32 i, n = range(m, 2, 20), when = range(m, 30, 200) * SC_US;
+
+	for (i = h->nops > n ? h->nops - n : 0; i < h->nops; i++) {
+		struct sc_op *op = &h->op[i];
+
+		if (op->of >= 0 || is_shared(h, i))
+			continue;
+		*op = (struct sc_op){
+			.opcode = IB_WR_RDMA_READ, .deep = true, .nsge = 1,
+			.len = 1U << range(m, 26, 31), .of = -1,
+			.flags = op->flags & IB_SEND_SIGNALED,
+		};
+	}
+	/* whoever is left alone would go on for long */
+	for (i = 0; i < 2; i++)
+		m->sc->act[m->sc->nacts++] = (struct sc_act){
+			.kind = range(m, 0, 1) ? ACT_ERR :
+				range(m, ACT_RESET, ACT_DESTROY),
+			.host = i, .when = when + i * 30 * SC_US,
+		};
+	m->sc->kick_max = range(m, 30, 90) * SC_US;
 }
 
 static void make_acts(struct maker *m)
@@ -438,9 +495,10 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	sc->class = class < 0 ? seed % SC_CLASS_NUM : (u32)class;
 	rnd64(&m.r);
 	choose_cfg(&m);
-	sc->pairs = once_in(&m, 4) ? SC_PAIRS : 1;
+	sc->pairs = once_in(&m, 4) && sc->class != SC_LONG ? SC_PAIRS : 1;
 	sc->srq = (sc->class == SC_RNR || sc->class == SC_ALL ||
 		   sc->class == SC_LIFE || sc->class == SC_UC ||
+		   sc->class == SC_SMALL ||
 		   sc->class == SC_UD) && once_in(&m, 3);
 	sc->backn[below(&m, 2)] = sc->class == SC_BACKN;
 	if (sc->class == SC_RNR && once_in(&m, 3))
@@ -459,4 +517,6 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 		spoil_some(&m);
 	if (sc->class == SC_LIFE || (sc->class == SC_ALL && once_in(&m, 2)))
 		make_acts(&m);
+	if (sc->class == SC_LONG)
+		make_long(&m);
 }

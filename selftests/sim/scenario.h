@@ -28,6 +28,8 @@
 	C(RNR, rnr, "receives posted late, and shared")			\
 	C(HOST, host, "no memory, no route, no CPU, small queues")	\
 	C(BAD, bad, "wrong requests")					\
+	C(SMALL, small, "small queues, CQs and stores, few READs at a time") \
+	C(LONG, long, "READs of gigabytes, cut short")			\
 	C(LIFE, life, "deregistration, errors, SQD, reset, destroy")	\
 	C(BACKN, backn, "a peer that keeps nothing out of order")	\
 	C(UC, uc, "unreliable connection")				\
@@ -68,6 +70,7 @@ struct sc_op {
 	u8	dest;		/* UD: host it goes to */
 	u8	word;		/* atomics: which counter */
 	bool	hit;		/* CMP_SWP finds what it compares with */
+	bool	deep;		/* READ of memory that is all zeros */
 	s16	of;		/* READ: what that WRITE wrote; fenced WRITE:
 				 * over what that READ reads; -1: neither */
 	u32	opcode;
@@ -127,6 +130,7 @@ struct scenario {
 	u32		pairs;
 	bool		srq;
 	bool		backn[2];	/* side keeps nothing out of order */
+	u32		store;		/* or no more than this, 0: the usual */
 	u64		latency, jitter;
 	u32		ns_per_kb;
 	u64		kick_max;
@@ -155,7 +159,15 @@ const char *sc_status_name(u32 status);
 static inline bool sc_is_atomic(u32 opcode)
 {
 	return opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+	       opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||
+	       opcode == SROCE_WR_ATOMIC_WRITE;
+}
+
+/* Its local memory is written, not read. */
+static inline bool sc_fetches(u32 opcode)
+{
+	return opcode == IB_WR_RDMA_READ ||
+	       (sc_is_atomic(opcode) && opcode != SROCE_WR_ATOMIC_WRITE);
 }
 
 static inline bool sc_is_send(u32 opcode)

@@ -39,6 +39,13 @@ static void place_atomic(struct host_run *hr, struct op_run *run, u64 *word)
 		run->add = sc_shared_word(op) ? 1ULL << (16 * (hr->nr / 2)) :
 			   0x123456789abcdef1ULL * run->seed;
 		*word += run->add;
+	} else if (op->opcode == SROCE_WR_ATOMIC_WRITE) {
+		u8 bytes[sizeof(*word)];
+		u32 i;
+
+		for (i = 0; i < sizeof(bytes); i++)
+			bytes[i] = sim_pattern(i, run->seed);
+		memcpy(word, bytes, sizeof(bytes));
 	} else {
 		run->compare = op->hit ? *word : ~*word;
 		run->add = 0x1111111111111111ULL * run->seed;
@@ -50,7 +57,8 @@ static void place_atomic(struct host_run *hr, struct op_run *run, u64 *word)
 
 static bool executes(const struct sc_op *op)
 {
-	return !op->bad || op->bad == BAD_LKEY || op->bad == BAD_LKEY_LATE;
+	return !op->bad || (sc_fetches(op->opcode) &&
+			    (op->bad == BAD_LKEY || op->bad == BAD_LKEY_LATE));
 }
 
 static void place_target(struct world *w, struct host_run *hr, u32 i, u64 *word)
@@ -92,7 +100,7 @@ static void place_op(struct world *w, struct host_run *hr, u32 i, u64 *word)
 	run->op = op;
 	run->seed = (w->sc->seed * 977 + hr->nr * 89 + i * 3 + 7) & 0xffffff;
 	run->seed |= 1 << 24;
-	if (op->skip)
+	if (op->skip || op->deep)
 		return;
 	if (!(op->flags & IB_SEND_INLINE))
 		cut(w, &hr->local, run->cut, op->nsge, op->len);
@@ -198,8 +206,7 @@ static void fill(struct world *w, struct host_run *hr)
 		if (run->span.before)
 			bytes_set(target, run->span.off, run->span.len, 0,
 				  run->span.before);
-		if (run->op->opcode == IB_WR_RDMA_READ ||
-		    sc_is_atomic(run->op->opcode) ||
+		if (sc_fetches(run->op->opcode) || run->op->deep ||
 		    run->op->flags & IB_SEND_INLINE)
 			continue;
 		for (k = 0; k < run->op->nsge; at += run->cut[k++].len)
@@ -232,8 +239,9 @@ static void make_srqs(struct world *w)
 
 	if (!w->sc->srq)
 		return;
-	w->srq[0] = sim_srq_new(w->s, 128, w->sc->cfg.max_sge);
-	w->srq[1] = sim_srq_new(w->s, 128, w->sc->cfg.max_sge);
+	for (i = 0; i < 2; i++)
+		w->srq[i] = sim_srq_new(w->s, w->sc->cfg.rq_slots,
+					w->sc->cfg.max_sge);
 	for (i = 0; i < w->n; i++)
 		w->host[i].h->qp.srq = w->srq[i & 1];
 }
@@ -254,6 +262,8 @@ static void make_host(struct world *w, u32 nr)
 		sim_enter(hr->h, IB_QPS_RTR);
 	if (hr->sc->no_access)
 		hr->h->qp.attr.qp_access_flags = 0;
+	if (w->sc->store)
+		hr->h->qp.resp.store_max = w->sc->store;
 	if (w->sc->backn[nr & 1])
 		hr->h->qp.resp.store_max = 0;
 	pulse_start(w, hr);
@@ -301,5 +311,9 @@ void world_setup(struct world *w)
 	for (i = 0; i < w->n; i++)
 		fill(w, &w->host[i]);
 	region_new(w, &w->ro, 0x5000, no_rights_len(w), IB_ACCESS_LOCAL_WRITE);
+	if (sc->class == SC_LONG)
+		w->deep = sim_buf_zeros(w->s, 0x10000, 1ULL << 31,
+					IB_ACCESS_LOCAL_WRITE |
+					IB_ACCESS_REMOTE_READ);
 	weather_init(w);
 }

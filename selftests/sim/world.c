@@ -86,6 +86,12 @@ static void put_target(struct world *w, struct host_run *hr,
 
 	if (sc_is_send(op->opcode))
 		return;
+	if (op->deep) {
+		wr->remote_addr = w->deep->mr.iova;
+		wr->rkey = w->deep->key;
+		wr->sge[0] = sim_sge(w->deep, 0, op->len);
+		return;
+	}
 	if (sc_is_atomic(op->opcode)) {
 		if (sc_shared_word(op))
 			peer = &w->host[(hr->nr & 1) ^ 1];

@@ -123,6 +123,7 @@ struct world {
 	struct host_run	host[SC_HOSTS];
 	struct sroce_srq *srq[2];
 	struct region	ro;
+	struct sim_buf	*deep;
 	struct weather	weather;
 	struct rnd	r;
 	bool		verbose;

@@ -2,6 +2,7 @@
 /* The objects of a simulation: QPs and their rings, memory, work requests. */
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "sim.h"
 
 #define GUARD_BYTE 0xc3
@@ -237,7 +238,7 @@ static void buf_free(struct sim_buf *b)
 {
 	u32 i, k;
 
-	for (i = 0; i < b->pieces; i++) {
+	for (i = 0; b->raw && i < b->pieces; i++) {
 		u32 len = piece_len(b, i);
 
 		for (k = 0; k < SIM_GUARD; k++) {
@@ -280,12 +281,11 @@ void sim_end(struct sim *s)
 	free(s);
 }
 
-/* A region of @len bytes in pieces of @chunk, each allocated by itself */
-struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
-			    int access)
+static struct sim_buf *buf_make(struct sim *s, u64 iova, u64 len, u32 chunk,
+				int access)
 {
 	struct sim_buf *b = calloc(1, sizeof(*b));
-	u32 slot, i;
+	u32 slot;
 
 	for (slot = 1; s->mrs[slot]; slot++)
 		;
@@ -294,7 +294,6 @@ struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 	b->key = slot << 8 | 0x5a;
 	b->chunk = chunk;
 	b->pieces = (len + chunk - 1) / chunk;
-	b->raw = calloc(b->pieces + 1, sizeof(*b->raw));
 	b->mr.ibmr.lkey = b->key;
 	b->mr.ibmr.rkey = b->key;
 	b->mr.iova = iova;
@@ -302,6 +301,31 @@ struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 	b->mr.access = access;
 	b->mr.nr = b->pieces;
 	b->mr.ext = calloc(b->pieces + 1, sizeof(*b->mr.ext));
+	return b;
+}
+
+struct sim_buf *sim_buf_zeros(struct sim *s, u64 iova, u64 len, int access)
+{
+	struct sim_buf *b = buf_make(s, iova, len, len, access);
+	static u8 *zeros;
+
+	/* only what is touched takes memory */
+	if (!zeros)
+		zeros = mmap(NULL, 1ULL << 31, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	CHECK(zeros != MAP_FAILED && len <= 1ULL << 31);
+	b->mr.ext[0].addr = zeros;
+	return b;
+}
+
+/* A region of @len bytes in pieces of @chunk, each allocated by itself */
+struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
+			    int access)
+{
+	struct sim_buf *b = buf_make(s, iova, len, chunk, access);
+	u32 i;
+
+	b->raw = calloc(b->pieces + 1, sizeof(*b->raw));
 	for (i = 0; i < b->pieces; i++) {
 		u32 n = piece_len(b, i) + 2 * SIM_GUARD;
 

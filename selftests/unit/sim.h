@@ -60,7 +60,7 @@ struct sim_buf {
 	u32			key;
 	u32			chunk;
 	u32			pieces;
-	u8			**raw;
+	u8			**raw;		/* NULL: not ours */
 	struct sim		*sim;
 };
 
@@ -165,6 +165,8 @@ struct sroce_qp_host *sim_pair(struct sim *s, const struct sim_cfg *cfg);
 /* Memory */
 struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 			    int access);
+/* All zeros, and nothing but zeros is ever to be written to it */
+struct sim_buf *sim_buf_zeros(struct sim *s, u64 iova, u64 len, int access);
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
 u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);
