@@ -98,8 +98,10 @@ static void choose_cfg(struct maker *m)
 	}
 	if (sc->class == SC_HOST || sc->class == SC_ALL)
 		c->slots = 1 << range(m, 1, 5);
-	if (sc->class == SC_LONG)
+	if (sc->class == SC_LONG) {
+		c->mtu = range(m, IB_MTU_256, IB_MTU_512);
 		c->rd_atomic = c->dest_rd_atomic = range(m, 2, 16);
+	}
 	if (sc->class == SC_SMALL || (sc->class == SC_ALL && once_in(m, 2)))
 		choose_small(m);
 }
