@@ -146,6 +146,13 @@ int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	return 0;
 }
 
+static u32 user_wc_flags(u32 flags)
+{
+	return (flags & IB_WC_GRH ? SROCE_ABI_WC_GRH : 0) |
+	       (flags & IB_WC_WITH_IMM ? SROCE_ABI_WC_WITH_IMM : 0) |
+	       (flags & IB_WC_WITH_INVALIDATE ? SROCE_ABI_WC_WITH_INV : 0);
+}
+
 static void put_user_wc(struct ib_uverbs_wc *wc, const struct sroce_qp *qp,
 			const struct sroce_cqe *cqe)
 {
@@ -160,7 +167,7 @@ static void put_user_wc(struct ib_uverbs_wc *wc, const struct sroce_qp *qp,
 		wc->ex.imm_data = cqe->imm;
 	wc->qp_num = qp->ibqp.qp_num;
 	wc->src_qp = cqe->src_qp;
-	wc->wc_flags = cqe->wc_flags;
+	wc->wc_flags = user_wc_flags(cqe->wc_flags);
 	wc->pkey_index = cqe->pkey_index;
 	wc->port_num = 1;
 }

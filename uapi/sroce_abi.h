@@ -106,6 +106,14 @@ struct sroce_abi_recv_wqe {
 	struct sroce_abi_sge	sge[];
 };
 
+/*
+ * Flags in a user's completion are IBV_WC_* of libibverbs, as librxe passes
+ * them on: IB_WC_WITH_INVALIDATE has another number there.
+ */
+#define SROCE_ABI_WC_GRH	(1 << 0)
+#define SROCE_ABI_WC_WITH_IMM	(1 << 1)
+#define SROCE_ABI_WC_WITH_INV	(1 << 3)
+
 struct sroce_abi_create_ah_resp {
 	__u32	ah_num;
 	__u32	reserved;
