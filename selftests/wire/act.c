@@ -63,6 +63,8 @@ static why_t add_mr(struct wt_run *r, const char *name, struct ibv_pd *pd,
 	r->nmrs++;
 	snprintf(var, sizeof(var), "%s.rkey", name);
 	TRY(wt_set(&r->vars, var, mr->mr->rkey));
+	snprintf(var, sizeof(var), "%s.lkey", name);
+	TRY(wt_set(&r->vars, var, mr->mr->lkey));
 	snprintf(var, sizeof(var), "%s.va", name);
 	return wt_set(&r->vars, var, (uintptr_t)r->buf + off);
 }

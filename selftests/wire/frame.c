@@ -268,6 +268,8 @@ why_t wt_frame_send(const struct wt_craft *c, wt_emit emit, void *arg)
 	wt_put(udp + 4, 8 + total + c->udplen, 2);
 	memcpy(udp + 8, t, len);
 	put_icrc(c, ip, l3, udp, udp + 8 + len);
+	if (c->flip >= 0 && (size_t)c->flip < total)
+		udp[8 + c->flip] ^= 1 << c->flip % 8;
 	put_udp_sum(c, udp, 8 + total);
 	if (c->frag)
 		return send_fragments(c, f, eth, ip, udp, 8 + total, emit, arg);

@@ -82,6 +82,7 @@ struct wt_craft {
 	int ipopt;			/* bytes of IPv4 options */
 	enum wt_exthdr exthdr;
 	enum wt_icrc icrc;
+	int flip;			/* transport byte to damage on the way */
 	int frag;			/* bytes per fragment; 0: whole */
 	int fragonly;			/* send only the n-th, from 1 */
 	int trailer;			/* bytes behind the IP packet */

@@ -8,6 +8,8 @@
 static void defaults(struct wt_run *r, struct wt_craft *c)
 {
 	const struct wt_net *net = r->qp->net;
+	/* from run to run: the kernel may still hold fragments of the last */
+	static uint16_t ip_id;
 
 	*c = (struct wt_craft){
 		.family = net->family,
@@ -20,8 +22,9 @@ static void defaults(struct wt_run *r, struct wt_craft *c)
 		.df = true,
 		.cut = -1,
 		.cutraw = -1,
+		.flip = -1,
 	};
-	c->id = ++r->ip_id;
+	c->id = ++ip_id;
 	c->p.mig = 1;
 	c->p.pkey = 0xffff;
 	c->p.qpn = r->qp->qp->qp_num;
@@ -81,7 +84,8 @@ static why_t header_fields(struct wt_run *r, struct wt_stmt *s,
 		{ "grow", &c->grow, 4 }, { "udplen", &c->udplen, 4 },
 		{ "iplen", &c->iplen, 4 }, { "ipopt", &c->ipopt, 4 },
 		{ "frag", &c->frag, 4 }, { "fragonly", &c->fragonly, 4 },
-		{ "trailer", &c->trailer, 4 }, { "vlan", &c->vlan, 4 },
+		{ "trailer", &c->trailer, 4 }, { "flip", &c->flip, 4 },
+		{ "vlan", &c->vlan, 4 },
 	};
 	uint64_t v;
 	bool found;

@@ -177,7 +177,6 @@ struct wt_run {
 	uint8_t *buf, *shadow;
 	struct wt_craft last;		/* what the peer sent last */
 	uint64_t mark;
-	uint16_t ip_id;
 	struct wt_frame *frame;		/* the one being looked at */
 	bool frame_again;
 	uint64_t before[WT_COUNTERS];
