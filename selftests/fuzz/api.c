@@ -13,7 +13,7 @@ static const struct action actions[] = {
 	ACTION(step, 32),
 	ACTION(advance, 16),
 	ACTION(register, 10),
-	ACTION(tx_fails, 6),
+	ACTION(fails, 6),
 	ACTION(wire, 10),
 	ACTION(forge, 16),
 	ACTION(poll, 4),

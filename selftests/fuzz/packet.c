@@ -13,7 +13,7 @@ static const struct action actions[] = {
 	ACTION(recv, 20),
 	ACTION(step, 28),
 	ACTION(advance, 12),
-	ACTION(tx_fails, 4),
+	ACTION(fails, 4),
 	ACTION(register, 4),
 	ACTION(poll, 2),
 	ACTION(doorbell, 0),

@@ -100,7 +100,7 @@ static const struct action actions[] = {
 	ACTION(modify, 8),
 	ACTION(connect, 10),
 	ACTION(advance, 4),
-	ACTION(tx_fails, 2),
+	ACTION(fails, 2),
 	ACTION(register, 0),
 	{}
 };

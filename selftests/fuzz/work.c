@@ -240,9 +240,11 @@ void act_advance(struct world *w, const u8 *r)
 		w->s->now = until;
 }
 
-void act_tx_fails(struct world *w, const u8 *r)
+void act_fails(struct world *w, const u8 *r)
 {
 	w->s->tx_fails = r[1] & 1;
+	w->s->no_memory = r[1] & 2;
+	w->s->copy_fails = (r[1] & 0xc) == 0xc;
 }
 
 /* A region is deregistered, or registered again. */

@@ -228,6 +228,8 @@ static void settle(struct world *w)
 	u32 n = 0, i;
 
 	w->s->tx_fails = false;
+	w->s->no_memory = false;
+	w->s->copy_fails = false;
 	for (i = 0; i < 2; i++)
 		world_doorbell(w, host_at(w, i));
 	while (n < SETTLE_MAX && sim_step(w->s)) {

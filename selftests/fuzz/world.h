@@ -96,7 +96,7 @@ void act_doorbell(struct world *w, const u8 *r);
 void act_poll(struct world *w, const u8 *r);
 void act_step(struct world *w, const u8 *r);
 void act_advance(struct world *w, const u8 *r);
-void act_tx_fails(struct world *w, const u8 *r);
+void act_fails(struct world *w, const u8 *r);
 void act_register(struct world *w, const u8 *r);
 u32 rec_key(struct world *w, u8 sel);
 u64 rec_va(struct world *w, u8 sel, u32 off);

@@ -142,7 +142,7 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	u64 from = (u64)pkt->carrier_off + pkt->op->hdr_len + off;
 
 	CHECK((u64)off + len <= pkt->payload_len);
-	if (from + len > p->len)
+	if (from + len > p->len || p->from->sim->copy_fails)
 		return -EFAULT;
 	memcpy(to, p->data + from, len);
 	return 0;
@@ -247,12 +247,17 @@ bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 	return qp->srq ? srq_take(qp, to) : sroce_rq_fetch(&qp->rq, to);
 }
 
-/* The core asks for the time of the simulation that it is called from. */
+/* The core asks for time and memory of the simulation that it is called from. */
 static struct sim *clock_of;
 
 u64 sroce_now(void)
 {
 	return clock_of->now;
+}
+
+void *sim_kmalloc(size_t len)
+{
+	return clock_of->no_memory ? NULL : malloc(len);
 }
 
 void sroce_timer_ack(struct sroce_qp *qp, u64 when)

@@ -126,6 +126,8 @@ struct sim {
 	int			mr_refs;
 	int			held;		/* packets kept for later */
 	bool			tx_fails;	/* no memory, no route */
+	bool			copy_fails;	/* payloads can't be read */
+	bool			no_memory;	/* to keep anything */
 	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;
 	/* Whether a packet can be sent now, unless @tx_fails says it all */

@@ -360,8 +360,40 @@ static void endless(void)
 	sim_end(s);
 }
 
+/* What the kernel fills and a process empties: a CQ's ring */
+static void producer(void)
+{
+	struct {
+		struct sroce_abi_ring	head;
+		u8			slots[8][64];
+	} mem = {};
+	struct sroce_ring r = { .buf = &mem.head, .mask = 7, .shift = 6 };
+	u32 i;
+
+	t_case("wqe: a ring of eight takes seven");
+	for (i = 0; i < 7; i++) {
+		CHECK_EQ(sroce_ring_room(&r), 7 - i);
+		CHECK(sroce_ring_slot(&r, r.own) == r.buf->data + 64 * i);
+		sroce_ring_produce(&r);
+		CHECK_EQ(mem.head.producer_index, i + 1);
+	}
+	CHECK_EQ(sroce_ring_room(&r), 0);
+
+	t_case("wqe: and goes around");
+	mem.head.consumer_index = 5;
+	CHECK_EQ(sroce_ring_room(&r), 5);
+	sroce_ring_produce(&r);
+	CHECK_EQ(mem.head.producer_index, 0);
+	CHECK_EQ(sroce_ring_room(&r), 4);
+
+	t_case("wqe: an index out of range gives no more than there is");
+	mem.head.consumer_index = 0xfffffff3;
+	CHECK_EQ(sroce_ring_room(&r), 2);
+}
+
 void test_wqe(void)
 {
+	producer();
 	types();
 	bounds();
 	lengths();

@@ -6,7 +6,10 @@
 
 #define GFP_ATOMIC	0
 #define __GFP_NOWARN	0
-#define kmalloc(size, gfp)	malloc(size)
+#define kmalloc(size, gfp)	sim_kmalloc(size)
 #define kfree(p)		free(p)
+
+/* env.c: may fail on purpose */
+void *sim_kmalloc(size_t len);
 
 #endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* How much may be under way, and for how long, by samples of the round trip */
+
+#include "tests.h"
+#include "sim.h"
+
+#define US 1000ULL
+
+/* @n packets are acknowledged @ns after the last of them was sent. */
+static void sample(struct sim *s, u32 n, u64 ns)
+{
+	struct sroce_req *req = &s->a.qp.req;
+
+	sroce_window_sent(&s->a.qp, sroce_psn_add(req->acked, n - 1));
+	s->now += ns;
+	req->acked = sroce_psn_add(req->acked, n);
+	sroce_window_acked(&s->a.qp);
+}
+
+static struct sim *begin(void)
+{
+	struct sim *s = sim_new(NULL);
+
+	/* sets the clock */
+	sim_doorbell(&s->a);
+	return s;
+}
+
+static void end(struct sim *s)
+{
+	sroce_req_set_psn(&s->a.qp, s->a.qp.req.acked);
+	sim_end(s);
+}
+
+static void grows(void)
+{
+	struct sim *s = begin();
+	struct sroce_rtt *rtt = &s->a.qp.req.rtt;
+
+	t_case("window: twice what the path took in, within bounds");
+	sample(s, 100, 50 * US);
+	CHECK_EQ(rtt->window, SROCE_WINDOW_MIN);
+	sample(s, 600, 50 * US);
+	CHECK_EQ(rtt->window, 1200);
+	sample(s, 5000, 50 * US);
+	CHECK_EQ(rtt->window, SROCE_WINDOW_MAX);
+
+	t_case("window: shrinks by an eighth when a queue grows");
+	sample(s, 600, 150 * US);
+	CHECK_EQ(rtt->window, SROCE_WINDOW_MAX / 8 * 7);
+	sample(s, 600, 200 * US);
+	sample(s, 600, 200 * US);
+	CHECK_EQ(rtt->window, 1372);
+	while (rtt->window > SROCE_WINDOW_MIN && t_ok()) {
+		u32 was = rtt->window;
+
+		sample(s, 10, 400 * US);
+		CHECK(rtt->window < was);
+	}
+	CHECK_EQ(rtt->window, SROCE_WINDOW_MIN);
+	end(s);
+}
+
+static void opens(void)
+{
+	struct sim *s = begin();
+	struct sroce_req *req = &s->a.qp.req;
+
+	t_case("window: open until as many packets are under way");
+	sample(s, 600, 50 * US);
+	req->psn = sroce_psn_add(req->acked, 1199);
+	CHECK(sroce_window_open(&s->a.qp));
+	req->psn = sroce_psn_add(req->acked, 1200);
+	CHECK(!sroce_window_open(&s->a.qp));
+	/* but responses of READs don't count */
+	req->read_psns = 10;
+	CHECK(sroce_window_open(&s->a.qp));
+	req->psn = sroce_psn_add(req->acked, 1210);
+	CHECK(!sroce_window_open(&s->a.qp));
+	req->read_psns = 0;
+	end(s);
+}
+
+static void samples(void)
+{
+	struct sim *s = begin();
+	struct sroce_req *req = &s->a.qp.req;
+	struct sroce_rtt *rtt = &req->rtt;
+
+	t_case("window: one sample at a time, until its packet is acknowledged");
+	sroce_window_sent(&s->a.qp, 1009);
+	s->now += 10 * US;
+	sroce_window_sent(&s->a.qp, 1019);
+	req->acked = 1009;
+	sroce_window_acked(&s->a.qp);
+	CHECK_EQ(rtt->smooth, 0);
+	s->now += 30 * US;
+	req->acked = 1015;
+	sroce_window_acked(&s->a.qp);
+	CHECK_EQ(rtt->smooth, 40 * US);
+	CHECK_EQ(rtt->var, 20 * US);
+	req->acked = 1030;
+	sroce_window_acked(&s->a.qp);
+	CHECK_EQ(rtt->smooth, 40 * US);
+
+	t_case("window: smoothed as in RFC 6298");
+	sample(s, 1, 48 * US);
+	CHECK_EQ(rtt->smooth, 41 * US);
+	CHECK_EQ(rtt->var, 17 * US);
+	sample(s, 1, 25 * US);
+	CHECK_EQ(rtt->smooth, 39 * US);
+	CHECK_EQ(rtt->var, 16 * US + 750);
+	CHECK_EQ(rtt->min, 25 * US);
+
+	t_case("window: the shortest round trip is forgotten after 10 s");
+	s->now += 9900 * SIM_MS;
+	sample(s, 1, 90 * US);
+	CHECK_EQ(rtt->min, 25 * US);
+	s->now += 200 * SIM_MS;
+	sample(s, 1, 70 * US);
+	CHECK_EQ(rtt->min, 70 * US);
+
+	t_case("window: no time at all is some time");
+	sample(s, 300, 0);
+	CHECK_EQ(rtt->min, 1);
+	CHECK_EQ(rtt->window, 600);
+	end(s);
+}
+
+static void patience(void)
+{
+	struct sim *s = begin();
+	struct sroce_qp *qp = &s->a.qp;
+
+	t_case("window: patience follows the round trip and the timeout");
+	CHECK_EQ(sroce_window_patience(qp, 0), 10 * SIM_MS);
+	CHECK_EQ(sroce_window_patience(qp, 8 * SIM_MS), 2 * SIM_MS);
+	CHECK_EQ(sroce_window_patience(qp, 100 * US), 200 * US);
+	sample(s, 1, 1000 * US);
+	CHECK_EQ(sroce_window_patience(qp, 0), 3000 * US);
+	CHECK_EQ(sroce_window_patience(qp, 8 * SIM_MS), 2 * SIM_MS);
+	qp->req.rtt.smooth = 0;
+	sample(s, 1, 10 * US);
+	CHECK_EQ(sroce_window_patience(qp, 0), 200 * US);
+	qp->req.rtt.smooth = 0;
+	sample(s, 1, 900 * SIM_MS);
+	CHECK_EQ(sroce_window_patience(qp, 0), 500 * SIM_MS);
+	end(s);
+}
+
+void test_window(void)
+{
+	grows();
+	opens();
+	samples();
+	patience();
+}
