@@ -225,22 +225,24 @@ static bool endless(const struct sroce_qp *qp)
  */
 static void settle(struct world *w)
 {
-	u32 n = 0, i;
+	bool forever = w->hostile || endless(&w->s->a.qp) ||
+		       endless(&w->s->b.qp);
+	u32 n = 0, max = forever ? SETTLE_MAX / 100 : SETTLE_MAX, i;
 
 	w->s->tx_fails = false;
 	w->s->no_memory = false;
 	w->s->copy_fails = false;
 	for (i = 0; i < 2; i++)
 		world_doorbell(w, host_at(w, i));
-	while (n < SETTLE_MAX && sim_step(w->s)) {
+	while (n < max && sim_step(w->s)) {
 		w->completions = 0;
 		poll_all(w);
 		n++;
 		trace(w, "settle");
 	}
-	if (endless(&w->s->a.qp) || endless(&w->s->b.qp) || w->hostile)
+	if (forever)
 		return;
-	CHECK(n < SETTLE_MAX);
+	CHECK(n < max);
 	for (i = 0; i < 2; i++) {
 		const struct sroce_qp *qp = &host_at(w, i)->qp;
 
