@@ -166,6 +166,8 @@ void sroce_repair_responses(struct sroce_qp *qp, u32 end)
 			continue;
 		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
 		sroce_req_resend_read(qp, wqe, from, end);
+		if (!sroce_qp_may_send(qp))
+			return;
 	}
 }
 
@@ -262,7 +264,8 @@ static void timeout(struct sroce_qp *qp)
 	req->repair.tried = false;
 	req->repair.rewound = false;
 	resend_hole(qp);
-	go_back(qp);
+	if (sroce_qp_may_send(qp))
+		go_back(qp);
 }
 
 static void probe(struct sroce_qp *qp)

@@ -385,6 +385,8 @@ static void send_repair(struct sroce_qp *qp)
  * @wqe: a READ or atomic that was executed
  * @from: PSN of the first response, or before those of @wqe
  * @end: one past that of the last, or past those of @wqe
+ *
+ * An ATOMIC WRITE brings bytes, which may be gone: that ends the connection.
  */
 void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end)
@@ -399,8 +401,12 @@ void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	len = sroce_psn_diff(end, from) * qp->mtu;
 	if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 		pkt.length = min(pkt.length, len);
-	if (!lay_out(qp, wqe, &pkt, &p))
+	if (!lay_out(qp, wqe, &pkt, &p)) {
+		/* if it is not its turn, it will be asked for again */
+		if (wqe == sroce_sq_oldest(qp))
+			sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
 		return;
+	}
 	sroce_count(qp, SROCE_CNT_READ_GAP);
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	seal(qp, &pkt, p);

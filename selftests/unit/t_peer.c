@@ -450,8 +450,45 @@ static void fails_late(bool acked)
 	xfers_end(&t);
 }
 
+/* What an ATOMIC WRITE brings can't be read any more when it is to go again. */
+static void gone_since(bool older)
+{
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("peer: an ATOMIC WRITE to be sent again, its bytes are gone%s",
+	       older ? ", after a READ" : "");
+	begin(&t);
+	if (older)
+		xfer_put(&t, IB_WR_RDMA_READ, MTU);
+	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
+	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 0);
+	sim_put_send(&t.s->a, &wr);
+	sim_doorbell(&t.s->a);
+	CHECK_EQ(tape.n, 2 + older);
+	sim_buf_revoke(t.a);
+	hear_ack(&t, FIRST + 1 + older, ACK);
+	if (older) {
+		CHECK_EQ(t.s->a.scq.n, 0);
+		t.a->key = t.a->mr.ibmr.lkey;
+		hear(&t, 0x10, FIRST, ACK, MTU);
+		sim_buf_revoke(t.a);
+		CHECK_EQ(t.s->a.scq.n, 1);
+		/* a probe finds out */
+		sim_run(t.s);
+	}
+	CHECK_EQ(t.s->a.scq.n, 2 + older);
+	CHECK_EQ(t.s->a.scq.e[older].status, IB_WC_LOC_PROT_ERR);
+	CHECK_EQ(t.s->a.scq.e[older + 1].status, IB_WC_WR_FLUSH_ERR);
+	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
+	CHECK_EQ(tape.n, 2 + 2 * older);
+	xfers_end(&t);
+}
+
 void test_peer(void)
 {
+	gone_since(false);
+	gone_since(true);
 	habits();
 	overtaken_repairs();
 	gap_ahead();
