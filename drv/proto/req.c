@@ -364,6 +364,7 @@ static void send_repair(struct sroce_qp *qp)
 	describe(qp, wqe, rp->from, &pkt);
 	if (!lay_out(qp, wqe, &pkt, &p)) {
 		/* in turn, it ends with an error */
+		rp->hold = false;
 		sroce_req_seek(qp, rp->from);
 		rp->from = rp->to;
 		return;

@@ -154,6 +154,28 @@ static void rnr_again(u32 ops)
 	xfers_end(&t);
 }
 
+/* What is to be sent again can't be read any more: an error, without a timer. */
+static void rnr_then_gone(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("errors: memory deregistered while the peer isn't ready");
+	cfg.timeout = 0;
+	cfg.min_rnr_timer = 8;
+	xfers_init(&t, &cfg, 4096, 4096);
+	wr = xfer_make(&t, IB_WR_SEND, 10);
+	sim_post(&t.s->a, &wr);
+	sim_run_until(t.s, 10 * SIM_LATENCY);
+	CHECK(t.s->a.qp.req.rnr_wait);
+	sim_buf_revoke(t.a);
+	sim_run_until(t.s, SIM_MS);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_LOC_PROT_ERR);
+	xfers_end(&t);
+}
+
 static int cut(struct sim *s, struct sim_packet *p)
 {
 	(void)p;
@@ -480,6 +502,7 @@ void test_errors(void)
 	rnr_exhausted(0);
 	rnr_exhausted(3);
 	rnr_delay();
+	rnr_then_gone();
 	rnr_again(2);
 	rnr_again(8);
 	peer_gone(0);
