@@ -77,6 +77,10 @@ main()
 			tap "unit tests" make -s -C selftests/unit check
 		[ ! -e selftests/fuzz/Makefile ] ||
 			tap "fuzzing" make -s -C selftests/fuzz check
+		[ ! -e selftests/sim/Makefile ] || {
+			tap "simulation" make -s -C selftests/sim check
+			tap "planted bugs" make -s -C selftests/sim planted
+		}
 		tap "selftests in a VM with Linux $KERNEL" selftests_in_vm "$@"
 	fi
 	totals

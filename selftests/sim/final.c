@@ -306,6 +306,9 @@ static void check_one(struct world *w, const struct host_run *hr)
 	if (w->sc->class != SC_ONE)
 		return;
 	CHECK_EQ(sim_count(hr->h, SROCE_CNT_TIMEOUT), 0);
+	CHECK(sim_count(hr->h, SROCE_CNT_NAK_SEQ_SENT) <= 1);
+	CHECK(sim_count(hr->h, SROCE_CNT_READ_GAP) <= 1 ||
+	      sim_count(hr->h, SROCE_CNT_PROBE));
 	if (w->weather.followed)
 		CHECK_EQ(sim_count(hr->h, SROCE_CNT_PROBE), 0);
 }

@@ -13,12 +13,12 @@
 #include <unistd.h>
 #include "shrink.h"
 
-#define FAILURES_MAX	10	/* per process; the rest would be the same */
-#define SECONDS_MAX	60	/* for one seed */
+#define FAILURES_MAX	10	/* per process, unless -m says so */
+#define SECONDS_MAX	20	/* for one seed */
 
 struct options {
 	u64	first, n;
-	u32	jobs;
+	u32	jobs, failures;
 	int	class;
 	bool	one, trace, shrink, tap;
 };
@@ -94,7 +94,7 @@ static void run_seeds(const struct options *o, u32 job, struct tally *t)
 	struct outcome *out = malloc(sizeof(*out));
 	u64 i;
 
-	for (i = job; i < o->n && sum(t->failed) < FAILURES_MAX; i += o->jobs) {
+	for (i = job; i < o->n && sum(t->failed) < o->failures; i += o->jobs) {
 		seed_now = o->first + i;
 		alarm(SECONDS_MAX);
 		scenario_make(sc, seed_now, o->class);
@@ -286,7 +286,7 @@ static void usage(void)
 {
 	u32 i;
 
-	fprintf(stderr, "usage: sim [-n SEEDS] [-f FIRST] [-j JOBS] [-c CLASS] [-T] | sim -s SEED [-c CLASS] [-t] [-k]\n");
+	fprintf(stderr, "usage: sim [-n SEEDS] [-f FIRST] [-j JOBS] [-m FAILURES] [-c CLASS] [-T] | sim -s SEED [-c CLASS] [-t] [-k]\n");
 	for (i = 0; i < SC_CLASS_NUM; i++)
 		fprintf(stderr, "  %-6s %s\n", sc_class_name[i],
 			sc_class_what[i]);
@@ -295,16 +295,20 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .n = 1000, .jobs = 1, .class = -1 };
+	struct options o = {
+		.n = 1000, .jobs = 1, .failures = FAILURES_MAX, .class = -1,
+	};
 	int c;
 
-	while ((c = getopt(argc, argv, "n:f:j:c:s:Ttk")) != -1) {
+	while ((c = getopt(argc, argv, "n:f:j:m:c:s:Ttk")) != -1) {
 		if (c == 'n')
 			o.n = strtoull(optarg, NULL, 0);
 		else if (c == 'f' || c == 's')
 			o.first = strtoull(optarg, NULL, 0);
 		else if (c == 'j')
 			o.jobs = atoi(optarg);
+		else if (c == 'm')
+			o.failures = atoi(optarg);
 		else if (c == 'c')
 			o.class = class_of(optarg);
 		else if (c == 'T')

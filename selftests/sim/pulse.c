@@ -64,6 +64,23 @@ static void check_tries(const struct world *w, const struct host_run *hr)
 		       hr->nr, hr->pulse.waits, c->rnr_retry);
 }
 
+/* Requests that were sent again, or would have been */
+static u64 sent_again(const struct host_run *hr)
+{
+	return sim_count(hr->h, SROCE_CNT_RETRANSMIT) +
+	       sim_count(hr->h, SROCE_CNT_TX_NO_MEM);
+}
+
+/* What was refused for want of a receive is sent as soon as it may be. */
+static void check_rnr_over(const struct host_run *hr)
+{
+	const struct sroce_req *req = &hr->h->qp.req;
+
+	if (req->acked != req->max_psn && sent_again(hr) == hr->pulse.sent)
+		t_fail("pulse", 10, "host %u: an RNR wait is over, and nothing is sent",
+		       hr->nr);
+}
+
 static void check_silence(const struct world *w, const struct host_run *hr)
 {
 	u64 silent = w->s->now - hr->pulse.when;
@@ -94,8 +111,11 @@ static void feel(struct world *w, struct host_run *hr)
 	} else if (req->rnr_wait != p->waiting) {
 		p->waits += req->rnr_wait;
 		p->when = w->s->now;
+		if (!req->rnr_wait)
+			check_rnr_over(hr);
 	}
 	p->waiting = req->rnr_wait;
+	p->sent = sent_again(hr);
 	check_tries(w, hr);
 	check_silence(w, hr);
 }

@@ -173,6 +173,15 @@ static u64 arrival(struct world *w, const struct sim_packet *p, u32 side)
 	return t;
 }
 
+/* Only what was executed may be asked for again. */
+static bool breaks_wait(const struct sim_packet *p)
+{
+	const struct sroce_req *req = &p->from->qp.req;
+
+	return req->rnr_wait && !sim_is_response(p) &&
+	       sroce_psn_diff(sim_psn(p), req->acked) >= 0;
+}
+
 int weather_wire(struct sim *s, struct sim_packet *p)
 {
 	struct world *w = s->arg;
@@ -183,6 +192,8 @@ int weather_wire(struct sim *s, struct sim_packet *p)
 
 	what = w->sc->scripted ? by_script(w->sc, we->nr, false, &arg) :
 				 by_chance(w, side, &arg);
+	if (breaks_wait(p))
+		t_fail("weather", 1, "a request is sent during an RNR wait");
 	follow(w, p);
 	p->when = arrival(w, p, side);
 	if (what)

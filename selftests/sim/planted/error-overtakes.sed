@@ -1,0 +1,3 @@
+# a NAK fails what is older and still on its way
+# file: comp.c
+/^static void fatal_nak/,/^}/s/settle(qp);/sroce_sq_fail(qp, qp->req.doom);/

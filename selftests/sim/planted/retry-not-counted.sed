@@ -1,0 +1,3 @@
+# retries are never counted
+# file: repair.c
+/^static void timeout/,/^}/s/req->retries--;//

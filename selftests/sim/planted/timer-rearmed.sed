@@ -1,0 +1,3 @@
+# new work postpones the acknowledge timer
+# file: repair.c
+/^void sroce_repair_watch/,/^}/s/if (!req->deadline && timeout)/if (timeout)/

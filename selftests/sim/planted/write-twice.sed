@@ -1,0 +1,10 @@
+# a repeated WRITE is executed again, over what is newer
+# file: resp.c
+/^static enum verdict duplicate/i\
+static enum verdict check_rkey(struct sroce_qp *qp,\
+			       const struct sroce_pkt *pkt);\
+static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+/^static enum verdict duplicate/,/^}/s/sroce_count(qp, SROCE_CNT_DUPLICATE);/&\
+	if (pkt->op->flags \& SROCE_WRITING \&\& pkt->op->flags \& SROCE_START \&\&\
+	    !qp->resp.msg \&\& check_rkey(qp, pkt) == PASS)\
+		do_write(qp, pkt);/
