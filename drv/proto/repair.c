@@ -85,6 +85,15 @@ void sroce_repair_gap(struct sroce_qp *qp)
 	rp->hold = rp->habit == SROCE_HABIT_UNKNOWN && rp->from != rp->to;
 }
 
+/* The newest request acknowledged is a READ or atomic. */
+static bool by_answer(const struct sroce_qp *qp)
+{
+	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->req.passed - 1);
+
+	return sroce_wqe_responds(wqe) &&
+	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
+}
+
 /* What the peer does with packets after a gap shows when the gap is filled. */
 static void learn(struct sroce_qp *qp, bool gap)
 {
@@ -93,6 +102,12 @@ static void learn(struct sroce_qp *qp, bool gap)
 	s32 ahead = sroce_psn_diff(req->acked, req->psn);
 	bool just_that = !gap && req->acked == rp->last;
 
+	if (rp->hold && just_that && ahead < 0 && by_answer(qp)) {
+		/* answers come one by one: those to what follows may be next */
+		resend(qp, 1);
+		rp->hold = true;
+		return;
+	}
 	if (rp->hold && just_that && ahead < 0) {
 		rp->habit = SROCE_HABIT_DROPS;
 		go_back(qp);

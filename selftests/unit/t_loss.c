@@ -202,6 +202,39 @@ static int lose_hole(struct sim *s, struct sim_packet *p)
 	return 0;
 }
 
+/*
+ * What is lost answers for itself, before all others: that says nothing about
+ * what the peer does with those.
+ */
+static void lost_first(u32 opcode, bool keeps)
+{
+	struct hole h = { .from = 1000, .n = 1 };
+	struct sim *s;
+	struct xfers t;
+
+	t_case("loss: %s, before others, to a peer that %s", xfer_name(opcode),
+	       keeps ? "keeps them" : "drops them");
+	xfers_init(&t, NULL, 65536, 4096);
+	s = t.s;
+	if (!keeps)
+		s->b.qp.resp.store_max = 0;
+	s->wire = lose_hole;
+	s->arg = &h;
+	xfer_put(&t, opcode, 8);
+	xfer_put(&t, IB_WR_SEND, 30 * 1024);
+	xfer_put(&t, opcode, 8);
+	sim_doorbell(&s->a);
+	sim_run(s);
+	xfers_check(&t);
+	CHECK_EQ(s->a.qp.req.repair.habit, keeps ? SROCE_HABIT_KEEPS :
+						   SROCE_HABIT_DROPS);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PROBE), 0);
+	/* a second one may be needed to tell */
+	CHECK(sim_count(&s->a, SROCE_CNT_RETRANSMIT) <= (keeps ? 2 : 33));
+	xfers_end(&t);
+}
+
 static void one_hole(const char *what, u32 from, u32 n, u32 opcode, u32 naks,
 		     u32 probes, u32 resent)
 {
@@ -409,6 +442,12 @@ void test_loss(void)
 	no_wait(IB_WR_RDMA_WRITE);
 	dropping_peer(IB_WR_SEND);
 	dropping_peer(IB_WR_RDMA_WRITE);
+	for (i = IB_WR_RDMA_READ; i <= IB_WR_ATOMIC_FETCH_AND_ADD; i++) {
+		lost_first(i, true);
+		lost_first(i, false);
+	}
+	lost_first(SROCE_WR_ATOMIC_WRITE, true);
+	lost_first(SROCE_WR_ATOMIC_WRITE, false);
 	holes(IB_WR_SEND);
 	holes(IB_WR_RDMA_WRITE);
 	lost_answer(IB_WR_SEND);
