@@ -218,7 +218,7 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 	p->compare = r[15];
 	p->imm = rec16(r, 14);
 	p->inv_rkey = rec16(r, 14);
-	if ((r[4] & 0xf8) == 0xf8 && flags & (SROCE_READING | SROCE_ATOMIC))
+	if (r[4] >= 0xe0 && flags & (SROCE_READING | SROCE_ATOMIC))
 		again(qp, p, r);
 }
 

@@ -3,6 +3,12 @@
 
 #include "world.h"
 
+/* Every other one is the region with all rights. */
+static u32 region_of(u8 sel)
+{
+	return sel & 8 ? M_ALL : (sel & 7) % MEMS;
+}
+
 /**
  * rec_va() - an address in a region, or near it
  * @w: the world
@@ -11,7 +17,7 @@
  */
 u64 rec_va(struct world *w, u8 sel, u32 off)
 {
-	const struct sim_buf *b = w->mem[(sel & 7) % MEMS];
+	const struct sim_buf *b = w->mem[region_of(sel)];
 
 	/* mostly inside */
 	if (!(sel & 0x80))
@@ -28,9 +34,18 @@ u64 rec_va(struct world *w, u8 sel, u32 off)
  */
 u32 rec_key(struct world *w, u8 sel)
 {
-	u32 key = w->mem[(sel & 7) % MEMS]->mr.ibmr.lkey;
+	u32 key = w->mem[region_of(sel)]->mr.ibmr.lkey;
 
 	return (sel & 0x30) == 0x30 ? key ^ 1 : key;
+}
+
+/* Bytes from there to the end of the region */
+static u32 room_at(struct world *w, u8 sel, u32 off)
+{
+	const struct sim_buf *b = w->mem[region_of(sel)];
+	u64 at = rec_va(w, sel, off) - b->mr.iova;
+
+	return at < b->mr.length ? b->mr.length - at : 0;
 }
 
 /* Opcodes in the order of what is interesting; then some that are none */
@@ -71,13 +86,16 @@ static u32 make_sges(struct world *w, const struct sroce_qp *qp,
 {
 	u32 n = r[3] % (qp->sq.max_sge + 1), i, off = rec16(r, 12);
 
+	if (!n && len && r[3] < 0xe0)
+		n = 1;
+
 	for (i = 0; i < n; i++) {
 		u32 part = i + 1 < n ? len / n : len - len / n * (n - 1);
 
 		sge[i].addr = rec_va(w, r[4], off);
 		sge[i].length = part;
 		sge[i].lkey = rec_key(w, r[4]);
-		off += part + (r[5] & 0x1f);
+		off += part + (r[5] >= 0xc0 ? r[5] & 0x1f : 0);
 	}
 	return n;
 }
@@ -129,6 +147,21 @@ static bool user_send(struct sroce_qp_host *h, const struct sim_wr *wr)
 	return true;
 }
 
+/* Mostly what makes sense: it fits, on either side, and is 8 for an atomic. */
+static u32 send_len(struct world *w, u32 opcode, const u8 *r)
+{
+	u32 len = rec16(r, 6), room;
+
+	if (r[3] >= 0xe0)
+		return len;
+	if (opcode == IB_WR_ATOMIC_FETCH_AND_ADD ||
+	    opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	    opcode == SROCE_WR_ATOMIC_WRITE)
+		return 8;
+	room = min(room_at(w, r[4], rec16(r, 12)), room_at(w, r[8], rec16(r, 10)));
+	return len % (room + 1);
+}
+
 static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
 {
 	static const u8 data[256] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -145,7 +178,8 @@ static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
 		wr.data = data;
 		wr.data_len = rec16(r, 6) % (h->qp.sq.max_inline + 1);
 	} else {
-		wr.num_sge = make_sges(w, &h->qp, wr.sge, r, rec16(r, 6));
+		wr.num_sge = make_sges(w, &h->qp, wr.sge, r,
+				       send_len(w, wr.opcode, r));
 	}
 	ok = h->qp.user ? user_send(h, &wr) : kernel_send(&h->qp, &wr);
 	if (ok)
@@ -181,7 +215,8 @@ static bool put_recv(struct world *w, struct sroce_qp_host *h, const u8 *r)
 	if (log->posted == POSTS_MAX || h->qp.state == IB_QPS_RESET ||
 	    ring_full(ring, at))
 		return false;
-	n = make_sges(w, &h->qp, sge, r, rec16(r, 6));
+	n = make_sges(w, &h->qp, sge, r, r[3] >= 0xe0 ? rec16(r, 6) :
+		      room_at(w, r[4], rec16(r, 12)));
 	if (srq)
 		sim_put_srq(srq, log->posted++, sge, n);
 	else

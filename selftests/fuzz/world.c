@@ -101,9 +101,12 @@ static void make_mem(struct world *w, const u8 *head)
 		[M_ODD] = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 			  IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC,
 	};
-	u32 big = head[H_FLAGS] & HF_FULL_MTU ? 4 * w->s->a.qp.mtu : 1024;
-	u32 i;
+	u32 mtu = w->s->a.qp.mtu, big = 1024, i;
 
+	if (head[H_FLAGS] & HF_FULL_MTU)
+		big = 4 * mtu;
+	if (head[H_FLAGS] & HF_LONG)
+		big = min(160 * mtu, 60000u);
 	for (i = 0; i < MEMS; i++) {
 		u32 len = i == M_ALL ? big : i == M_ODD ? 61 : 700;
 		u32 chunk = 8 << head[H_CHUNK] % 11;

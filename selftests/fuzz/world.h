@@ -30,6 +30,7 @@ enum head {
 #define HF_SIG_ALL	0x08
 #define HF_MIGREQ	0x10
 #define HF_FULL_MTU	0x20	/* buffers of several MTUs */
+#define HF_LONG		0x40	/* or of more packets than go out at once */
 
 /* Regions, by their rights */
 enum mem { M_ALL, M_READ, M_LOCAL, M_SECRET, M_TOP, M_ODD, MEMS };
