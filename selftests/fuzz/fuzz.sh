@@ -40,9 +40,9 @@ fuzz()	# target options... directories...
 {
 	local target=$1
 	shift
-	rm -f "$OUT/crash-$target"-*
+	rm -f "$OUT/bad-$target"-*
 	"$OUT/fuzz-$target" -max_len=$MAX_LEN -timeout=60 \
-		-artifact_prefix="$OUT/crash-$target-" -print_final_stats=1 \
+		-artifact_prefix="$OUT/bad-$target-" -print_final_stats=1 \
 		"$@" >"$OUT/log-$target" 2>&1
 }
 
@@ -50,9 +50,9 @@ fuzz()	# target options... directories...
 explain()	# target
 {
 	local crash
-	grep -vE '#[0-9]+.(NEW|REDUCE|pulse|RELOAD)' "$OUT/log-$1" |
-		grep -v '^stat::' | tail -n 40
-	for crash in "$OUT/crash-$1"-*; do
+	sed -e '/^INFO/d; /^#[0-9]/d; /^stat::/d; /NEW_FUNC/d' \
+		-e '/^Shadow bytes/,/ABORTING/d' "$OUT/log-$1" | head -n 50
+	for crash in "$OUT/bad-$1"-*; do
 		[ -e "$crash" ] || continue
 		echo "a line for corpus/$1-bugs.hex:"
 		"$OUT/corpus" pack "$crash"
