@@ -34,6 +34,7 @@
 /**
  * struct sroce_net - what a network namespace holds for its links
  * @net: the namespace
+ * @users: devices that point here; the namespace stays for them
  * @lock: guards @links and the life of the sockets
  * @links: devices in this namespace
  * @sk4: UDP socket on port 4791 for IPv4, while there are links
@@ -42,6 +43,7 @@
  */
 struct sroce_net {
 	struct net		*net;
+	atomic_t		users;
 	struct mutex		lock;
 	u32			links;
 	struct socket		*sk4;
@@ -74,8 +76,7 @@ struct sroce_gid {
  * @next_mr: where the search for a free index goes on
  * @next_ah: likewise
  * @srqs: number of the newest SRQ
- * @registered: the core knows the device; set once
- * @port_lock: guards @port_state
+ * @gone: the netdev goes away, or leaves the namespace
  * @port_state: as last reported
  * @rescan: has the core look at the addresses again
  * @gids: mirror of the GID table, for the receive path
@@ -94,8 +95,7 @@ struct sroce_dev {
 	u32				next_mr;
 	u32				next_ah;
 	atomic_t			srqs;
-	bool				registered;
-	spinlock_t			port_lock;
+	bool				gone;
 	enum ib_port_state		port_state;
 	struct work_struct		rescan;
 	struct sroce_gid __rcu		*gids[SROCE_GIDS];
@@ -267,6 +267,7 @@ static inline void sroce_gone(void)
 
 /* device.c */
 void sroce_dev_dealloc(struct ib_device *ibdev);
+int sroce_dev_enable(struct ib_device *ibdev);
 int sroce_dev_add(const char *name, struct net_device *ndev);
 int sroce_dev_init(void);
 void sroce_dev_exit(void);
@@ -289,7 +290,9 @@ void sroce_dev_attrs(struct sroce_dev *dev);
 int sroce_netns_init(void);
 void sroce_netns_exit(void);
 struct sroce_net *sroce_netns(struct net *net);
-int sroce_netns_join(struct sroce_dev *dev, struct net *net);
+void sroce_netns_get(struct sroce_dev *dev, struct net *net);
+void sroce_netns_put(struct sroce_dev *dev);
+int sroce_netns_join(struct sroce_dev *dev);
 void sroce_netns_leave(struct sroce_dev *dev);
 
 /* input.c */

@@ -102,16 +102,15 @@ void sroce_dev_dealloc(struct ib_device *ibdev)
 	mutex_lock(&devs_lock);
 	list_del(&dev->list);
 	mutex_unlock(&devs_lock);
-	if (dev->sn)
-		sroce_netns_leave(dev);
+	sroce_netns_leave(dev);
 	cancel_work_sync(&dev->rescan);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
 	free_percpu(dev->counters);
 	RCU_INIT_POINTER(dev->ndev, NULL);
-	/* Last: the namespace lives as long as its netdevs. */
 	netdev_put(ndev, &dev->ndev_tracker);
+	sroce_netns_put(dev);
 	sroce_gone();
 	atomic_dec(&devs_alive);
 }
@@ -130,9 +129,9 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	sroce_born();
 	atomic_inc(&devs_alive);
 	INIT_LIST_HEAD(&dev->list);
+	INIT_LIST_HEAD(&dev->net_list);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	spin_lock_init(&dev->port_lock);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev_guid(dev, ndev);
 	sroce_dev_attrs(dev);
@@ -145,51 +144,70 @@ static enum ib_port_state state_of(const struct net_device *ndev)
 							       IB_PORT_DOWN;
 }
 
-/* Tell users of a port that went up or down, once for each change. */
+/*
+ * Tell users of a port that went up or down, once for each change. The core's
+ * work for an event does not keep the device, but waits for those who do.
+ */
 static void port_changed(struct sroce_dev *dev, const struct net_device *ndev)
 {
 	struct ib_event ev = {
 		.device = &dev->ibdev,
 		.element.port_num = 1,
 	};
-	enum ib_port_state state = state_of(ndev), old;
+	enum ib_port_state state = state_of(ndev);
 
-	spin_lock_bh(&dev->port_lock);
-	old = dev->port_state;
-	dev->port_state = state;
-	spin_unlock_bh(&dev->port_lock);
-	if (old == state)
+	if (dev->port_state == state || !ib_device_try_get(&dev->ibdev))
 		return;
+	dev->port_state = state;
 	ev.event = state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
 					     IB_EVENT_PORT_ERR;
 	ib_dispatch_event(&ev);
+	ib_device_put(&dev->ibdev);
 }
 
-/* Enter the device into the list, unless the netdev has one. */
+/*
+ * Enter the device into the list, unless the netdev has one. Under RTNL the
+ * netdev neither goes nor leaves its namespace; if it does later, we are told.
+ */
 static int claim(struct sroce_dev *dev, struct net_device *ndev)
 {
-	int ret = -EEXIST;
+	int ret = 0;
 
+	rtnl_lock();
 	mutex_lock(&devs_lock);
-	if (!taken(ndev)) {
+	if (ndev->reg_state != NETREG_REGISTERED) {
+		ret = -ENODEV;
+	} else if (taken(ndev)) {
+		ret = -EEXIST;
+	} else {
 		list_add_tail(&dev->list, &devs);
 		rcu_assign_pointer(dev->ndev, ndev);
 		netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
-		ret = 0;
+		sroce_netns_get(dev, dev_net(ndev));
 	}
 	mutex_unlock(&devs_lock);
+	rtnl_unlock();
 	return ret;
 }
 
-/* Netdev events count from here; one may have been missed meanwhile. */
-static void publish(struct sroce_dev *dev, const struct net_device *ndev)
+/**
+ * sroce_dev_enable() - enable_driver: the core knows the device from here on
+ * @ibdev: the device
+ *
+ * Return: 0, or -ENODEV if the netdev has gone or left meanwhile.
+ */
+int sroce_dev_enable(struct ib_device *ibdev)
 {
+	struct sroce_dev *dev = to_sdev(ibdev);
+	int ret = 0;
+
 	mutex_lock(&devs_lock);
-	dev->registered = true;
-	dev->port_state = state_of(ndev);
-	if (ndev->reg_state != NETREG_REGISTERED)
-		ib_unregister_device_queued(&dev->ibdev);
+	if (dev->gone)
+		ret = -ENODEV;
+	else
+		dev->port_state = state_of(rcu_access_pointer(dev->ndev));
 	mutex_unlock(&devs_lock);
+	return ret;
 }
 
 static const char *refusal(int err)
@@ -199,6 +217,8 @@ static const char *refusal(int err)
 		return "UDP port 4791 is taken in this namespace (rdma_rxe?)";
 	case -EEXIST:
 		return "it has an sroce device already";
+	case -ENODEV:
+		return "it is going away";
 	default:
 		return "no UDP socket";
 	}
@@ -213,7 +233,8 @@ static const char *refusal(int err)
  * reason of a refusal goes to the log, once for each request.
  *
  * Return: 0, -EEXIST if the netdev has one, -EINVAL if it can't have one,
- * -EADDRINUSE if somebody else owns UDP port 4791 in its namespace.
+ * -EADDRINUSE if somebody else owns UDP port 4791 in its namespace, -ENODEV if
+ * it goes away meanwhile.
  */
 int sroce_dev_add(const char *name, struct net_device *ndev)
 {
@@ -230,7 +251,7 @@ int sroce_dev_add(const char *name, struct net_device *ndev)
 		return -ENOMEM;
 	ret = claim(dev, ndev);
 	if (!ret)
-		ret = sroce_netns_join(dev, dev_net(ndev));
+		ret = sroce_netns_join(dev);
 	if (ret) {
 		netdev_info(ndev, "sroce: can't add %s: %s\n", name,
 			    refusal(ret));
@@ -239,22 +260,24 @@ int sroce_dev_add(const char *name, struct net_device *ndev)
 	}
 	ib_mark_name_assigned_by_user(&dev->ibdev);
 	ret = ib_register_device(&dev->ibdev, name, NULL);
-	if (ret) {
+	if (ret)
 		ib_dealloc_device(&dev->ibdev);
-		return ret;
-	}
-	publish(dev, ndev);
-	return 0;
+	/* else it may have been deleted by now */
+	return ret;
 }
 
-/* Asynchronous: the notifier's caller holds RTNL, which teardown needs. */
-static void netdev_gone(struct net_device *ndev)
+/*
+ * Asynchronous: the notifier's caller holds RTNL, which teardown needs. Without
+ * a reference to be had, somebody else removes the device, or sroce_dev_enable()
+ * will refuse it.
+ */
+static void netdev_gone(struct sroce_dev *dev)
 {
-	struct sroce_dev *dev;
-
-	list_for_each_entry(dev, &devs, list)
-		if (rcu_access_pointer(dev->ndev) == ndev && dev->registered)
-			ib_unregister_device_queued(&dev->ibdev);
+	dev->gone = true;
+	if (!ib_device_try_get(&dev->ibdev))
+		return;
+	ib_unregister_device_queued(&dev->ibdev);
+	ib_device_put(&dev->ibdev);
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event,
@@ -264,18 +287,19 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	struct sroce_dev *dev;
 
 	mutex_lock(&devs_lock);
-	switch (event) {
-	case NETDEV_UNREGISTER:
-		netdev_gone(ndev);
-		break;
-	case NETDEV_UP:
-	case NETDEV_DOWN:
-	case NETDEV_CHANGE:
-		list_for_each_entry(dev, &devs, list)
-			if (rcu_access_pointer(dev->ndev) == ndev &&
-			    dev->registered)
-				port_changed(dev, ndev);
-		break;
+	list_for_each_entry(dev, &devs, list) {
+		if (rcu_access_pointer(dev->ndev) != ndev)
+			continue;
+		switch (event) {
+		case NETDEV_UNREGISTER:
+			netdev_gone(dev);
+			break;
+		case NETDEV_UP:
+		case NETDEV_DOWN:
+		case NETDEV_CHANGE:
+			port_changed(dev, ndev);
+			break;
+		}
 	}
 	mutex_unlock(&devs_lock);
 	return NOTIFY_DONE;

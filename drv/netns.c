@@ -4,6 +4,7 @@
  * Loading the module opens nothing.
  */
 
+#include <linux/wait_bit.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
@@ -69,15 +70,42 @@ static int open_sockets(struct sroce_net *sn)
 }
 
 /**
- * sroce_netns_join() - give a new device its namespace, and that its port
+ * sroce_netns_get() - give a new device its namespace
  * @dev: the device
- * @net: the namespace of its netdev
+ * @net: the namespace; it does not end before sroce_netns_put()
+ *
+ * A netdev keeps its namespace only until it leaves it, and then the device is
+ * removed by and by. A real reference, on the other hand, would keep it for
+ * good.
+ */
+void sroce_netns_get(struct sroce_dev *dev, struct net *net)
+{
+	dev->sn = sroce_netns(net);
+	atomic_inc(&dev->sn->users);
+}
+
+/**
+ * sroce_netns_put() - the device is done with its namespace
+ * @dev: the device, which may have none
+ */
+void sroce_netns_put(struct sroce_dev *dev)
+{
+	struct sroce_net *sn = dev->sn;
+
+	/* only the address is used after the last one */
+	if (sn && atomic_dec_and_test(&sn->users))
+		wake_up_var(&sn->users);
+}
+
+/**
+ * sroce_netns_join() - a new device is there: packets are welcome
+ * @dev: the device
  *
  * Return: 0, or -EADDRINUSE if another owner of UDP port 4791 is there.
  */
-int sroce_netns_join(struct sroce_dev *dev, struct net *net)
+int sroce_netns_join(struct sroce_dev *dev)
 {
-	struct sroce_net *sn = sroce_netns(net);
+	struct sroce_net *sn = dev->sn;
 	int ret = 0;
 
 	mutex_lock(&sn->lock);
@@ -85,7 +113,6 @@ int sroce_netns_join(struct sroce_dev *dev, struct net *net)
 		ret = open_sockets(sn);
 	if (!ret) {
 		sn->links++;
-		dev->sn = sn;
 		list_add_tail_rcu(&dev->net_list, &sn->devs);
 	}
 	mutex_unlock(&sn->lock);
@@ -94,12 +121,14 @@ int sroce_netns_join(struct sroce_dev *dev, struct net *net)
 
 /**
  * sroce_netns_leave() - undo sroce_netns_join(); no receiver sees @dev after
- * @dev: the device
+ * @dev: the device, which may not have joined
  */
 void sroce_netns_leave(struct sroce_dev *dev)
 {
 	struct sroce_net *sn = dev->sn;
 
+	if (list_empty(&dev->net_list))
+		return;
 	mutex_lock(&sn->lock);
 	list_del_rcu(&dev->net_list);
 	if (!--sn->links)
@@ -118,9 +147,12 @@ static int __net_init sroce_net_init(struct net *net)
 	return 0;
 }
 
+/* All netdevs have gone or left; so will the devices that stood on them. */
 static void __net_exit sroce_net_exit(struct net *net)
 {
-	WARN_ON(sroce_netns(net)->links);
+	struct sroce_net *sn = sroce_netns(net);
+
+	wait_var_event(&sn->users, !atomic_read(&sn->users));
 }
 
 static struct pernet_operations sroce_net_ops = {
