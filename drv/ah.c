@@ -55,23 +55,20 @@ int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 	return ret;
 }
 
-static void ah_free_rcu(struct rcu_head *rcu)
-{
-	struct sroce_ah *ah = container_of(rcu, struct sroce_ah, rcu);
-
-	dst_cache_destroy(&ah->av.dst);
-	kfree(ah);
-	sroce_gone();
-}
-
 /**
  * sroce_ah_put() - let go of an address
  * @ah: the address
+ *
+ * The route goes at once, not after a grace period: it must not outlive its
+ * namespace.
  */
 void sroce_ah_put(struct sroce_ah *ah)
 {
-	if (refcount_dec_and_test(&ah->ref))
-		call_rcu(&ah->rcu, ah_free_rcu);
+	if (!refcount_dec_and_test(&ah->ref))
+		return;
+	dst_cache_destroy(&ah->av.dst);
+	kfree_rcu(ah, rcu);
+	sroce_gone();
 }
 
 /**

@@ -40,8 +40,6 @@ static void __exit sroce_exit(void)
 	rdma_link_unregister(&sroce_link_ops);
 	sroce_dev_exit();
 	sroce_netns_exit();
-	/* QP and MR memory goes after a grace period. */
-	rcu_barrier();
 	left = atomic_read(&sroce_live);
 	if (left)
 		pr_err("sroce: %d object(s) leaked\n", left);
