@@ -5,6 +5,7 @@
  */
 
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
 #include "dev.h"
 
@@ -13,7 +14,10 @@ static struct sroce_map *to_map(struct rdma_user_mmap_entry *entry)
 	return container_of(entry, struct sroce_map, entry);
 }
 
-/* vfree() gives back the pages and their array (VM_MAP_PUT_PAGES). */
+/*
+ * vfree() gives back the pages and their array (VM_MAP_PUT_PAGES). A process
+ * that the OOM killer has chosen may use the last reserves: it gets no ring.
+ */
 static void *alloc_pages_mapped(size_t size)
 {
 	u32 i, n = size >> PAGE_SHIFT;
@@ -24,6 +28,9 @@ static void *alloc_pages_mapped(size_t size)
 	if (!pages)
 		return NULL;
 	for (i = 0; i < n; i++) {
+		cond_resched();
+		if (fatal_signal_pending(current))
+			goto err;
 		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
 				      __GFP_NOWARN);
 		if (!pages[i])
