@@ -3,13 +3,18 @@
 
 #include "dev.h"
 
+/* Bursts of one doorbell: a process may fill its ring as fast as we empty it. */
+#define DOORBELL_BURSTS	4096
+
 /*
  * A user's ring is filled already; the doorbell works through it in the
  * caller's context. Between bursts bottom halves run, so that on the same host
- * the peer keeps up.
+ * the peer keeps up. What is too much goes on without the caller, who would
+ * keep the device from being removed.
  */
 static int user_doorbell(struct sroce_qp *qp)
 {
+	int left = DOORBELL_BURSTS;
 	bool more;
 
 	do {
@@ -26,7 +31,7 @@ static int user_doorbell(struct sroce_qp *qp)
 			sroce_sq_flush(qp);
 		}
 		more = sroce_qp_end_run(qp);
-		if (more && fatal_signal_pending(current)) {
+		if (more && (!--left || fatal_signal_pending(current))) {
 			tasklet_schedule(&qp->host->kick);
 			break;
 		}
