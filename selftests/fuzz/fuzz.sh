@@ -76,13 +76,14 @@ case_of()	# name target options...
 	echo "not ok - fuzz-$target: $name"
 	explain "$target" | sed 's/^/# /'
 	bad=1
+	return 1
 }
 
 check()	# target
 {
 	local dir
 	dir=$(unpack "$1")
-	case_of corpus "$1" -runs=0 "$dir"
+	case_of corpus "$1" -runs=0 "$dir" || return
 	mkdir -p "$OUT/new"
 	case_of "new ones in $(share 45) s" "$1" \
 		-max_total_time="$(share 45)" "$(mktemp -d "$OUT/new/XXXXXX")" \

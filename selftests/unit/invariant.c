@@ -115,6 +115,63 @@ static void psns(const struct sroce_qp *qp)
 	CHECK(sroce_psn_diff(req->max_psn, req->psn) >= 0);
 }
 
+/* Work requests before "passed" are acknowledged; the READs of others count. */
+static void passed(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+	const struct sroce_sq *sq = &qp->sq;
+	u32 i, psns = 0;
+
+	CHECK(slots_after(sq, sq->cons, req->passed) <=
+	      slots_after(sq, sq->cons, sq->prod));
+	for (i = sq->cons; i != req->passed; i = sroce_sq_next(sq, i))
+		CHECK(sroce_psn_diff(req->acked,
+				     sroce_sq_wqe(sq, i)->last_psn) > 0);
+	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started)
+			break;
+		CHECK(sroce_psn_diff(req->acked, wqe->last_psn) <= 0);
+		if (wqe->msg == SROCE_MSG_READ)
+			psns += sroce_psn_diff(wqe->last_psn, wqe->first_psn);
+	}
+	CHECK_EQ(req->read_psns, psns);
+}
+
+/* What is sent again was sent before, and is not acknowledged. */
+static void repairs(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+	const struct sroce_repair *rp = &req->repair;
+
+	CHECK(sroce_psn_diff(rp->due, req->una) >= 0);
+	CHECK(sroce_psn_diff(req->max_psn, rp->due) >= 0);
+	if (rp->from == rp->to)
+		return;
+	CHECK(sroce_psn_diff(rp->to, rp->from) > 0);
+	CHECK(sroce_psn_diff(rp->from, req->acked) >= 0);
+	CHECK(sroce_psn_diff(req->max_psn, rp->to) >= 0);
+}
+
+/* Responses that have come lie between the oldest missing and the newest. */
+static void responses(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+	u32 i, n = sroce_psn_diff(req->repair.due, req->una);
+	u32 got = 0, all = 0;
+
+	for (i = 0; i < ARRAY_SIZE(req->got); i++)
+		all += __builtin_popcountl(req->got[i]);
+	if (!all)
+		return;
+	for (i = 0; i < n && i < SROCE_READ_AHEAD; i++)
+		got += test_bit(sroce_psn_add(req->una, i) % SROCE_READ_AHEAD,
+				req->got);
+	CHECK_EQ(got, all);
+	CHECK(!test_bit(req->una % SROCE_READ_AHEAD, req->got));
+}
+
 /* Whatever waits for an acknowledge has a timer that will find it missing. */
 static void timers(const struct sroce_qp_host *h)
 {
@@ -208,6 +265,11 @@ void sim_invariants(const struct sroce_qp_host *h)
 	psns(qp);
 	send_queue(qp);
 	next_packet(qp);
+	if (qp->svc == SROCE_SVC_RC && sroce_qp_may_send(qp)) {
+		passed(qp);
+		repairs(qp);
+		responses(qp);
+	}
 	timers(h);
 	responder(qp);
 	at_rest(qp);
