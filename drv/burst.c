@@ -109,7 +109,8 @@ static void watch_error(struct sroce_qp *qp)
 		host->sweep = 0;
 		return;
 	}
-	if (hrtimer_active(&host->rnr_timer))
+	/* this may be the timer itself: it runs, but is it set again? */
+	if (hrtimer_is_queued(&host->rnr_timer))
 		return;
 	host->sweep = clamp(host->sweep * 2, SWEEP_MIN, SWEEP_MAX);
 	sroce_timer_rnr(qp, host->sweep);
