@@ -149,6 +149,12 @@ void scenario_print(const struct scenario *sc)
 	       sc->ns_per_kb, sc->kick_max, sc->batch, sc->chunk,
 	       sc->backn[0] ? ", side 0 goes back N" : "",
 	       sc->backn[1] ? ", side 1 goes back N" : "");
+	if (sc->past || sc->sig_all || sc->store || sc->srq_limit)
+		printf("  RESET after %u events, %s signaled, %u kept after a gap, SRQ limit %u\n",
+		       sc->past, sc->sig_all ? "all" : "some", sc->store,
+		       sc->srq_limit);
+	printf("  %u receives in a ring, %u completions in a CQ\n",
+	       c->rq_slots - 1, c->cqe);
 	if (sc->scripted)
 		print_fates(sc);
 	else

@@ -40,7 +40,7 @@ static void end_sends(struct world *w, struct host_run *hr)
 	for (i = hr->done; i < hr->next; i++) {
 		if (hr->op[i].op->skip)
 			continue;
-		if (hr->op[i].op->flags & IB_SEND_SIGNALED)
+		if (world_signaled(w, hr->op[i].op))
 			t_fail("final", 1, "host %u op %u: never completed",
 			       hr->nr, i);
 		oracle_good(w, hr, i);
@@ -96,6 +96,8 @@ static void explain_error(struct world *w, struct host_run *hr)
 		    BIT(IB_EVENT_QP_LAST_WQE_REACHED);
 	bool lost = hr->h->scq.lost || hr->h->rcq.lost;
 
+	if (events & BIT(IB_EVENT_COMM_EST) && !hr->sc->rts_late)
+		t_fail("final", 13, "host %u: COMM_EST in RTS", hr->nr);
 	if (events & ~known && !oracle_offended(w, hr) && !lost &&
 	    !hr->recv_failed)
 		t_fail("final", 5, "host %u: events %#x for no reason",
@@ -313,6 +315,21 @@ static void check_one(struct world *w, const struct host_run *hr)
 		CHECK_EQ(sim_count(hr->h, SROCE_CNT_PROBE), 0);
 }
 
+/* What is lost is sent again, and not much more. */
+static void check_thrift(struct world *w)
+{
+	u64 again = 0;
+	u32 i;
+
+	if (w->sc->class != SC_LOSS || w->sc->ns_per_kb)
+		return;
+	for (i = 0; i < w->n; i++)
+		again += sim_count(w->host[i].h, SROCE_CNT_RETRANSMIT);
+	if (again > 6ULL * w->weather.nfates + 24)
+		t_fail("final", 14, "%u packets were lost, and %llu sent again",
+		       w->weather.nfates, again);
+}
+
 static void check_success(struct world *w, const struct host_run *hr)
 {
 	enum sc_class class = w->sc->class;
@@ -323,6 +340,19 @@ static void check_success(struct world *w, const struct host_run *hr)
 		t_fail("final", 12, "host %u op %d failed", hr->nr, hr->failed);
 	check_calm(w, hr);
 	check_one(w, hr);
+}
+
+/* The limit is told once, when there are fewer left; then it is off. */
+static void check_srq(const struct world *w, u32 side)
+{
+	const struct sroce_rq *rq = &w->srq[side]->rq;
+	bool told = false;
+	u32 i;
+
+	for (i = side; i < w->n; i += 2)
+		told |= w->host[i].h->srq_events &
+			BIT(IB_EVENT_SRQ_LIMIT_REACHED);
+	CHECK_EQ(told, w->sc->srq_limit && !rq->limit);
 }
 
 /**
@@ -351,4 +381,7 @@ void final_check(struct world *w)
 		region_check_rest(&w->host[i].recv, "receive");
 	}
 	region_check_rest(&w->ro, "forbidden");
+	check_thrift(w);
+	for (i = 0; w->sc->srq && i < 2; i++)
+		check_srq(w, i);
 }

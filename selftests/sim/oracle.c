@@ -157,7 +157,7 @@ static void pass_silent(struct world *w, struct host_run *hr, u32 i)
 
 		if (run->op->skip)
 			continue;
-		if (run->op->flags & IB_SEND_SIGNALED)
+		if (world_signaled(w, run->op))
 			t_fail("oracle", 6, "host %u op %u: never completed",
 			       hr->nr, hr->done);
 		oracle_good(w, hr, hr->done);
@@ -285,7 +285,7 @@ static void send_posted(struct world *w, struct host_run *hr,
 	pass_silent(w, hr, i);
 	hr->done = i + 1;
 	if (cqe->status == IB_WC_SUCCESS) {
-		if (!(run->op->flags & IB_SEND_SIGNALED))
+		if (!world_signaled(w, run->op))
 			t_fail("oracle", 12, "host %u op %llu: not to be signaled",
 			       hr->nr, i);
 		if (is_rc(w) && hr->failed >= 0)

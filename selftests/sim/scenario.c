@@ -481,6 +481,21 @@ static void make_acts(struct maker *m)
 	}
 }
 
+/* Drawn last, so that seeds of old stay what they were but for this. */
+static void choose_rest(struct maker *m)
+{
+	struct scenario *sc = m->sc;
+
+	if (once_in(m, 4))
+		sc->past = range(m, 1, 120);
+	sc->sig_all = once_in(m, 8);
+	if (sc->srq && once_in(m, 2))
+		sc->srq_limit = range(m, 1, 20);
+	/* without a timer all is well as long as nothing is lost */
+	if (sc->class == SC_CALM && once_in(m, 8))
+		sc->cfg.timeout = 0;
+}
+
 /**
  * scenario_make() - the scenario that a seed stands for
  * @sc: filled in
@@ -521,4 +536,5 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 		make_acts(&m);
 	if (sc->class == SC_LONG)
 		make_long(&m);
+	choose_rest(&m);
 }

@@ -131,6 +131,9 @@ struct scenario {
 	bool		srq;
 	bool		backn[2];	/* side keeps nothing out of order */
 	u32		store;		/* or no more than this, 0: the usual */
+	u32		past;		/* events before a RESET, 0: newly made */
+	bool		sig_all;
+	u32		srq_limit;
 	u64		latency, jitter;
 	u32		ns_per_kb;
 	u64		kick_max;

@@ -239,9 +239,11 @@ static void make_srqs(struct world *w)
 
 	if (!w->sc->srq)
 		return;
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		w->srq[i] = sim_srq_new(w->s, w->sc->cfg.rq_slots,
 					w->sc->cfg.max_sge);
+		w->srq[i]->rq.limit = w->sc->srq_limit;
+	}
 	for (i = 0; i < w->n; i++)
 		w->host[i].h->qp.srq = w->srq[i & 1];
 }
@@ -262,6 +264,7 @@ static void make_host(struct world *w, u32 nr)
 		sim_enter(hr->h, IB_QPS_RTR);
 	if (hr->sc->no_access)
 		hr->h->qp.attr.qp_access_flags = 0;
+	hr->h->qp.sig_all = w->sc->sig_all;
 	if (w->sc->store)
 		hr->h->qp.resp.store_max = w->sc->store;
 	if (w->sc->backn[nr & 1])
@@ -298,6 +301,8 @@ void world_setup(struct world *w)
 	for (i = 1; i < sc->pairs; i++)
 		sim_pair(w->s, &sc->cfg);
 	w->s->arg = w;
+	if (sc->past)
+		world_past(w);
 	w->s->posted = oracle_posted;
 	for (i = 0; i < w->n; i++)
 		make_host(w, i);

@@ -95,6 +95,14 @@ static bool zero(struct shrinker *sh, u64 *val)
 	return try(sh);
 }
 
+static bool zero32(struct shrinker *sh, u32 *val)
+{
+	if (!*val)
+		return false;
+	*val = 0;
+	return try(sh);
+}
+
 /* An idle second pair goes. */
 static bool one_pair(struct shrinker *sh)
 {
@@ -118,10 +126,9 @@ static bool simpler(struct shrinker *sh)
 
 	any |= zero(sh, &c->jitter);
 	any |= zero(sh, &c->kick_max);
-	if (c->ns_per_kb) {
-		c->ns_per_kb = 0;
-		any |= try(sh);
-	}
+	any |= zero32(sh, &c->ns_per_kb);
+	any |= zero32(sh, &c->past);
+	any |= zero32(sh, &c->srq_limit);
 	for (i = 0; i < SC_HOSTS; i++) {
 		any |= zero(sh, &c->host[i].rts_late);
 		any |= zero(sh, &c->host[i].recv_late);

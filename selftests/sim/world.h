@@ -155,6 +155,8 @@ void bytes_set(struct region *r, u64 off, u64 len, u64 at, u32 what);
 void region_mark(struct region *r, u64 off, u64 len);
 void region_check_rest(const struct region *r, const char *what);
 
+/* past.c */
+void world_past(struct world *w);
 /* setup.c */
 void world_setup(struct world *w);
 
@@ -209,6 +211,12 @@ static inline struct host_run *world_peer(struct world *w,
 static inline struct host_run *world_recvs(struct world *w, struct host_run *hr)
 {
 	return w->sc->srq ? &w->host[hr->nr & 1] : hr;
+}
+
+static inline bool world_signaled(const struct world *w,
+				  const struct sc_op *op)
+{
+	return w->sc->sig_all || op->flags & IB_SEND_SIGNALED;
 }
 
 static inline bool world_alive(const struct host_run *hr)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A life that QPs had before the scenario: some work, cut short by RESET, with
+ * the very PSNs that come again. Nothing of it may show.
+ */
+
+#include "world.h"
+
+#define ROOM 4096
+
+static int lossy(struct sim *s, struct sim_packet *p)
+{
+	struct world *w = s->arg;
+
+	(void)p;
+	return rnd_below(&w->r, 8) < 7;
+}
+
+static struct sim_wr some_work(struct world *w, struct sim_buf *b, u32 nr)
+{
+	static const u32 rc[] = {
+		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_READ,
+		IB_WR_RDMA_READ, IB_WR_ATOMIC_FETCH_AND_ADD,
+		IB_WR_SEND_WITH_IMM, SROCE_WR_ATOMIC_WRITE,
+	};
+	struct sim_wr wr = {
+		.wr_id = 1000 + nr, .flags = IB_SEND_SIGNALED, .num_sge = 1,
+		.remote_addr = b->mr.iova, .rkey = b->key,
+		.opcode = IB_WR_SEND,
+	};
+	u32 len = rnd_below(&w->r, ROOM);
+
+	if (w->sc->cfg.type == IB_QPT_RC)
+		wr.opcode = rc[rnd_below(&w->r, ARRAY_SIZE(rc))];
+	else if (w->sc->cfg.type == IB_QPT_UD)
+		len %= sc_mtu(w->sc);
+	if (sc_is_atomic(wr.opcode))
+		len = 8;
+	wr.sge[0] = sim_sge(b, 0, len);
+	wr.ah = 1;
+	return wr;
+}
+
+static void live(struct world *w, struct sroce_qp_host *h, struct sim_buf *b)
+{
+	u32 i, n = w->sc->cfg.slots - 1;
+	struct ib_sge sge = sim_sge(b, 0, ROOM);
+	struct sim_wr wr;
+
+	for (i = 0; i < 3 && i + 1 < w->sc->cfg.rq_slots; i++)
+		sim_put_recv(h, 1000 + i, &sge, 1);
+	for (i = 0; i < n && i < 8; i++) {
+		wr = some_work(w, b, i);
+		sim_put_send(h, &wr);
+	}
+	sim_doorbell(h);
+}
+
+static void clear_wire(struct sim *s)
+{
+	struct sim_packet *p;
+
+	while ((p = s->wire_head)) {
+		s->wire_head = p->next;
+		sim_packet_free(p);
+	}
+}
+
+static void begin_anew(struct sroce_qp_host *h)
+{
+	sim_enter(h, IB_QPS_RESET);
+	sim_enter(h, IB_QPS_INIT);
+	sim_enter(h, IB_QPS_RTR);
+	sim_enter(h, IB_QPS_RTS);
+	memset(&h->counters, 0, sizeof(h->counters));
+	h->scq.n = 0;
+	h->rcq.n = 0;
+	h->scq.lost = false;
+	h->rcq.lost = false;
+	h->events = 0;
+}
+
+/**
+ * world_past() - let QPs live and be reset, before anything else
+ * @w: the world; its QPs are in RTS
+ */
+void world_past(struct world *w)
+{
+	struct sim *s = w->s;
+	struct sim_buf *b;
+	u32 i;
+
+	b = sim_buf_new(s, 0x100000000ULL, ROOM, 1024, IB_ACCESS_LOCAL_WRITE |
+			IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
+			IB_ACCESS_REMOTE_ATOMIC);
+	s->wire = lossy;
+	for (i = 0; i < w->n; i++)
+		live(w, s->host[i], b);
+	for (i = 0; i < w->sc->past && sim_step(s); i++)
+		;
+	for (i = 0; i < w->n; i++)
+		begin_anew(s->host[i]);
+	clear_wire(s);
+	s->sent = 0;
+	sim_buf_revoke(b);
+}

@@ -1,0 +1,3 @@
+# after each gap all is sent again, whatever the peer keeps
+# file: repair.c
+/^void sroce_repair_gap/,/^}/s/rp->habit == SROCE_HABIT_DROPS ||/rp->habit != SROCE_HABIT_UNKNOWN ||/

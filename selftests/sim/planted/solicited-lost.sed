@@ -1,0 +1,3 @@
+# the solicited event is lost
+# file: resp.c
+/^void sroce_resp_complete/,/^}/s/pkt->solicited || status/status/
