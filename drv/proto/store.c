@@ -7,6 +7,13 @@
 #include <linux/slab.h>
 #include "env.h"
 
+/*
+ * PSNs ahead of the expected one. Who is further ahead is no requester with
+ * some READs under way, but a packet of an older connection; each packet until
+ * its turn, perhaps hours later, would have a gap behind it to be reported.
+ */
+#define AHEAD_MAX	(1 << 16)
+
 static bool insert(struct list_head *store, struct sroce_kept *kept)
 {
 	struct list_head *pos;
@@ -38,7 +45,8 @@ bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_kept *kept;
 
-	if (resp->stored >= resp->store_max)
+	if (resp->stored >= resp->store_max ||
+	    sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
 		return false;
 	kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
 	if (!kept)

@@ -168,6 +168,32 @@ static void dropped(void)
 	xfers_end(&t);
 }
 
+/*
+ * A request of an older connection, or of nobody: were it kept, each packet
+ * until its turn would be answered with a NAK, for the gap before it.
+ */
+static void far_ahead(u32 ahead, bool kept)
+{
+	struct sroce_pkt p = { .opcode = 0x04, .psn = 1000 + ahead };
+	struct xfers t;
+
+	t_case("hostile: a request %u PSNs ahead is %s", ahead,
+	       kept ? "kept" : "not kept");
+	xfers_init(&t, NULL, 262144, 4096);
+	forge(t.s, &p, NULL);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
+	CHECK_EQ(t.s->b.qp.resp.stored, kept);
+	if (!kept) {
+		xfer_put(&t, IB_WR_RDMA_WRITE, 200 * 1024);
+		sim_doorbell(&t.s->a);
+		sim_run(t.s);
+		xfers_check(&t);
+		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
+		CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) <= 1);
+	}
+	xfers_end(&t);
+}
+
 /* What A, with a READ out, thinks of answers to it */
 static void answer(struct sroce_pkt *p, enum ib_wc_status want)
 {
@@ -373,6 +399,10 @@ void test_hostile(void)
 	for (i = 0; i < ARRAY_SIZE(refusals); i++)
 		refuse(&refusals[i]);
 	dropped();
+	far_ahead(1, true);
+	far_ahead(65535, true);
+	far_ahead(65536, false);
+	far_ahead(0x7fffff, false);
 	answers();
 	damaged();
 	t_case("hostile: random packets do no harm beyond their QP");
