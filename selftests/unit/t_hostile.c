@@ -181,6 +181,8 @@ static void far_ahead(u32 ahead, bool kept)
 	       kept ? "kept" : "not kept");
 	xfers_init(&t, NULL, 262144, 4096);
 	forge(t.s, &p, NULL);
+	/* before there is anything that the NAK could mean */
+	sim_run(t.s);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
 	CHECK_EQ(t.s->b.qp.resp.stored, kept);
 	if (!kept) {
@@ -189,7 +191,7 @@ static void far_ahead(u32 ahead, bool kept)
 		sim_run(t.s);
 		xfers_check(&t);
 		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
-		CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) <= 1);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 0);
 	}
 	xfers_end(&t);
 }
