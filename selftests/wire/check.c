@@ -300,10 +300,10 @@ static const char *state_name(enum ibv_qp_state state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-/* state NAME: now or within a second */
+/* state NAME: now or soon */
 why_t wt_do_state(struct wt_run *r, struct wt_stmt *s)
 {
-	uint64_t end = wt_now() + 1000000;
+	uint64_t end = wt_now() + WT_SOON;
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
@@ -371,7 +371,7 @@ static why_t compare_memory(struct wt_run *r, uint64_t off, uint64_t len)
 /* mem off= len= [seed= at= | u64= | any]: what it holds, from now on */
 why_t wt_do_mem(struct wt_run *r, struct wt_stmt *s)
 {
-	uint64_t end = wt_now() + 1000000;
+	uint64_t end = wt_now() + WT_SOON;
 	struct range g = { 0 };
 	bool any = wt_flag(s, "any");
 	why_t why;
@@ -475,7 +475,7 @@ static bool is_traffic(const char *name)
 }
 
 /* Each as the script says, and all as many packets as the peer has seen. */
-why_t wt_check_counters(struct wt_run *r)
+static why_t counters_now(struct wt_run *r)
 {
 	uint64_t now[WT_COUNTERS];
 
@@ -504,6 +504,20 @@ why_t wt_check_counters(struct wt_run *r)
 	      (unsigned long long)moved(r, now, "retransmitted_pkts"),
 	      (unsigned long long)r->again);
 	return NULL;
+}
+
+/* A packet without an answer may not have been looked at yet. */
+why_t wt_check_counters(struct wt_run *r)
+{
+	uint64_t end = wt_now() + WT_SOON;
+	why_t why;
+
+	do {
+		why = counters_now(r);
+		if (why)
+			wt_sleep(5000);
+	} while (why && wt_now() < end);
+	return why;
 }
 
 /* ---- the end -------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 #include "wire.h"
 
 static struct ibv_context *open_named(const char *name)
@@ -64,6 +65,7 @@ why_t wt_dut_open(struct wt_dut *d)
 
 void wt_dut_close(struct wt_dut *d)
 {
+	close(d->nl);
 	ibv_dealloc_pd(d->pd2);
 	ibv_dealloc_pd(d->pd);
 	ibv_close_device(d->ctx);

@@ -230,6 +230,7 @@ int main(int argc, char **argv)
 	arguments(argc, argv);
 	/* a hung case must not hang its caller: die with a status instead */
 	alarm(600);
+	wt_one_cpu();
 	bail(open_ends());
 	for (int i = optind; i < argc; i++)
 		run_file(argv[i]);

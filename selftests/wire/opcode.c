@@ -29,6 +29,7 @@ static const struct wt_op ops[] = {
 	{ "ATOMIC_ACK",		0x12, "AO" },
 	{ "CMP_SWP",		0x13, "T" },
 	{ "FETCH_ADD",		0x14, "T" },
+	{ "ATOMIC_WRITE",	0x1d, "RP" },
 	{ "SEND_LAST_INV",	0x16, "VP" },
 	{ "SEND_ONLY_INV",	0x17, "VP" },
 	CONNECTED("UC_", 0x20),

@@ -40,6 +40,20 @@ void wt_sleep(uint64_t us)
 	nanosleep(&ts, NULL);
 }
 
+/*
+ * Packets that are sent from one CPU are received there in order, whatever
+ * else the machine does.
+ */
+void wt_one_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = sched_getcpu();
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu < 0 ? 0 : cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
 why_t wt_netns(const char *name)
 {
 	char path[128];

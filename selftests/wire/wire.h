@@ -34,6 +34,7 @@
 #define WT_COUNTERS	128
 #define WT_BUF		65536u		/* bytes of the device's memory */
 #define WT_LONG		5000000ull	/* us to wait for what has to come */
+#define WT_SOON		300000ull	/* us for what has come all but surely */
 #define WT_SETTLE	3000ull		/* us of quiet that end a script */
 
 #define WT_SEED_DUT	1		/* the buffer as it is in the beginning */
@@ -108,6 +109,9 @@ struct wt_dut {
 	struct ibv_pd *pd, *pd2;
 	struct wt_net nets[WT_NETS];
 	int nnets;
+	int nl;			/* netlink, for the counters */
+	uint32_t index;
+	bool has_index;
 	int ncounters;
 	char counter[WT_COUNTERS][WT_NAME];
 };
@@ -120,6 +124,7 @@ struct wt_peer {
 
 why_t wt_netns(const char *name);
 why_t wt_mac_of(const char *netdev, uint8_t mac[6]);
+void wt_one_cpu(void);
 uint64_t wt_now(void);
 void wt_sleep(uint64_t us);
 
@@ -129,7 +134,7 @@ why_t wt_peer_open(struct wt_peer *p);
 why_t wt_peer_send(void *peer, const uint8_t *frame, size_t len);
 bool wt_peer_recv(struct wt_peer *p, struct wt_frame *f, uint64_t us);
 why_t wt_counters_list(struct wt_dut *d);
-why_t wt_counters_read(const struct wt_dut *d, uint64_t *values);
+why_t wt_counters_read(struct wt_dut *d, uint64_t *values);
 
 /* ---- a run ---------------------------------------------------------------- */
 
