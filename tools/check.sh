@@ -72,7 +72,7 @@ main()
 		[ ! -e selftests/verbs/Makefile ] ||
 			step "verbs tests" make -C selftests/verbs
 		[ ! -e selftests/wire/Makefile ] ||
-			step "wire tests" make -C selftests/wire
+			tap "wire tests" make -s -C selftests/wire all check
 		[ ! -e selftests/unit/Makefile ] ||
 			tap "unit tests" make -s -C selftests/unit check
 		[ ! -e selftests/fuzz/Makefile ] ||

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,19 +15,6 @@ static struct wt_frame frame;
 static int cases, failed, only_family;
 static bool verbose;
 static const char *only;
-
-why_t wt_because(const char *fmt, ...)
-{
-	static char why[1024];
-	char text[sizeof(why)];		/* an argument may be the last reason */
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	memcpy(why, text, sizeof(why));
-	return why;
-}
 
 static void show_trace(char *trace)
 {
