@@ -213,7 +213,7 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 	p->qkey = qp->type == IB_QPT_GSI ? SROCE_DEFAULT_QKEY_GSI :
 					   qp->attr.qkey;
 	p->sqpn = peer->qp.qpn;
-	p->orig = rec16(r, 14) * 0x100010001ULL;
+	p->orig = fair_byte(r[14]) * 0x01010101ULL;
 	p->swap_add = r[14];
 	p->compare = r[15];
 	p->imm = rec16(r, 14);
@@ -234,7 +234,7 @@ void act_forge(struct world *w, const u8 *r)
 	struct sroce_pkt p = {};
 	struct sim_packet *sp;
 
-	memset(data, r[15], sizeof(data));
+	memset(data, fair_byte(r[15]), sizeof(data));
 	fill(w, &p, &to->qp, r);
 	if (!sroce_opcodes[p.opcode].name)
 		return;

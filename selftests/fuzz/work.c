@@ -77,7 +77,7 @@ static void make_target(struct world *w, struct sroce_qp_host *h,
 	wr->remote_addr = rec_va(w, r[8], rec16(r, 10));
 	wr->rkey = rec_key(w, r[8]);
 	wr->compare_add = r[14];
-	wr->swap = r[9] * 0x0101010101010101ULL;
+	wr->swap = fair_byte(r[9]) * 0x0101010101010101ULL;
 }
 
 /* Up to all entries that there may be, one after the other in one region */

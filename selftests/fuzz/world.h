@@ -67,6 +67,12 @@ struct action {
 
 #define ACTION(name, share) { #name, act_##name, share }
 
+/* Bytes of which a packet must not have many in a row: see inspect() */
+static inline u8 fair_byte(u8 b)
+{
+	return b == SIM_GUARD_BYTE || b == SIM_FRESH_BYTE ? 0 : b;
+}
+
 static inline u32 rec16(const u8 *r, u32 at)
 {
 	return r[at] | r[at + 1] << 8;

@@ -45,7 +45,7 @@ static struct sim_packet *packet_new(const struct sroce_av *av, u32 len)
 	p->len = p->l3_len + UDP_LEN + len + SROCE_ICRC_LEN;
 	p->data = malloc(p->len);
 	/* what nobody writes is seen */
-	memset(p->data, 0xa5, p->len);
+	memset(p->data, SIM_FRESH_BYTE, p->len);
 	put_l3(p->data, av, p->len);
 	udp = p->data + p->l3_len;
 	put16(udp, av->sport);

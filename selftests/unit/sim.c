@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include "sim.h"
 
-#define GUARD_BYTE 0xc3
-
 const struct sim_cfg sim_default = {
 	.type = IB_QPT_RC,
 	.mtu = IB_MTU_1024,
@@ -242,8 +240,8 @@ static void buf_free(struct sim_buf *b)
 		u32 len = piece_len(b, i);
 
 		for (k = 0; k < SIM_GUARD; k++) {
-			CHECK_EQ(b->raw[i][k], GUARD_BYTE);
-			CHECK_EQ(b->raw[i][SIM_GUARD + len + k], GUARD_BYTE);
+			CHECK_EQ(b->raw[i][k], SIM_GUARD_BYTE);
+			CHECK_EQ(b->raw[i][SIM_GUARD + len + k], SIM_GUARD_BYTE);
 		}
 		free(b->raw[i]);
 	}
@@ -330,7 +328,7 @@ struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 		u32 n = piece_len(b, i) + 2 * SIM_GUARD;
 
 		b->raw[i] = malloc(n);
-		memset(b->raw[i], GUARD_BYTE, n);
+		memset(b->raw[i], SIM_GUARD_BYTE, n);
 		memset(b->raw[i] + SIM_GUARD, 0, n - 2 * SIM_GUARD);
 		b->mr.ext[i].off = (u64)i * chunk;
 		b->mr.ext[i].addr = b->raw[i] + SIM_GUARD;

@@ -20,6 +20,8 @@
 #define SIM_AHS		4
 #define SIM_HOSTS	8
 #define SIM_GUARD	16
+#define SIM_GUARD_BYTE	0xc3	/* around memory */
+#define SIM_FRESH_BYTE	0xa5	/* in a packet, until it is written */
 #define SIM_MS		1000000ULL
 
 struct sim;
