@@ -72,8 +72,25 @@ static void wake_cq(struct sroce_cq *cq)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
 
-/* Send what is queued; whoever else queues meanwhile leaves it to us. */
-static void send_queued(struct sroce_qp *qp)
+/* What is queued is moved to @list, but for a train that is about to grow. */
+static bool take_queued(struct sroce_qp_host *host, struct sk_buff_head *list,
+			bool more)
+{
+	struct sk_buff *last = NULL;
+
+	if (more && sroce_tx_may_grow(host))
+		last = __skb_dequeue_tail(&host->txq);
+	skb_queue_splice_init(&host->txq, list);
+	if (last)
+		__skb_queue_tail(&host->txq, last);
+	return !skb_queue_empty(list);
+}
+
+/*
+ * Send what is queued; whoever else queues meanwhile leaves it to us. @more:
+ * the QP is called again at once, and goes on with what it leaves.
+ */
+static void send_queued(struct sroce_qp *qp, bool more)
 {
 	struct sroce_qp_host *host = qp->host;
 	struct sk_buff_head list;
@@ -82,8 +99,7 @@ static void send_queued(struct sroce_qp *qp)
 		return;
 	__skb_queue_head_init(&list);
 	host->sending = true;
-	while (!skb_queue_empty(&host->txq)) {
-		skb_queue_splice_init(&host->txq, &list);
+	while (take_queued(host, &list, more)) {
 		spin_unlock(&qp->lock);
 		sroce_output(qp->dev, &list);
 		spin_lock(&qp->lock);
@@ -152,7 +168,7 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 
 	more = sroce_qp_run(qp);
 	watch_error(qp);
-	send_queued(qp);
+	send_queued(qp, more);
 	duty = qp->duty;
 	events = qp->events;
 	srq_events = qp->srq_events;

@@ -130,7 +130,10 @@ struct sroce_map {
  * @posted: kernel QP: send work requests posted
  * @txq: packets to send after unlock
  * @sending: somebody is sending from @txq
- * @open: packet under construction
+ * @open: what the packet under construction is, or will be, a part of
+ * @open_bth: where that packet starts
+ * @open_len: its length, ICRC included
+ * @open_joins: it joins a train
  * @sq_map: memory of the send ring
  * @rq_map: memory of the receive ring
  */
@@ -149,6 +152,9 @@ struct sroce_qp_host {
 	struct sk_buff_head	txq;
 	bool			sending;
 	struct sk_buff		*open;
+	u8			*open_bth;
+	u32			open_len;
+	bool			open_joins;
 	struct sroce_map	*sq_map;
 	struct sroce_map	*rq_map;
 };
@@ -300,6 +306,8 @@ int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb);
 
 /* output.c */
 void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
+bool sroce_tx_may_grow(struct sroce_qp_host *host);
+void sroce_output_exit(void);
 
 /* burst.c */
 void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host);

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Packets from the UDP socket: who are they for, and are they whole? */
+/*
+ * Packets from the UDP socket: who are they for, and are they whole?
+ *
+ * A train (see output.c) that comes whole is worked through as it is: its
+ * packets find the QP once, take its lock once and are answered together.
+ */
 
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
@@ -7,6 +12,7 @@
 #include <linux/udp.h>
 #include <net/ipv6.h>
 #include "dev.h"
+#include "compat/unaligned.h"
 #include "proto/icrc.h"
 
 static void count(struct sroce_dev *dev, enum sroce_counter c)
@@ -63,27 +69,39 @@ static bool read_addresses(struct sroce_pkt *pkt, const struct sk_buff *skb)
 	return pkt->l3_len == sizeof(struct ipv6hdr);
 }
 
-static bool icrc_ok(const struct sk_buff *skb, const struct sroce_pkt *pkt)
+/* @len bytes at @off if they lie in one piece, or NULL */
+static const u8 *flat(const struct sk_buff *skb, u32 off, u32 len)
 {
-	u32 from = pkt->carrier_off + SROCE_BTH_LEN;
-	u32 to = skb->len - SROCE_ICRC_LEN;
+	u32 start = skb_headlen(skb);
+	int i;
+
+	if (off + len <= start)
+		return skb->data + off;
+	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= start; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+		u32 size = skb_frag_size(frag);
+
+		if (off + len <= start + size)
+			return (u8 *)skb_frag_address(frag) + (off - start);
+		start += size;
+	}
+	return NULL;
+}
+
+static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
+{
 	struct skb_seq_state seq;
 	const u8 *data;
-	__le32 want;
-	u32 crc, len, done = 0;
+	u32 len, done = 0;
 
-	crc = sroce_icrc_head(pkt->l3, pkt->l3_len, skb->data,
-			      skb->data + pkt->carrier_off);
-	if (skb_copy_bits(skb, to, &want, sizeof(want)))
-		return false;
-	skb_prepare_seq_read((struct sk_buff *)skb, from, to, &seq);
+	skb_prepare_seq_read(skb, from, to, &seq);
 	while ((len = skb_seq_read(done, &data, &seq))) {
 		/* a piece ends where its memory does, not at @to */
 		len = min(len, to - from - done);
 		crc = sroce_icrc_data(crc, data, len);
 		done += len;
 	}
-	return want == sroce_icrc_final(crc);
+	return crc;
 }
 
 /**
@@ -97,20 +115,51 @@ static bool icrc_ok(const struct sk_buff *skb, const struct sroce_pkt *pkt)
  */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 {
-	return skb_copy_bits(pkt->carrier,
-			     pkt->carrier_off + pkt->op->hdr_len + off, to, len);
+	off += pkt->op->hdr_len;
+	if (pkt->flat) {
+		memcpy(to, pkt->flat + off, len);
+		return 0;
+	}
+	return skb_copy_bits(pkt->carrier, pkt->carrier_off + off, to, len);
+}
+
+/* A train would be kept whole for the sake of one packet. */
+static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
+{
+	u32 len = pkt->op->hdr_len + pkt->payload_len;
+	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (skb && skb_copy_bits(pkt->carrier, pkt->carrier_off,
+				 skb_put(skb, len), len)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	return skb;
 }
 
 /**
  * sroce_pkt_hold() - keep what a packet reads its payload from
  * @pkt: the packet
+ *
+ * Return: false without memory.
  */
-void sroce_pkt_hold(const struct sroce_pkt *pkt)
+bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
-	struct sk_buff *skb = skb_get((struct sk_buff *)pkt->carrier);
+	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
 
+	if (skb_is_gso(skb)) {
+		skb = cut_out(pkt);
+		if (!skb)
+			return false;
+		pkt->carrier = skb;
+		pkt->carrier_off = 0;
+		pkt->flat = skb->data;
+		return true;
+	}
+	skb_get(skb);
 	/* the route may be borrowed for the burst only */
 	skb_dst_drop(skb);
+	return true;
 }
 
 /**
@@ -159,57 +208,154 @@ static u16 vlan_of(const struct sk_buff *skb)
 	return 0xffff;
 }
 
-static void deliver(struct sroce_qp_host *host, struct sk_buff *skb,
-		    const struct sroce_pkt *pkt)
-{
-	struct sroce_qp *qp = host->qp;
+/**
+ * struct rx - a datagram, or a train of them, on its way to QPs
+ * @sn: the namespace
+ * @skb: what came, data at the UDP header
+ * @seg: UDP payload of each segment but the last
+ * @n: segments so far
+ * @qpn: number of @host, as packets name it
+ * @host: the QP that is taken at present, or NULL
+ * @l3: network header of the segment
+ * @udp: its UDP header
+ * @hdr: room for transport headers that are in pieces
+ * @pkt: the packet in it
+ */
+struct rx {
+	struct sroce_net	*sn;
+	struct sk_buff		*skb;
+	u32			seg;
+	u32			n;
+	u32			qpn;
+	struct sroce_qp_host	*host;
+	u8			l3[sizeof(struct ipv6hdr)];
+	u8			udp[sizeof(struct udphdr)];
+	u8			hdr[SROCE_HDR_MAX];
+	struct sroce_pkt	pkt;
+};
 
-	sroce_count(qp, SROCE_CNT_RX_PACKETS);
-	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
-		     skb->len + pkt->l3_len);
-	sroce_qp_begin(qp);
-	sroce_qp_rx(qp, pkt);
-	sroce_qp_end(qp);
+/* Successive packets of a QP find it locked, and it answers them all at once. */
+static void end_burst(struct rx *rx)
+{
+	if (!rx->host)
+		return;
+	sroce_qp_end(rx->host->qp);
+	sroce_qp_host_put(rx->host);
+	rx->host = NULL;
 }
 
-/* One packet; skb->data is at the UDP header. Return: why it was dropped. */
-static int receive(struct sroce_net *sn, struct sk_buff *skb,
-		   struct sroce_pkt *pkt)
+static bool begin_burst(struct rx *rx)
 {
-	struct sroce_qp_host *host;
-	u32 len, head;
+	if (rx->host && rx->qpn == rx->pkt.qpn)
+		return true;
+	end_burst(rx);
+	rx->host = find_qp(rx->sn, &rx->pkt, rx->skb);
+	if (!rx->host)
+		return false;
+	rx->qpn = rx->pkt.qpn;
+	sroce_qp_begin(rx->host->qp);
+	return true;
+}
+
+/* The headers that the segment has, or would have as a packet of its own */
+static void segment_headers(struct rx *rx, u32 len)
+{
+	struct sroce_pkt *pkt = &rx->pkt;
+
+	memcpy(rx->l3, skb_network_header(rx->skb), pkt->l3_len);
+	memcpy(rx->udp, rx->skb->data, sizeof(rx->udp));
+	pkt->l3 = rx->l3;
+	if (!skb_is_gso(rx->skb))
+		return;
+	sroce_segment_header(rx->l3, pkt->l3_len, rx->n, len);
+	put_unaligned_be16(sizeof(rx->udp) + len, rx->udp + 4);
+}
+
+static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	u32 end = len - SROCE_ICRC_LEN;
+	__le32 want;
+	u32 crc;
+
+	segment_headers(rx, len);
+	crc = sroce_icrc_head(rx->l3, pkt->l3_len, rx->udp, bth);
+	if (pkt->flat) {
+		memcpy(&want, pkt->flat + end, sizeof(want));
+		crc = sroce_icrc_data(crc, pkt->flat + SROCE_BTH_LEN,
+				      end - SROCE_BTH_LEN);
+	} else {
+		u32 off = pkt->carrier_off;
+
+		if (skb_copy_bits(rx->skb, off + end, &want, sizeof(want)))
+			return false;
+		crc = icrc_pieces(rx->skb, crc, off + SROCE_BTH_LEN, off + end);
+	}
+	return want == sroce_icrc_final(crc);
+}
+
+/* One packet of @len bytes at @off. Return: why it was dropped, or -1. */
+static int receive(struct rx *rx, u32 off, u32 len)
+{
+	u32 head = min_t(u32, len, SROCE_HDR_MAX);
+	struct sroce_pkt *pkt = &rx->pkt;
+	struct sroce_qp *qp;
+	const u8 *bth;
 	int ret;
 
-	if (skb->len < sizeof(struct udphdr) ||
-	    !read_addresses(pkt, skb))
+	/* what belongs to the network layer is the same for all */
+	memset(pkt, 0, offsetof(struct sroce_pkt, sgid));
+	bth = skb_header_pointer(rx->skb, off, head, rx->hdr);
+	if (!bth)
 		return SROCE_CNT_RX_MALFORMED;
-	len = skb->len - sizeof(struct udphdr);
-	head = min_t(u32, len, SROCE_HDR_MAX);
-	if (!pskb_may_pull(skb, sizeof(struct udphdr) + head))
-		return SROCE_CNT_RX_MALFORMED;
-	/* the pull may have moved the headers */
-	read_addresses(pkt, skb);
-	pkt->carrier = skb;
-	pkt->carrier_off = sizeof(struct udphdr);
-	pkt->vlan = vlan_of(skb);
-	ret = sroce_pkt_parse(pkt, skb->data + sizeof(struct udphdr), head, len);
+	pkt->carrier_off = off;
+	pkt->flat = flat(rx->skb, off, len);
+	ret = sroce_pkt_parse(pkt, bth, head, len);
 	if (ret)
 		return ret == -EPROTONOSUPPORT ? SROCE_CNT_RX_BAD_OPCODE :
 						 SROCE_CNT_RX_MALFORMED;
-	if (!icrc_ok(skb, pkt))
+	if (!icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
-	host = find_qp(sn, pkt, skb);
-	if (!host)
+	if (!begin_burst(rx))
 		return SROCE_CNT_RX_NO_QP;
-	deliver(host, skb, pkt);
-	sroce_qp_host_put(host);
+	qp = rx->host->qp;
+	sroce_count(qp, SROCE_CNT_RX_PACKETS);
+	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
+		     len + sizeof(struct udphdr) + pkt->l3_len);
+	sroce_qp_rx(qp, pkt);
 	return -1;
+}
+
+static int receive_all(struct rx *rx)
+{
+	u32 off = sizeof(struct udphdr);
+	int why, last = -1;
+
+	rx->pkt.carrier = rx->skb;
+	rx->pkt.vlan = vlan_of(rx->skb);
+	if (rx->skb->len < off || !read_addresses(&rx->pkt, rx->skb)) {
+		count_orphan(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
+		return SROCE_CNT_RX_MALFORMED;
+	}
+	do {
+		u32 len = min(rx->skb->len - off, rx->seg);
+
+		why = receive(rx, off, len);
+		if (why >= 0) {
+			count_orphan(rx->sn, &rx->pkt, rx->skb, why);
+			last = why;
+		}
+		off += len;
+		rx->n++;
+	} while (off < rx->skb->len);
+	end_burst(rx);
+	return last;
 }
 
 /**
  * sroce_udp_rcv() - encap_rcv of the namespace's sockets
  * @sk: the socket
- * @skb: a datagram, data at the UDP header
+ * @skb: a datagram or a train of them, data at the UDP header
  *
  * Runs in softirq, under RCU.
  *
@@ -217,15 +363,24 @@ static int receive(struct sroce_net *sn, struct sk_buff *skb,
  */
 int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb)
 {
-	struct sroce_net *sn = sroce_netns(sock_net(sk));
-	struct sroce_pkt pkt = {};
-	int why = receive(sn, skb, &pkt);
+	struct rx rx = {
+		.sn = sroce_netns(sock_net(sk)),
+		.skb = skb,
+		.seg = skb->len,
+	};
 
-	if (why < 0) {
-		consume_skb(skb);
-		return 0;
+	if (skb_is_gso(skb)) {
+		struct sroce_dev *dev;
+
+		rx.seg = skb_shinfo(skb)->gso_size;
+		dev = list_first_or_null_rcu(&rx.sn->devs, struct sroce_dev,
+					     net_list);
+		if (dev)
+			count(dev, SROCE_CNT_RX_TRAINS);
 	}
-	count_orphan(sn, &pkt, skb, why);
-	kfree_skb(skb);
+	if (receive_all(&rx) < 0)
+		consume_skb(skb);
+	else
+		kfree_skb(skb);
 	return 0;
 }

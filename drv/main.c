@@ -40,6 +40,7 @@ static void __exit sroce_exit(void)
 	rdma_link_unregister(&sroce_link_ops);
 	sroce_dev_exit();
 	sroce_netns_exit();
+	sroce_output_exit();
 	left = atomic_read(&sroce_live);
 	if (left)
 		pr_err("sroce: %d object(s) leaked\n", left);

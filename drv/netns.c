@@ -4,7 +4,13 @@
  * Loading the module opens nothing.
  */
 
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/udp.h>
 #include <linux/wait_bit.h>
+#include <net/ip.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
@@ -20,6 +26,85 @@ struct sroce_net *sroce_netns(struct net *net)
 {
 	return net_generic(net, sroce_net_id);
 }
+
+/* Trains come whole where the socket says so, without being cut up first. */
+static void accept_trains(struct socket *sock)
+{
+	udp_set_bit(ACCEPT_L4, sock->sk);
+}
+
+#ifdef CONFIG_NETFILTER
+static bool is_train(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) &&
+	       skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
+}
+
+/*
+ * A socket with an encap_rcv is given a train only if that has the mark of a
+ * tunnel, since others might not know what to do with it; ours does. The mark
+ * means nothing without skb->encapsulation.
+ */
+static unsigned int mark_train(struct sk_buff *skb, u32 off)
+{
+	struct udphdr buf, *udp = skb_header_pointer(skb, off, sizeof(buf), &buf);
+
+	if (udp && udp->dest == htons(SROCE_UDP_PORT) &&
+	    !skb_unclone(skb, GFP_ATOMIC))
+		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL;
+	return NF_ACCEPT;
+}
+
+static unsigned int local_in4(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	if (!is_train(skb) || ip_hdr(skb)->protocol != IPPROTO_UDP)
+		return NF_ACCEPT;
+	return mark_train(skb, skb_network_offset(skb) + ip_hdrlen(skb));
+}
+
+static unsigned int local_in6(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	if (!is_train(skb) || ipv6_hdr(skb)->nexthdr != IPPROTO_UDP)
+		return NF_ACCEPT;
+	return mark_train(skb, skb_network_offset(skb) + sizeof(struct ipv6hdr));
+}
+
+static const struct nf_hook_ops local_in[] = {
+	{
+		.hook		= local_in4,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= NF_IP_PRI_LAST,
+	}, {
+		.hook		= local_in6,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= NF_IP6_PRI_LAST,
+	},
+};
+
+static int watch_trains(struct net *net)
+{
+	return nf_register_net_hooks(net, local_in, ARRAY_SIZE(local_in));
+}
+
+static void unwatch_trains(struct net *net)
+{
+	nf_unregister_net_hooks(net, local_in, ARRAY_SIZE(local_in));
+}
+#else
+/* They are cut up before they get to us. */
+static int watch_trains(struct net *net)
+{
+	return 0;
+}
+
+static void unwatch_trains(struct net *net)
+{
+}
+#endif
 
 static int open_socket(struct net *net, u8 family, struct socket **sock)
 {
@@ -40,6 +125,7 @@ static int open_socket(struct net *net, u8 family, struct socket **sock)
 		return ret;
 	}
 	setup_udp_tunnel_sock(net, *sock, &tunnel);
+	accept_trains(*sock);
 	return 0;
 }
 
@@ -51,6 +137,12 @@ static void close_sockets(struct sroce_net *sn)
 		udp_tunnel_sock_release(sn->sk6);
 	sn->sk4 = NULL;
 	sn->sk6 = NULL;
+}
+
+static void close_port(struct sroce_net *sn)
+{
+	unwatch_trains(sn->net);
+	close_sockets(sn);
 }
 
 /* IPv6 may be absent from the kernel or disabled at boot. */
@@ -67,6 +159,18 @@ static int open_sockets(struct sroce_net *sn)
 		return ret;
 	}
 	return 0;
+}
+
+static int open_port(struct sroce_net *sn)
+{
+	int ret = open_sockets(sn);
+
+	if (ret)
+		return ret;
+	ret = watch_trains(sn->net);
+	if (ret)
+		close_sockets(sn);
+	return ret;
 }
 
 /**
@@ -110,7 +214,7 @@ int sroce_netns_join(struct sroce_dev *dev)
 
 	mutex_lock(&sn->lock);
 	if (!sn->links)
-		ret = open_sockets(sn);
+		ret = open_port(sn);
 	if (!ret) {
 		sn->links++;
 		list_add_tail_rcu(&dev->net_list, &sn->devs);
@@ -132,7 +236,7 @@ void sroce_netns_leave(struct sroce_dev *dev)
 	mutex_lock(&sn->lock);
 	list_del_rcu(&dev->net_list);
 	if (!--sn->links)
-		close_sockets(sn);
+		close_port(sn);
 	mutex_unlock(&sn->lock);
 	synchronize_rcu();
 }

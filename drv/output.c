@@ -1,15 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Packets on their way out: network headers, ICRC, route, the IP stack. */
+/*
+ * Packets on their way out: network headers, ICRC, route, the IP stack.
+ *
+ * Packets of equal size that follow each other on one path leave as a train:
+ * one skb with UDP segmentation offload, whose segments are finished packets,
+ * each with its BTH and ICRC. Whoever cuts it up, if anyone does, only repeats
+ * the network headers, counts the IPv4 identification and fills in the UDP
+ * checksum, and ICRC covers none of what can't be known beforehand. The last
+ * segment may be shorter than the others.
+ *
+ * The first packet is one linear skb, so that a packet that stays alone costs
+ * no more than it must; those that join follow in page fragments. Payload is
+ * copied: page fragments of the region would take two or three for each packet,
+ * and an skb has 17.
+ */
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
+#include <net/udp.h>
 #include "dev.h"
+#include "compat/unaligned.h"
 #include "proto/icrc.h"
+
+/**
+ * struct tx_cb - a train under construction, in skb->cb
+ * @seg: bytes of UDP payload of each segment but the last
+ * @n: segments
+ * @max: most of them
+ * @room: bytes of UDP payload that may still be added
+ * @id: IPv4 identification of the first
+ */
+struct tx_cb {
+	u32	seg;
+	u32	n;
+	u32	max;
+	u32	room;
+	u16	id;
+};
+
+/* Where the packets of trains are built; touched with bottom halves off only */
+static DEFINE_PER_CPU(struct page_frag, tx_frag);
+
+static struct tx_cb *tx_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct tx_cb) > sizeof(skb->cb));
+	return (struct tx_cb *)skb->cb;
+}
 
 static struct dst_entry *route4(struct sroce_dev *dev, struct sroce_av *av)
 {
@@ -109,6 +151,107 @@ static void put_udp(struct sk_buff *skb, const struct sroce_av *av)
 	udp->check = 0;
 }
 
+/* Without scatter/gather and checksums, segmentation costs more than it saves. */
+static bool takes_trains(const struct dst_entry *dst)
+{
+	netdev_features_t f = dst->dev->features;
+
+	return f & NETIF_F_SG && f & NETIF_F_CSUM_MASK && !dst->header_len;
+}
+
+static void begin_train(struct sk_buff *skb)
+{
+	const struct net_device *dev = skb->dev;
+	u32 max = min(READ_ONCE(dev->gso_max_size), GSO_LEGACY_MAX_SIZE) - 1;
+	struct tx_cb *cb = tx_cb(skb);
+	u32 used = dev->hard_header_len + skb->len;
+
+	cb->seg = skb->len - skb_network_header_len(skb) -
+		  sizeof(struct udphdr);
+	cb->n = 1;
+	cb->max = READ_ONCE(dev->gso_max_segs);
+	cb->room = takes_trains(skb_dst(skb)) && max > used ? max - used : 0;
+	if (skb->protocol == htons(ETH_P_IP))
+		cb->id = ntohs(ip_hdr(skb)->id);
+}
+
+static struct sk_buff *new_skb(struct sroce_qp *qp, struct sroce_av *av, u32 len)
+{
+	struct dst_entry *dst = route(qp->dev, av);
+	struct sk_buff *skb;
+	u32 room;
+
+	if (!dst) {
+		sroce_count(qp, SROCE_CNT_TX_NO_ROUTE);
+		return NULL;
+	}
+	room = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
+	       sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	skb = alloc_skb(room + len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb) {
+		dst_release(dst);
+		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
+		return NULL;
+	}
+	skb_dst_set(skb, dst);
+	skb->dev = dst->dev;
+	skb_reserve(skb, room);
+	skb_put(skb, len);
+	put_udp(skb, av);
+	if (av->v6)
+		put_ipv6(skb, av);
+	else
+		put_ipv4(skb, av);
+	begin_train(skb);
+	return skb;
+}
+
+static bool same_path4(const struct iphdr *ip, const struct sroce_av *av)
+{
+	return ip->tos == av->tclass && ip->ttl == av->hop_limit &&
+	       !memcmp(&ip->saddr, av->sgid.raw + 12, sizeof(ip->saddr)) &&
+	       !memcmp(&ip->daddr, av->dgid.raw + 12, sizeof(ip->daddr));
+}
+
+static bool same_path6(const struct ipv6hdr *ip, const struct sroce_av *av)
+{
+	return ip6_flowinfo(ip) == ip6_make_flowinfo(av->tclass,
+						     htonl(av->flow_label)) &&
+	       ip->hop_limit == av->hop_limit &&
+	       !memcmp(&ip->saddr, av->sgid.raw, sizeof(ip->saddr)) &&
+	       !memcmp(&ip->daddr, av->dgid.raw, sizeof(ip->daddr));
+}
+
+static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
+{
+	if (udp_hdr(skb)->source != htons(av->sport))
+		return false;
+	if (skb->protocol == htons(ETH_P_IP))
+		return !av->v6 && same_path4(ip_hdr(skb), av);
+	return av->v6 && same_path6(ipv6_hdr(skb), av);
+}
+
+/* Room for a packet at the end of the newest train; NULL if it must start one */
+static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
+{
+	struct sk_buff *skb = skb_peek_tail(&qp->host->txq);
+	struct page_frag *frag = this_cpu_ptr(&tx_frag);
+	const struct tx_cb *cb;
+
+	if (!skb)
+		return NULL;
+	cb = tx_cb(skb);
+	if (len > cb->seg || len > cb->room || cb->n >= cb->max ||
+	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS || !same_path(skb, av))
+		return NULL;
+	/* without large pages it may be less than was asked for */
+	if (!skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN) ||
+	    frag->size - frag->offset < len)
+		return NULL;
+	qp->host->open = skb;
+	return page_address(frag->page) + frag->offset;
+}
+
 /**
  * sroce_tx_begin() - room for one packet of a QP
  * @qp: the QP, locked
@@ -119,35 +262,73 @@ static void put_udp(struct sk_buff *skb, const struct sroce_av *av)
  */
 void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 {
-	struct dst_entry *dst = route(qp->dev, av);
-	struct sk_buff *skb;
-	u32 room;
-	void *bth;
+	struct sroce_qp_host *host = qp->host;
 
-	if (!dst) {
-		sroce_count(qp, SROCE_CNT_TX_NO_ROUTE);
-		return NULL;
+	len += SROCE_ICRC_LEN;
+	host->open_len = len;
+	host->open_joins = true;
+	host->open_bth = join_train(qp, av, len);
+	if (host->open_bth) {
+		av->ip_id = tx_cb(host->open)->id + tx_cb(host->open)->n + 1;
+		return host->open_bth;
 	}
-	room = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
-	       sizeof(struct ipv6hdr) + sizeof(struct udphdr);
-	skb = alloc_skb(room + len + SROCE_ICRC_LEN, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb) {
-		dst_release(dst);
-		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
+	host->open_joins = false;
+	host->open = new_skb(qp, av, len);
+	if (!host->open)
 		return NULL;
+	host->open_bth = skb_transport_header(host->open) +
+			 sizeof(struct udphdr);
+	return host->open_bth;
+}
+
+/* The network header that segment @n of a train will have */
+static u32 header_of(struct sk_buff *skb, u32 n, u32 len, u8 *l3, u8 *udp)
+{
+	u32 l3_len = skb_network_header_len(skb);
+
+	memcpy(l3, skb_network_header(skb), l3_len);
+	sroce_segment_header(l3, l3_len, n, len);
+	memcpy(udp, skb_transport_header(skb), sizeof(struct udphdr));
+	put_unaligned_be16(sizeof(struct udphdr) + len, udp + 4);
+	return l3_len;
+}
+
+static void put_icrc(struct sroce_qp_host *host)
+{
+	u8 *bth = host->open_bth, *icrc = bth + host->open_len - SROCE_ICRC_LEN;
+	u8 l3[sizeof(struct ipv6hdr)], udp[sizeof(struct udphdr)];
+	u32 n = host->open_joins ? tx_cb(host->open)->n : 0;
+	u32 l3_len, crc;
+	__le32 sum;
+
+	l3_len = header_of(host->open, n, host->open_len, l3, udp);
+	crc = sroce_icrc_head(l3, l3_len, udp, bth);
+	bth += SROCE_BTH_LEN;
+	crc = sroce_icrc_data(crc, bth, icrc - bth);
+	sum = sroce_icrc_final(crc);
+	memcpy(icrc, &sum, sizeof(sum));
+}
+
+/* The packet in the page fragment becomes a part of the train. */
+static void couple(struct sk_buff *skb, u32 len)
+{
+	struct page_frag *frag = this_cpu_ptr(&tx_frag);
+	int i = skb_shinfo(skb)->nr_frags;
+	struct tx_cb *cb = tx_cb(skb);
+
+	if (skb_can_coalesce(skb, i, frag->page, frag->offset)) {
+		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], len);
+	} else {
+		get_page(frag->page);
+		skb_fill_page_desc(skb, i, frag->page, frag->offset, len);
 	}
-	skb_dst_set(skb, dst);
-	skb->dev = dst->dev;
-	skb_reserve(skb, room);
-	bth = skb_put(skb, len);
-	skb_put(skb, SROCE_ICRC_LEN);
-	put_udp(skb, av);
-	if (av->v6)
-		put_ipv6(skb, av);
-	else
-		put_ipv4(skb, av);
-	qp->host->open = skb;
-	return bth;
+	frag->offset += len;
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
+	cb->n++;
+	/* nothing follows a shorter one */
+	cb->room = len == cb->seg ? cb->room - len : 0;
 }
 
 /**
@@ -156,24 +337,19 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len)
  */
 void sroce_tx_commit(struct sroce_qp *qp)
 {
-	struct sk_buff *skb = qp->host->open;
-	const u8 *udp = skb_transport_header(skb);
-	const u8 *bth = udp + sizeof(struct udphdr);
-	const u8 *ext = bth + SROCE_BTH_LEN;
-	u8 *icrc = skb_tail_pointer(skb) - SROCE_ICRC_LEN;
-	__le32 sum;
-	u32 crc;
+	struct sroce_qp_host *host = qp->host;
+	struct sk_buff *skb = host->open;
 
-	crc = sroce_icrc_head(skb_network_header(skb),
-			      skb_network_header_len(skb), udp, bth);
-	crc = sroce_icrc_data(crc, ext, icrc - ext);
-	sum = sroce_icrc_final(crc);
-	memcpy(icrc, &sum, sizeof(sum));
-
+	put_icrc(host);
 	sroce_count(qp, SROCE_CNT_TX_PACKETS);
-	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES], skb->len);
-	__skb_queue_tail(&qp->host->txq, skb);
-	qp->host->open = NULL;
+	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
+		     skb_network_header_len(skb) + sizeof(struct udphdr) +
+		     host->open_len);
+	if (host->open_joins)
+		couple(skb, host->open_len);
+	else
+		__skb_queue_tail(&host->txq, skb);
+	host->open = NULL;
 }
 
 /**
@@ -182,8 +358,50 @@ void sroce_tx_commit(struct sroce_qp *qp)
  */
 void sroce_tx_abort(struct sroce_qp *qp)
 {
-	kfree_skb(qp->host->open);
+	if (!qp->host->open_joins)
+		kfree_skb(qp->host->open);
 	qp->host->open = NULL;
+}
+
+/**
+ * sroce_tx_may_grow() - whether more packets may join what was queued last
+ * @host: the surroundings of a QP, locked
+ */
+bool sroce_tx_may_grow(struct sroce_qp_host *host)
+{
+	struct sk_buff *skb = skb_peek_tail(&host->txq);
+	const struct tx_cb *cb;
+
+	if (!skb)
+		return false;
+	cb = tx_cb(skb);
+	return cb->room >= cb->seg && cb->n < cb->max;
+}
+
+/* What is queued becomes what the IP stack takes. */
+static void finish(struct sroce_dev *dev, struct sk_buff *skb)
+{
+	struct tx_cb cb = *tx_cb(skb);
+	struct udphdr *udp = udp_hdr(skb);
+	u32 len = skb->len - skb_network_header_len(skb);
+
+	memset(skb->cb, 0, sizeof(skb->cb));
+	if (cb.n == 1)
+		return;
+	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
+	skb_shinfo(skb)->gso_size = cb.seg;
+	skb_shinfo(skb)->gso_segs = cb.n;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	udp->len = htons(len);
+	if (skb->protocol == htons(ETH_P_IP))
+		udp->check = ~udp_v4_check(len, ip_hdr(skb)->saddr,
+					   ip_hdr(skb)->daddr, 0);
+	else
+		udp->check = ~udp_v6_check(len, &ipv6_hdr(skb)->saddr,
+					   &ipv6_hdr(skb)->daddr, 0);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
 /**
@@ -202,11 +420,27 @@ void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list)
 	int err;
 
 	while ((skb = __skb_dequeue(list))) {
+		finish(dev, skb);
 		if (skb->protocol == htons(ETH_P_IP))
 			err = ip_local_out(net, dev->sn->sk4->sk, skb);
 		else
 			err = ip6_local_out(net, dev->sn->sk6->sk, skb);
 		if (net_xmit_eval(err))
 			this_cpu_inc(dev->counters->c[SROCE_CNT_TX_DROPPED]);
+	}
+}
+
+/**
+ * sroce_output_exit() - let go of the memory kept for trains
+ */
+void sroce_output_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct page_frag *frag = per_cpu_ptr(&tx_frag, cpu);
+
+		if (frag->page)
+			put_page(frag->page);
 	}
 }

@@ -10,8 +10,10 @@
 	/* traffic */							\
 	C(TX_PACKETS, "sent_pkts")					\
 	C(TX_BYTES, "sent_bytes")					\
+	C(TX_TRAINS, "sent_trains")					\
 	C(RX_PACKETS, "rcvd_pkts")					\
 	C(RX_BYTES, "rcvd_bytes")					\
+	C(RX_TRAINS, "rcvd_trains")					\
 	/* transmit path of this host */				\
 	C(TX_NO_MEM, "tx_no_memory")					\
 	C(TX_NO_ROUTE, "tx_no_route")					\

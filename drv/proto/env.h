@@ -58,8 +58,11 @@ void sroce_tx_abort(struct sroce_qp *qp);
 /* Payload bytes of a received packet */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
-/* Keep a received packet beyond its burst: its carrier lives until the release. */
-void sroce_pkt_hold(const struct sroce_pkt *pkt);
+/*
+ * Keep a received packet beyond its burst: its carrier, which may be replaced,
+ * lives until the release. False without memory.
+ */
+bool sroce_pkt_hold(struct sroce_pkt *pkt);
 void sroce_pkt_release(const struct sroce_pkt *pkt);
 
 /* The region that a key names in the QP's PD, held until put. */

@@ -3,6 +3,7 @@
 
 #include <linux/crc32.h>
 #include <linux/string.h>
+#include "../compat/unaligned.h"
 #include "icrc.h"
 #include "wire.h"
 
@@ -23,6 +24,26 @@ static void mask_ipv6(u8 *ip)
 	ip[2] = 0xff;
 	ip[3] = 0xff;
 	ip[7] = 0xff;		/* hop limit */
+}
+
+/**
+ * sroce_segment_header() - the network header of a segment of a train
+ * @l3: that of the train; becomes that of the segment
+ * @l3_len: 20 for IPv4, 40 for IPv6
+ * @n: which segment, from 0
+ * @len: UDP payload of the segment
+ *
+ * Segmentation counts the IPv4 identification up. The header checksum is left
+ * as it is, since ICRC masks it.
+ */
+void sroce_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len)
+{
+	if (l3_len == 20) {
+		put_unaligned_be16(20 + UDP_LEN + len, l3 + 2);
+		put_unaligned_be16(get_unaligned_be16(l3 + 4) + n, l3 + 4);
+	} else {
+		put_unaligned_be16(UDP_LEN + len, l3 + 4);
+	}
 }
 
 /**

@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+void sroce_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len);
 u32 sroce_icrc_head(const u8 *l3, u32 l3_len, const u8 *udp, const u8 *bth);
 u32 sroce_icrc_data(u32 crc, const void *data, u32 len);
 

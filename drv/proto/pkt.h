@@ -38,6 +38,7 @@
  * @vlan: VLAN id of the arriving device, or 0xffff
  * @carrier: what sroce_pkt_copy() reads the payload from
  * @carrier_off: where in @carrier the BTH stands
+ * @flat: the BTH, if the packet lies in one piece from there on, or NULL
  */
 struct sroce_pkt {
 	const struct sroce_opcode *op;
@@ -70,6 +71,7 @@ struct sroce_pkt {
 	u16		vlan;
 	const void	*carrier;
 	u32		carrier_off;
+	const u8	*flat;
 };
 
 /**

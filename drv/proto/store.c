@@ -54,13 +54,18 @@ bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	kept->pkt = *pkt;
 	/* only datagrams need it, and it may not live as long */
 	kept->pkt.l3 = NULL;
-	if (!insert(&resp->store, kept)) {
-		kfree(kept);
-		return false;
+	if (!insert(&resp->store, kept))
+		goto forget;
+	if (!sroce_pkt_hold(&kept->pkt)) {
+		list_del(&kept->list);
+		goto forget;
 	}
-	sroce_pkt_hold(pkt);
 	resp->stored++;
 	return true;
+
+forget:
+	kfree(kept);
+	return false;
 }
 
 /**

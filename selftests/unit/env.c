@@ -155,12 +155,13 @@ static void drop_ref(struct sim_packet *p)
 		sim_packet_free(p);
 }
 
-void sroce_pkt_hold(const struct sroce_pkt *pkt)
+bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
 	p->held++;
 	p->from->sim->held++;
+	return true;
 }
 
 void sroce_pkt_release(const struct sroce_pkt *pkt)

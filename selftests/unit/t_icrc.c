@@ -37,6 +37,37 @@ static bool variant(const struct vector *v, u32 byte, u32 bit)
 	return (byte == 0 && bit < 4) || (byte >= 1 && byte <= 3) || byte == 7;
 }
 
+static u32 be16(const u8 *p)
+{
+	return p[0] << 8 | p[1];
+}
+
+/* The header of a train, and what segmentation makes of it */
+static void test_segments(void)
+{
+	u8 v4[20] = { 0x45, 0, 0xf0, 0x1c, 0xff, 0xfe, 0x40, 0, 64, 17 };
+	u8 v6[40] = { 0x60, 0, 0, 0, 0xf0, 0x08, 17, 64 };
+	u8 was4[20], was6[40];
+	u32 n;
+
+	memcpy(was4, v4, sizeof(v4));
+	memcpy(was6, v6, sizeof(v6));
+	for (n = 0; n < 4; n++) {
+		u32 len = n == 3 ? 20 : 1040;
+
+		t_where("segment %u", n);
+		sroce_segment_header(v4, 20, n, len);
+		CHECK_EQ(be16(v4 + 2), 28 + len);
+		CHECK_EQ(be16(v4 + 4), (0xfffe + n) & 0xffff);
+		CHECK(!memcmp(v4, was4, 2) && !memcmp(v4 + 6, was4 + 6, 14));
+		sroce_segment_header(v6, 40, n, len);
+		CHECK_EQ(be16(v6 + 4), 8 + len);
+		CHECK(!memcmp(v6, was6, 4) && !memcmp(v6 + 6, was6 + 6, 34));
+		memcpy(v4, was4, sizeof(v4));
+		memcpy(v6, was6, sizeof(v6));
+	}
+}
+
 void test_icrc(void)
 {
 	static const char * const family[] = { "IPv4", "IPv6" };
@@ -57,6 +88,9 @@ void test_icrc(void)
 	t_case("icrc: the whole in one piece or split anywhere");
 	for (i = 0; i < vectors[3].len; i++)
 		CHECK(agrees(vectors[3].frame, &vectors[3], i));
+
+	t_case("icrc: headers of the segments of a train");
+	test_segments();
 
 	t_case("icrc: covers each bit but those that change on the way");
 	for (i = 0; i < vectors_nr; i += 9) {
