@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
+#include "crc.h"
 #include "dev.h"
 
 atomic_t sroce_live = ATOMIC_INIT(0);
@@ -21,16 +22,21 @@ static int __init sroce_init(void)
 {
 	int ret;
 
+	sroce_crc_init();
 	ret = sroce_netns_init();
 	if (ret)
-		return ret;
+		goto no_netns;
 	ret = sroce_dev_init();
-	if (ret) {
-		sroce_netns_exit();
-		return ret;
-	}
+	if (ret)
+		goto no_dev;
 	rdma_link_register(&sroce_link_ops);
 	return 0;
+
+no_dev:
+	sroce_netns_exit();
+no_netns:
+	sroce_crc_exit();
+	return ret;
 }
 
 static void __exit sroce_exit(void)
@@ -41,6 +47,7 @@ static void __exit sroce_exit(void)
 	sroce_dev_exit();
 	sroce_netns_exit();
 	sroce_output_exit();
+	sroce_crc_exit();
 	left = atomic_read(&sroce_live);
 	if (left)
 		pr_err("sroce: %d object(s) leaked\n", left);

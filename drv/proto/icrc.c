@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Invariant CRC of RoCEv2, Annex A17.3.3. */
 
-#include <linux/crc32.h>
 #include <linux/string.h>
 #include "../compat/unaligned.h"
 #include "icrc.h"
@@ -79,7 +78,7 @@ u32 sroce_icrc_head(const u8 *l3, u32 l3_len, const u8 *udp, const u8 *bth)
 	p[4] = 0xff;		/* FECN, BECN, resv8a */
 	p += SROCE_BTH_LEN;
 
-	return crc32_le(~0U, buf, p - buf);
+	return sroce_crc32(~0U, buf, p - buf);
 }
 
 /**
@@ -90,5 +89,5 @@ u32 sroce_icrc_head(const u8 *l3, u32 l3_len, const u8 *udp, const u8 *bth)
  */
 u32 sroce_icrc_data(u32 crc, const void *data, u32 len)
 {
-	return crc32_le(crc, data, len);
+	return sroce_crc32(crc, data, len);
 }

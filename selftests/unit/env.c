@@ -292,7 +292,7 @@ static void crc_init(void)
 				crc_table[0][crc_table[k - 1][i] & 0xff];
 }
 
-u32 crc32_le(u32 crc, const void *data, size_t len)
+u32 sroce_crc32(u32 crc, const void *data, u32 len)
 {
 	const u8 *p = data;
 	u32 k;
