@@ -153,6 +153,9 @@ void scenario_print(const struct scenario *sc)
 		printf("  RESET after %u events, %s signaled, %u kept after a gap, SRQ limit %u\n",
 		       sc->past, sc->sig_all ? "all" : "some", sc->store,
 		       sc->srq_limit);
+	if (sc->habit[0] || sc->habit[1] || sc->short_recv)
+		printf("  take the other for %u and %u, receives lack %u bytes\n",
+		       sc->habit[0], sc->habit[1], sc->short_recv);
 	printf("  %u receives in a ring, %u completions in a CQ\n",
 	       c->rq_slots - 1, c->cqe);
 	if (sc->scripted)

@@ -77,6 +77,7 @@ static void check_unlost(struct world *w, struct host_run *hr)
 	u32 i;
 
 	if (w->weather.any || w->sc->host[hr->nr ^ 1].recv_late ||
+	    w->sc->short_recv ||
 	    !all_good(w))
 		return;
 	for (i = 0; i < hr->sc->nops; i++) {

@@ -64,10 +64,10 @@ static void check_tries(const struct world *w, const struct host_run *hr)
 		       hr->nr, hr->pulse.waits, c->rnr_retry);
 }
 
-/* Requests that were sent again, or would have been */
-static u64 sent_again(const struct host_run *hr)
+/* Packets that were sent, or would have been */
+static u64 packets_out(const struct host_run *hr)
 {
-	return sim_count(hr->h, SROCE_CNT_RETRANSMIT) +
+	return sim_count(hr->h, SROCE_CNT_TX_PACKETS) +
 	       sim_count(hr->h, SROCE_CNT_TX_NO_MEM);
 }
 
@@ -76,7 +76,7 @@ static void check_rnr_over(const struct host_run *hr)
 {
 	const struct sroce_req *req = &hr->h->qp.req;
 
-	if (req->acked != req->max_psn && sent_again(hr) == hr->pulse.sent)
+	if (req->acked != req->max_psn && packets_out(hr) == hr->pulse.sent)
 		t_fail("pulse", 10, "host %u: an RNR wait is over, and nothing is sent",
 		       hr->nr);
 }
@@ -116,7 +116,7 @@ static void feel(struct world *w, struct host_run *hr)
 			check_rnr_over(hr);
 	}
 	p->waiting = req->rnr_wait;
-	p->sent = sent_again(hr);
+	p->sent = packets_out(hr);
 	check_tries(w, hr);
 	check_silence(w, hr);
 }

@@ -89,7 +89,8 @@ static bool grh_is(struct world *w, const struct host_run *pool,
 {
 	if (w->sc->cfg.type != IB_QPT_UD)
 		return true;
-	return w->sc->cfg.v6 ? byte_at(pool, rx, 0) == 0x60 :
+	/* the traffic class is nobody's business, nor the ICRC's */
+	return w->sc->cfg.v6 ? byte_at(pool, rx, 0) >> 4 == 6 :
 			       byte_at(pool, rx, 20) == 0x45;
 }
 
@@ -234,6 +235,8 @@ static bool may_fail(struct world *w, struct host_run *hr,
 	case IB_WC_WR_FLUSH_ERR:
 		return hr->h->qp.state == IB_QPS_ERR;
 	case IB_WC_LOC_LEN_ERR:
+		if (!is_rc(w))
+			return w->sc->short_recv && w->sc->srq;
 		return rx->op >= 0 && from->op[rx->op].bad == BAD_RECV_SHORT;
 	case IB_WC_LOC_PROT_ERR:
 		return rx->bad_key || pool->recv.frozen;

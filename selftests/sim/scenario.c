@@ -76,6 +76,8 @@ static void choose_cfg(struct maker *m)
 	*c = sim_default;
 	c->type = sc->class == SC_UC ? IB_QPT_UC :
 		  sc->class == SC_UD ? IB_QPT_UD : IB_QPT_RC;
+	if (sc->class == SC_LIFE && once_in(m, 4))
+		c->type = once_in(m, 2) ? IB_QPT_UC : IB_QPT_UD;
 	c->v6 = once_in(m, 3);
 	c->mtu = once_in(m, 3) ? range(m, IB_MTU_256, IB_MTU_4096) : IB_MTU_256;
 	choose_psn(m);
@@ -140,6 +142,8 @@ static void be_messy(struct maker *m, struct sc_faults *f)
 		f->corrupt = rate(m) / 2;
 	if (once_in(m, 6))
 		f->cut = rate(m) / 4;
+	if (once_in(m, 6))
+		f->ghost = rate(m);
 }
 
 static void be_bursty(struct maker *m, struct sc_faults *f)
@@ -491,6 +495,13 @@ static void choose_rest(struct maker *m)
 	sc->sig_all = once_in(m, 8);
 	if (sc->srq && once_in(m, 2))
 		sc->srq_limit = range(m, 1, 20);
+	if (sc->cfg.type != IB_QPT_RC && once_in(m, 6))
+		sc->short_recv = range(m, 1, 300);
+	if ((sc->class == SC_MESS || sc->class == SC_BURST ||
+	     sc->class == SC_BACKN || sc->class == SC_ALL) && once_in(m, 3)) {
+		sc->habit[0] = below(m, 3);
+		sc->habit[1] = below(m, 3);
+	}
 	/* without a timer all is well as long as nothing is lost */
 	if (sc->class == SC_CALM && once_in(m, 8))
 		sc->cfg.timeout = 0;

@@ -105,6 +105,7 @@ struct sc_act {
 /* What becomes of packets; rates in 10000 */
 struct sc_faults {
 	u32	drop, dup, late, corrupt, cut;
+	u32	ghost;		/* acknowledges of what is far away */
 	u32	burst;		/* mean length of what is lost in a row */
 	u8	dirs;		/* BIT(side) of senders that suffer */
 	u64	late_max;
@@ -118,7 +119,7 @@ struct sc_faults {
 struct sc_fate {
 	bool	skip;
 	char	what;		/* 'd'rop, 'u' for twice, 'l'ate, 'c'orrupt, 'x' cut,
-				 * 't'ransmit failed */
+				 * 't'ransmit failed, 'g' for a ghost behind it */
 	u32	nr;
 	u64	arg;
 };
@@ -133,6 +134,8 @@ struct scenario {
 	u32		store;		/* or no more than this, 0: the usual */
 	u32		past;		/* events before a RESET, 0: newly made */
 	bool		sig_all;
+	u8		habit[2];	/* what a side takes the other for */
+	u32		short_recv;	/* bytes some receives lack, UC and UD */
 	u32		srq_limit;
 	u64		latency, jitter;
 	u32		ns_per_kb;

@@ -169,6 +169,7 @@ static void place_matching(struct world *w, struct host_run *hr)
 static void place_any(struct world *w, struct host_run *hr)
 {
 	u32 i, k, n = 4, len = longest(w, hr->nr & 1) + sc_grh(w->sc);
+	u32 lack = w->sc->short_recv < len ? w->sc->short_recv : len;
 
 	for (i = 0; i < w->n; i++) {
 		const struct sc_host *from = &w->sc->host[i];
@@ -179,7 +180,7 @@ static void place_any(struct world *w, struct host_run *hr)
 			n += sc_takes_recv(from->op[k].opcode);
 	}
 	while (n--)
-		place_recv(w, hr, len, -1);
+		place_recv(w, hr, len - (n % 3 ? 0 : lack), -1);
 }
 
 static void place_recvs(struct world *w, struct host_run *hr)
@@ -265,6 +266,7 @@ static void make_host(struct world *w, u32 nr)
 	if (hr->sc->no_access)
 		hr->h->qp.attr.qp_access_flags = 0;
 	hr->h->qp.sig_all = w->sc->sig_all;
+	hr->h->qp.req.repair.habit = w->sc->habit[nr & 1];
 	if (w->sc->store)
 		hr->h->qp.resp.store_max = w->sc->store;
 	if (w->sc->backn[nr & 1])

@@ -134,7 +134,8 @@ static bool simpler(struct shrinker *sh)
 		any |= zero(sh, &c->host[i].recv_late);
 		any |= zero(sh, &c->host[i].recv_gap);
 	}
-	return any | one_pair(sh);
+	any |= one_pair(sh);
+	return any;
 }
 
 /* What befell the packets by chance is from now on a list. */
@@ -158,14 +159,17 @@ static void write_down(struct shrinker *sh, const struct outcome *out)
 u32 shrink(struct scenario *sc, const struct outcome *out)
 {
 	struct shrinker *sh = calloc(1, sizeof(*sh));
+	bool any;
 	u32 runs;
 
 	sh->best = *sc;
 	sh->cand = *sc;
 	where_of(out, sh->where, sizeof(sh->where));
 	write_down(sh, out);
-	while (leave_out(sh) | simpler(sh))
-		;
+	do {
+		any = leave_out(sh);
+		any |= simpler(sh);
+	} while (any);
 	*sc = sh->best;
 	runs = sh->runs;
 	free(sh);

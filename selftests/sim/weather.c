@@ -128,6 +128,8 @@ static char by_chance(struct world *w, u32 side, u64 *arg)
 		return 'c';
 	if (chance(we, f->cut))
 		return 'x';
+	if (chance(we, f->ghost))
+		return 'g';
 	if (f->late_max)
 		*arg %= f->late_max;
 	if (chance(we, f->dup))
@@ -173,6 +175,28 @@ static u64 arrival(struct world *w, const struct sim_packet *p, u32 side)
 	return t;
 }
 
+/*
+ * Behind @p comes an acknowledge, or a NAK, of a packet that was not sent, or
+ * so long ago that its PSN is one of the future: a million before or after.
+ */
+static void haunt(struct sim *s, const struct sim_packet *p, u64 arg)
+{
+	static const u8 says[] = { SROCE_AETH_ACK, SROCE_AETH_RNR,
+				   SROCE_AETH_NAK, SROCE_AETH_NAK | 1 };
+	const struct sroce_qp *to = &p->from->qp;
+	struct sroce_pkt pkt = {
+		.opcode = SROCE_OP_ACK, .pkey = SROCE_PKEY_FULL,
+		.migreq = true, .qpn = to->attr.dest_qp_num,
+		.psn = sroce_psn_add(to->attr.rq_psn,
+				     arg & 1 ? 1 << 20 : -(1 << 20)),
+		.syndrome = says[arg >> 8 & 3] , .msn = arg >> 16 & 0xffff,
+	};
+	struct sim_packet *ghost = sim_forge(p->from, &pkt, NULL);
+
+	sim_copy_later(s, ghost, p->when - s->now);
+	sim_packet_free(ghost);
+}
+
 /* Only what was executed may be asked for again. */
 static bool breaks_wait(const struct sim_packet *p)
 {
@@ -216,6 +240,11 @@ int weather_wire(struct sim *s, struct sim_packet *p)
 	case 'u':
 		trace_packet(w, p, "TWICE");
 		sim_copy_later(s, p, p->when - s->now + arg);
+		return 1;
+	case 'g':
+		trace_packet(w, p, "GHOST BEHIND");
+		if (w->sc->cfg.type == IB_QPT_RC)
+			haunt(s, p, arg);
 		return 1;
 	case 'l':
 		trace_packet(w, p, "LATE");

@@ -69,7 +69,7 @@ struct pulse {
 	u32		acked, una;
 	u64		timeouts, rnrs;	/* counted so far */
 	u32		tries, waits;	/* since there was progress */
-	u64		sent;		/* requests, again, and in vain */
+	u64		sent;		/* packets, and in vain */
 	bool		waiting;	/* until the RNR timer fires */
 	bool		idle;
 };
