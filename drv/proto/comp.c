@@ -96,8 +96,6 @@ static void settle(struct sroce_qp *qp)
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
-	if (sroce_psn_diff(req->una, req->repair.due) > 0)
-		req->repair.due = req->una;
 	/* what came before the refused request is complete */
 	if (req->doom && req->una == req->doom_psn)
 		sroce_sq_fail(qp, req->doom);

@@ -129,12 +129,13 @@ static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 static void give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		    enum ib_wc_status status)
 {
+	/* found out only now that it was to be sent */
 	bool late = wqe->status == IB_WC_SUCCESS;
 
 	wqe->status = status;
 	if (qp->req.next == qp->sq.cons)
 		sroce_sq_fail(qp, status);
-	else if (late && wqe->started)
+	else if (late)
 		ask_late(qp, wqe);
 }
 
@@ -443,9 +444,9 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		if (must_wait(qp))
 			break;
 		wqe = current_wqe(qp);
-		if (!wqe && req->repair.from == req->repair.to)
+		if (!wqe)
 			break;
-		if (wqe && !send_next(qp, wqe))
+		if (!send_next(qp, wqe))
 			give_up(qp, wqe, IB_WC_LOC_PROT_ERR);
 	}
 	if (is_rc(qp) && sroce_qp_may_send(qp))
