@@ -196,6 +196,7 @@ static void check_met(const struct tally *t)
 	/* counted by the module's glue, or only by forged packets */
 	static const u32 never[] = {
 		SROCE_CNT_TX_BYTES, SROCE_CNT_RX_PACKETS, SROCE_CNT_RX_BYTES,
+		SROCE_CNT_TX_TRAINS, SROCE_CNT_RX_TRAINS,
 		SROCE_CNT_TX_NO_ROUTE, SROCE_CNT_TX_DROPPED,
 		SROCE_CNT_RX_MALFORMED, SROCE_CNT_RX_BAD_OPCODE,
 		SROCE_CNT_RX_NO_QP, SROCE_CNT_RX_QP_TYPE,
