@@ -76,10 +76,9 @@ enum sroce_habit {
  * @to: one past the last of them; equal to @from if there are none
  * @last: one past the packets sent again of late
  * @n: packets of the newest repair
- * @tested: packets before @sent have come, or are lost, when the newest repair
- *	or probe is acknowledged
- * @sent: req.psn when that was sent
  * @due: one past the newest response that has come or was asked for again
+ * @asked: responses asked for by the newest probe
+ * @asked_end: one past the last of them
  * @probes: probes sent since there was progress
  * @probe_at: when the next is due, in ns of sroce_now(); 0 for never
  */
@@ -92,9 +91,9 @@ struct sroce_repair {
 	u32			to;
 	u32			last;
 	u32			n;
-	bool			tested;
-	u32			sent;
 	u32			due;
+	u32			asked;
+	u32			asked_end;
 	u32			probes;
 	u64			probe_at;
 };

@@ -26,7 +26,6 @@ static void cancel(struct sroce_qp *qp)
 
 	rp->from = rp->to;
 	rp->hold = false;
-	rp->tested = false;
 	/* an acknowledge could be that of either transmission */
 	qp->req.rtt.sampling = false;
 }
@@ -53,8 +52,23 @@ static void resend(struct sroce_qp *qp, u32 n)
 	rp->from = req->acked;
 	rp->to = sroce_psn_add(rp->from, rp->n);
 	rp->last = rp->to;
-	rp->tested = true;
-	rp->sent = req->psn;
+}
+
+/*
+ * How many packets to send again: one more, right behind those that were sent
+ * again and came, says that there will be others.
+ */
+static u32 repair_size(const struct sroce_qp *qp)
+{
+	const struct sroce_repair *rp = &qp->req.repair;
+
+	return rp->n && rp->last == qp->req.acked ? 2 * rp->n : 1;
+}
+
+/* A peer that keeps what follows has no use for more than the hole. */
+static bool too_many(const struct sroce_repair *rp, u32 n)
+{
+	return n > REPAIR_MAX && rp->habit != SROCE_HABIT_KEEPS;
 }
 
 /**
@@ -65,7 +79,7 @@ void sroce_repair_gap(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
 	s32 resent = sroce_psn_diff(rp->last, qp->req.acked);
-	u32 n = 1;
+	u32 n = repair_size(qp);
 
 	if (rp->tried)
 		return;
@@ -73,10 +87,7 @@ void sroce_repair_gap(struct sroce_qp *qp)
 	if (rp->habit == SROCE_HABIT_KEEPS && resent > 0)
 		return;
 	rp->tried = true;
-	/* one more, right behind those sent again: there will be others */
-	if (rp->n && !resent)
-		n = 2 * rp->n;
-	if (rp->habit == SROCE_HABIT_DROPS || n > REPAIR_MAX) {
+	if (rp->habit == SROCE_HABIT_DROPS || too_many(rp, n)) {
 		go_back(qp);
 		rp->rewound = true;
 		return;
@@ -142,18 +153,9 @@ static void skip_acked(struct sroce_qp *qp)
  */
 void sroce_repair_acked(struct sroce_qp *qp, bool gap)
 {
-	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
-
 	learn(qp, gap);
 	skip_acked(qp);
 	sroce_repair_progress(qp);
-	if (!rp->tested)
-		return;
-	/* no answer to what went out before the repair: nothing of it came */
-	rp->tested = sroce_psn_diff(rp->sent, req->acked) > 0;
-	if (rp->tested && !gap)
-		sroce_repair_gap(qp);
 }
 
 /**
@@ -186,24 +188,44 @@ void sroce_repair_responses(struct sroce_qp *qp, u32 end)
 	}
 }
 
+/*
+ * Responses that surely are missing: up to one that has come. 0: none has, and
+ * all may be late.
+ */
+static u32 hole_size(const struct sroce_req *req, const struct sroce_wqe *wqe)
+{
+	u32 n, left = sroce_psn_diff(wqe->last_psn, req->una);
+
+	for (n = 1; n <= left && n < SROCE_READ_AHEAD; n++) {
+		u32 psn = sroce_psn_add(req->una, n);
+
+		if (test_bit(psn % SROCE_READ_AHEAD, req->got))
+			return n;
+	}
+	return 0;
+}
+
 /* The first responses that are missing, if requests were acknowledged since */
 static bool resend_hole(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	struct sroce_req *req = &qp->req;
-	u32 end, n;
+	struct sroce_repair *rp = &req->repair;
+	u32 n, end;
 
 	if (!wqe || !sroce_wqe_responds(wqe) || req->una == req->acked)
 		return false;
-	end = sroce_psn_add(wqe->last_psn, 1);
-	for (n = 1; n < SROCE_READ_AHEAD; n++) {
-		u32 psn = sroce_psn_add(req->una, n);
-
-		if (psn == end || test_bit(psn % SROCE_READ_AHEAD, req->got)) {
-			end = psn;
-			break;
-		}
-	}
+	/* in vain before: not so much again */
+	n = rp->probes > 1 ? 1 : hole_size(req, wqe);
+	if (!n)
+		n = rp->asked && rp->asked_end == req->una ? 2 * rp->asked : 1;
+	end = sroce_psn_add(req->una, n);
+	if (sroce_psn_diff(end, wqe->last_psn) > 0)
+		end = sroce_psn_add(wqe->last_psn, 1);
+	rp->asked = n;
+	rp->asked_end = end;
+	if (sroce_psn_diff(end, rp->due) > 0)
+		rp->due = end;
 	sroce_req_resend_read(qp, wqe, req->una, end);
 	return true;
 }
@@ -262,6 +284,28 @@ void sroce_repair_watch(struct sroce_qp *qp)
 		sroce_timer_ack(qp, when);
 }
 
+/*
+ * Make the peer say where it stands. That a packet sent again comes says
+ * nothing of what was sent before it: that may be late, and overtaken. So it is
+ * one packet for each silence, and after each that was the very packet that
+ * lacked, more.
+ */
+static void nudge(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	bool hold = req->repair.hold;
+	u32 n = repair_size(qp);
+
+	if (resend_hole(qp) || req->psn == req->acked)
+		return;
+	if (too_many(&req->repair, n)) {
+		go_back(qp);
+		return;
+	}
+	resend(qp, n);
+	req->repair.hold = hold;
+}
+
 static void timeout(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
@@ -278,24 +322,20 @@ static void timeout(struct sroce_qp *qp)
 	req->repair.probe_at = 0;
 	req->repair.tried = false;
 	req->repair.rewound = false;
-	resend_hole(qp);
-	if (sroce_qp_may_send(qp))
+	if (req->repair.habit == SROCE_HABIT_DROPS && req->una == req->acked)
 		go_back(qp);
+	else
+		nudge(qp);
 }
 
 static void probe(struct sroce_qp *qp)
 {
-	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &qp->req.repair;
 
-	req->repair.probes++;
-	req->repair.probe_at = 0;
+	rp->probes++;
+	rp->probe_at = 0;
 	sroce_count(qp, SROCE_CNT_PROBE);
-	if (!resend_hole(qp) && req->psn != req->acked) {
-		bool hold = req->repair.hold;
-
-		resend(qp, 1);
-		req->repair.hold = hold;
-	}
+	nudge(qp);
 }
 
 /**
