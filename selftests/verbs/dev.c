@@ -143,7 +143,8 @@ static int find_gid(struct vt_dev *dev)
 	return found;
 }
 
-static void open_dev(struct vt_dev *dev, const char *spec)
+/* Open @spec, a NAME or NAME@NETNS, and stay in that namespace. */
+void vt_dev_open(struct vt_dev *dev, const char *spec)
 {
 	const char *at = strchrnul(spec, '@');
 
@@ -169,8 +170,8 @@ static void open_dev(struct vt_dev *dev, const char *spec)
 
 void vt_open(void)
 {
-	open_dev(&vt_devs[0], vt_opts.dev[0]);
-	open_dev(&vt_devs[1], vt_opts.dev[1]);
+	vt_dev_open(&vt_devs[0], vt_opts.dev[0]);
+	vt_dev_open(&vt_devs[1], vt_opts.dev[1]);
 }
 
 void vt_start(int argc, char **argv)

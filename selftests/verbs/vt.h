@@ -89,6 +89,7 @@ extern struct vt_opts vt_opts;
 extern struct vt_dev vt_devs[2];
 
 void vt_args(int argc, char **argv);
+void vt_dev_open(struct vt_dev *dev, const char *spec);
 void vt_open(void);
 void vt_start(int argc, char **argv);
 void vt_enter_netns(const struct vt_dev *dev);
