@@ -12,6 +12,8 @@
 #   --two               two VMs on one Ethernet; the command runs in both, with
 #                       VM_ID=1 or 2, eth0 = 10.9.0.$VM_ID and fd09::$VM_ID
 #   --interactive       a shell (or the command) on this terminal
+#   --icount            one CPU whose clock counts instructions, 1 ns each: what
+#                       is measured is slower, but the same on every machine
 #   --gdb               gdb stub on port 1234 (VM 2: 1235)
 #   --env NAME=VALUE    set a variable for the command (SROCE_* and ROUNDS,
 #                       TESTS, VERBOSE are passed on as they are)
@@ -30,7 +32,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/complaints.sh"
 
 KERNEL=${KERNEL:-6.1}
-CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' GDB='' KEEP='' APPEND=''
+CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' GDB='' KEEP='' APPEND=''
 QEMU_ARGS=() ENVS=()
 # Seconds to boot, and to clean up beyond the command's own time: all of it
 # happens at a tenth of a real CPU's speed, on a machine that may be busy.
@@ -49,6 +51,7 @@ parse()
 		--timeout)	TIMEOUT=$2; shift 2 ;;
 		--two)		TWO=1; shift ;;
 		--interactive)	INTERACTIVE=1; shift ;;
+		--icount)	ICOUNT=1 CPUS=1; shift ;;
 		--gdb)		GDB=1; shift ;;
 		--env)		ENVS+=("$2"); shift 2 ;;
 		--append)	APPEND+=" $2"; shift 2 ;;
@@ -342,7 +345,10 @@ main()
 	RELEASE=$(kernel_release "$KERNEL") || die "no kernel $KERNEL"
 	KDIR=$(kernel_dir "$RELEASE")
 	make_initramfs
-	if kvm_works; then
+	if [ -n "$ICOUNT" ]; then
+		ACCEL=(-accel tcg,thread=single -cpu max
+			-icount shift=0,sleep=off)
+	elif kvm_works; then
 		ACCEL=(-accel kvm -cpu host)
 	else
 		ACCEL=(-accel tcg,thread=multi -cpu max)
