@@ -26,8 +26,8 @@ struct sroce_qp_host;
 #define SROCE_STORE_MAX		SROCE_WINDOW_MAX
 /* Responses taken in after a gap, in PSNs from the oldest missing one */
 #define SROCE_READ_AHEAD	4096
-/* Ask for an acknowledge at least this often, in packets. */
-#define SROCE_ACK_EVERY		64
+/* Ask for an acknowledge this often, in parts of the window. */
+#define SROCE_ACKS_PER_WINDOW	4
 /* Packets sent in one go, before the other side gets the CPU. */
 #define SROCE_BURST		64
 /* Reads and atomics a responder keeps for replay. */

@@ -37,7 +37,8 @@ static void go_back(struct sroce_qp *qp)
 	cancel(qp);
 	req->repair.n = 0;
 	req->repair.last = req->psn;
-	req->unasked = SROCE_ACK_EVERY;
+	/* and ask at once */
+	req->unasked = SROCE_WINDOW_MAX;
 	sroce_req_seek(qp, req->acked);
 }
 

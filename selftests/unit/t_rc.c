@@ -118,7 +118,7 @@ static void unsignaled(void)
 }
 
 struct span {
-	u32 max, read_reqs;
+	u32 max, read_reqs, asked;
 };
 
 /* Request packets that are out and neither acknowledged nor answered */
@@ -132,6 +132,8 @@ static int watch_window(struct sim *s, struct sim_packet *p)
 		return 1;
 	if (sim_bth(p)[0] == 0x0c)
 		w->read_reqs++;
+	if (sim_bth(p)[8] & 0x80)
+		w->asked++;
 	lead = sroce_psn_diff(sim_psn(p), req->una);
 	if (lead > (s32)w->max)
 		w->max = lead;
@@ -154,7 +156,10 @@ static void window(void)
 	sim_run(t.s);
 	xfers_check(&t);
 	CHECK(w.max < SROCE_WINDOW_MAX);
-	CHECK(w.max >= SROCE_ACK_EVERY);
+	CHECK(w.max >= SROCE_WINDOW_MIN / 2);
+	/* the larger the window, the fewer acknowledges it takes */
+	t_where("%u acknowledges asked for", w.asked);
+	CHECK(w.asked >= 4 && w.asked < 500000 / 256 / 64);
 	xfers_end(&t);
 }
 
