@@ -156,8 +156,8 @@ void scenario_print(const struct scenario *sc)
 	if (sc->habit[0] || sc->habit[1] || sc->short_recv)
 		printf("  take the other for %u and %u, receives lack %u bytes\n",
 		       sc->habit[0], sc->habit[1], sc->short_recv);
-	printf("  %u receives in a ring, %u completions in a CQ\n",
-	       c->rq_slots - 1, c->cqe);
+	printf("  %u receives in a ring, %u completions in a CQ, trains of %u\n",
+	       c->rq_slots - 1, c->cqe, sc->train);
 	if (sc->scripted)
 		print_fates(sc);
 	else

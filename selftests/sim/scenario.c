@@ -490,6 +490,8 @@ static void choose_rest(struct maker *m)
 {
 	struct scenario *sc = m->sc;
 
+	if (!once_in(m, 3))
+		sc->train = range(m, 2, 64);
 	if (once_in(m, 4))
 		sc->past = range(m, 1, 120);
 	sc->sig_all = once_in(m, 8);

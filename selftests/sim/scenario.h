@@ -132,6 +132,7 @@ struct scenario {
 	bool		srq;
 	bool		backn[2];	/* side keeps nothing out of order */
 	u32		store;		/* or no more than this, 0: the usual */
+	u32		train;		/* packets taken in at once, if they come so */
 	u32		past;		/* events before a RESET, 0: newly made */
 	bool		sig_all;
 	u8		habit[2];	/* what a side takes the other for */

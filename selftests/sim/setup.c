@@ -306,6 +306,7 @@ void world_setup(struct world *w)
 	if (sc->past)
 		world_past(w);
 	w->s->posted = oracle_posted;
+	w->s->train = sc->train;
 	for (i = 0; i < w->n; i++)
 		make_host(w, i);
 	make_srqs(w);

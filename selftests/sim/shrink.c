@@ -128,6 +128,7 @@ static bool simpler(struct shrinker *sh)
 	any |= zero(sh, &c->kick_max);
 	any |= zero32(sh, &c->ns_per_kb);
 	any |= zero32(sh, &c->past);
+	any |= zero32(sh, &c->train);
 	any |= zero32(sh, &c->srq_limit);
 	for (i = 0; i < SC_HOSTS; i++) {
 		any |= zero(sh, &c->host[i].rts_late);

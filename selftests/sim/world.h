@@ -72,6 +72,7 @@ struct pulse {
 	u64		sent;		/* packets, and in vain */
 	bool		waiting;	/* until the RNR timer fires */
 	bool		idle;
+	bool		vague;		/* the wait may not count */
 };
 
 struct host_run {

@@ -409,8 +409,12 @@ static struct sroce_qp_host *host_of(struct sim *s, u32 qpn)
 	return NULL;
 }
 
-/* A packet arrives; whatever is wrong with it is counted at the far end. */
-void sim_deliver(struct sim *s, struct sim_packet *p)
+/*
+ * A packet arrives; whatever is wrong with it is counted at the far end.
+ *
+ * Return: who got it, and is to work now, or NULL.
+ */
+static struct sroce_qp_host *receive(struct sim *s, struct sim_packet *p)
 {
 	u32 len = p->len - p->l3_len - UDP_LEN;
 	struct sroce_qp_host *h = p->to;
@@ -426,20 +430,54 @@ void sim_deliver(struct sim *s, struct sim_packet *p)
 		h = ret ? NULL : host_of(s, pkt.qpn);
 	if (!h) {
 		sim_packet_free(p);
-		return;
+		return NULL;
 	}
 	icrc = icrc_of(p);
-	if (ret) {
-		h->counters.c[SROCE_CNT_RX_MALFORMED]++;
-	} else if (memcmp(&icrc, p->data + p->len - 4, sizeof(icrc))) {
-		h->counters.c[SROCE_CNT_RX_ICRC]++;
-	} else {
+	if (!ret && !memcmp(&icrc, p->data + p->len - 4, sizeof(icrc))) {
 		fill_net(&pkt, p);
 		sroce_qp_rx(&h->qp, &pkt);
-		burst_end(h);
+		drop_ref(p);
+		return h;
 	}
+	h->counters.c[ret ? SROCE_CNT_RX_MALFORMED : SROCE_CNT_RX_ICRC]++;
 	drop_ref(p);
+	return NULL;
 }
+
+void sim_deliver(struct sim *s, struct sim_packet *p)
+{
+	struct sroce_qp_host *h = receive(s, p);
+
+	if (h)
+		burst_end(h);
+}
+
+static struct sim_packet *arrive(struct sim *s)
+{
+	struct sim_packet *p = s->wire_head;
+
+	s->wire_head = p->next;
+	return p;
+}
+
+/* What arrives together is one burst, if it is for one QP. */
+static void deliver_train(struct sim *s)
+{
+	struct sroce_qp_host *h = receive(s, arrive(s)), *next;
+	u32 n;
+
+	for (n = 1; n < s->train && s->wire_head &&
+	     s->wire_head->when <= s->now; n++) {
+		next = receive(s, arrive(s));
+		if (h && next && next != h)
+			burst_end(h);
+		if (next)
+			h = next;
+	}
+	if (h)
+		burst_end(h);
+}
+
 
 void sim_doorbell(struct sroce_qp_host *h)
 {
@@ -497,8 +535,7 @@ bool sim_step_until(struct sim *s, u64 limit)
 	if (t > s->now)
 		s->now = t;
 	if (p && p->when == t) {
-		s->wire_head = p->next;
-		sim_deliver(s, p);
+		deliver_train(s);
 		return true;
 	}
 	for (i = 0; i < s->hosts && !host_step(s->host[i], t); i++)

@@ -132,6 +132,7 @@ struct sim {
 	bool			no_memory;	/* to keep anything */
 	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;
+	u32			train;		/* packets of a burst, 0 as 1 */
 	/* Whether a packet can be sent now, unless @tx_fails says it all */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
 	/* How many copies of a packet arrive; may change @when and the bytes */
