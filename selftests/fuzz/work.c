@@ -279,6 +279,7 @@ void act_fails(struct world *w, const u8 *r)
 {
 	w->s->tx_fails = r[1] & 1;
 	w->s->no_memory = r[1] & 2;
+	w->s->hold_fails = r[1] & 0x10;
 	w->s->copy_fails = (r[1] & 0xc) == 0xc;
 }
 

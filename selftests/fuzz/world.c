@@ -256,6 +256,7 @@ static void settle(struct world *w)
 
 	w->s->tx_fails = false;
 	w->s->no_memory = false;
+	w->s->hold_fails = false;
 	w->s->copy_fails = false;
 	for (i = 0; i < 2; i++)
 		world_doorbell(w, host_at(w, i));

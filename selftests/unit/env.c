@@ -159,6 +159,8 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
+	if (p->from->sim->hold_fails)
+		return false;
 	p->held++;
 	p->from->sim->held++;
 	return true;

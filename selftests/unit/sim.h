@@ -129,7 +129,8 @@ struct sim {
 	int			held;		/* packets kept for later */
 	bool			tx_fails;	/* no memory, no route */
 	bool			copy_fails;	/* payloads can't be read */
-	bool			no_memory;	/* to keep anything */
+	bool			no_memory;	/* to remember anything */
+	bool			hold_fails;	/* packets can't be kept */
 	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;
 	u32			train;		/* packets of a burst, 0 as 1 */

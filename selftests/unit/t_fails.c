@@ -21,16 +21,18 @@ static int lose_third(struct sim *s, struct sim_packet *p)
 	return (*seen)++ != 0;
 }
 
-static void no_room(void)
+static void no_room(bool hold)
 {
 	struct xfers t;
 	u32 seen = 0;
 
-	t_case("fails: no memory to keep what comes after a gap");
+	t_case("fails: what comes after a gap can't be %s",
+	       hold ? "kept" : "remembered");
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = lose_third;
 	t.s->arg = &seen;
-	t.s->no_memory = true;
+	t.s->no_memory = !hold;
+	t.s->hold_fails = hold;
 	xfer_put(&t, IB_WR_SEND, 20 * 1024);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
@@ -122,7 +124,8 @@ static void key_goes(enum ib_qp_type type)
 
 void test_fails(void)
 {
-	no_room();
+	no_room(false);
+	no_room(true);
 	no_bytes(IB_WR_SEND, IB_WC_REM_OP_ERR, IB_WC_LOC_PROT_ERR);
 	no_bytes(IB_WR_RDMA_WRITE, IB_WC_REM_ACCESS_ERR, 0);
 	no_bytes(IB_WR_RDMA_READ, IB_WC_LOC_PROT_ERR, 0);
