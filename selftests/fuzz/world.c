@@ -184,6 +184,7 @@ static void make_world(struct world *w, const u8 *head)
 	if (!w->hostile)
 		w->s->wire = inspect;
 	w->s->kick_delay = 500;
+	w->s->train = head[H_STATE] & 1 ? 64 : 1;
 	make_mem(w, head);
 	if (head[H_FLAGS] & HF_SRQ)
 		w->s->b.qp.srq = sim_srq_new(w->s, cfg.slots, cfg.max_sge);
