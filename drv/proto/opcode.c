@@ -74,6 +74,28 @@ u32 sroce_ext_len(u32 ext)
 	return EXT_LEN(ext);
 }
 
+/* Whatever follows BTH */
+static const struct sroce_opcode reserved = {
+	.name = "RC reserved",
+	.flags = SROCE_RESERVED | SROCE_PAYLOAD | ONLY,
+	.hdr_len = SROCE_BTH_LEN,
+};
+
+/**
+ * sroce_opcode_of() - what the opcode of a received packet means
+ * @opcode: the opcode
+ *
+ * An RC responder has to answer those that are reserved, too (9.7.4.1.3).
+ *
+ * Return: the meaning, or NULL for a packet that is to be dropped.
+ */
+const struct sroce_opcode *sroce_opcode_of(u8 opcode)
+{
+	if (sroce_opcodes[opcode].name)
+		return &sroce_opcodes[opcode];
+	return SROCE_SVC(opcode) == SROCE_SVC_RC ? &reserved : NULL;
+}
+
 /* Opcode within its service for the first, middle, last and only packet */
 struct msg_opcodes {
 	u8 first, middle, last, only;

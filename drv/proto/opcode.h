@@ -25,6 +25,7 @@
 #define SROCE_READING	BIT(14)	/* of an RDMA READ */
 #define SROCE_ATOMIC	BIT(15)	/* of an atomic */
 #define SROCE_RECV	BIT(16)	/* consumes a receive WQE (at its end, for WRITE) */
+#define SROCE_RESERVED	BIT(17)	/* of RC, and nobody knows what it means */
 
 /* Transport services, bits 7..5 of the opcode */
 #define SROCE_SVC(opcode)	((opcode) >> 5)
@@ -57,6 +58,7 @@ struct sroce_opcode {
 extern const struct sroce_opcode sroce_opcodes[256];
 
 u32 sroce_ext_len(u32 ext);
+const struct sroce_opcode *sroce_opcode_of(u8 opcode);
 
 /* What a message does on the wire; the requester's side of the table. */
 enum sroce_msg {

@@ -65,8 +65,8 @@ int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len)
 		return -EBADMSG;
 
 	pkt->opcode = hdr[0];
-	pkt->op = &sroce_opcodes[pkt->opcode];
-	if (!pkt->op->name || hdr[1] & SROCE_BTH_TVER_MASK)
+	pkt->op = sroce_opcode_of(pkt->opcode);
+	if (!pkt->op || hdr[1] & SROCE_BTH_TVER_MASK)
 		return -EPROTONOSUPPORT;
 
 	pkt->solicited = hdr[1] & SROCE_BTH_SE;

@@ -99,6 +99,16 @@ static enum verdict check_psn_uc(struct sroce_qp *qp,
 	return PASS;
 }
 
+/* A requester that is ahead of us has to learn that we can't follow. */
+static enum verdict check_known(struct sroce_qp *qp,
+				const struct sroce_pkt *pkt)
+{
+	if (!(pkt->op->flags & SROCE_RESERVED))
+		return PASS;
+	sroce_count(qp, SROCE_CNT_RX_BAD_OPCODE);
+	return INV_REQ;
+}
+
 /* First, middle and last must follow each other and be of one kind. */
 static enum verdict check_sequence(struct sroce_qp *qp,
 				   const struct sroce_pkt *pkt)
@@ -544,8 +554,8 @@ typedef enum verdict (*check_fn)(struct sroce_qp *qp,
 static void request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	static const check_fn checks[] = {
-		check_sequence, check_enabled, check_length, check_rkey,
-		check_write, check_recv, execute,
+		check_known, check_sequence, check_enabled, check_length,
+		check_rkey, check_write, check_recv, execute,
 	};
 	enum verdict v = PASS;
 	u32 i;

@@ -577,7 +577,7 @@ struct sim_packet *sim_forge(struct sroce_qp_host *from, struct sroce_pkt *pkt,
 	struct sim_packet *p;
 	u8 *bth;
 
-	pkt->op = &sroce_opcodes[pkt->opcode];
+	pkt->op = sroce_opcode_of(pkt->opcode);
 	pkt->pad = -pkt->payload_len & 3;
 	p = packet_new(&from->qp.av, pkt->op->hdr_len + pkt->payload_len +
 		       pkt->pad);

@@ -27,6 +27,10 @@ struct refusal {
 
 /* Each ends with the last packet being refused for good. */
 static const struct refusal refusals[] = {
+	{ "a reserved opcode", { { .opcode = 0x1f } }, SROCE_CNT_NAK_INV_SENT },
+	{ "a reserved opcode within a SEND",
+	  { { .opcode = 0x00, .payload_len = 1024 },
+	    { .opcode = 0x1c, .payload_len = 8 } }, SROCE_CNT_NAK_INV_SENT },
 	{ "SEND middle without first",
 	  { { .opcode = 0x01, .payload_len = 1024 } }, SROCE_CNT_NAK_INV_SENT },
 	{ "WRITE last without first", { W_LAST(10) }, SROCE_CNT_NAK_INV_SENT },

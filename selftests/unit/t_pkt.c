@@ -141,9 +141,20 @@ static void refused(struct rnd *r)
 	for (i = 0; i < 256; i++) {
 		u8 hdr[64] = { i };
 
-		if (!sroce_opcodes[i].name)
+		if (!sroce_opcodes[i].name && SROCE_SVC(i) != SROCE_SVC_RC)
 			CHECK_EQ(sroce_pkt_parse(&q, hdr, 40, 64),
 				 -EPROTONOSUPPORT);
+	}
+
+	t_case("pkt: reserved opcodes of RC are for the responder to refuse");
+	for (i = 0; i < 0x20; i++) {
+		u8 hdr[64] = { i };
+
+		if (sroce_opcodes[i].name)
+			continue;
+		CHECK_EQ(sroce_pkt_parse(&q, hdr, 40, 64), 0);
+		CHECK_EQ(q.payload_len, 64 - 12 - 4);
+		CHECK(q.op->flags & SROCE_RESERVED);
 	}
 
 	t_case("pkt: header versions other than 0 are refused");
