@@ -406,8 +406,8 @@ void test_hostile(void)
 		refuse(&refusals[i]);
 	dropped();
 	far_ahead(1, true);
-	far_ahead(65535, true);
-	far_ahead(65536, false);
+	far_ahead((1 << 18) - 1, true);
+	far_ahead(1 << 18, false);
 	far_ahead(0x7fffff, false);
 	answers();
 	damaged();
