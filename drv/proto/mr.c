@@ -5,6 +5,9 @@
 #include <linux/kernel.h>
 #include "mr.h"
 
+/* Pages have this size on most machines, and on none a smaller one. */
+#define SMALL_PAGE 4096
+
 /**
  * sroce_mr_covers() - whether a region holds a range of addresses
  * @mr: the region
@@ -20,11 +23,21 @@ bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len)
 	return iova - mr->iova <= mr->length - len;
 }
 
+static bool holds(const struct sroce_mr *mr, u64 i, u64 off)
+{
+	return i < mr->nr && mr->ext[i].off <= off &&
+	       (i + 1 == mr->nr || off < mr->ext[i + 1].off);
+}
+
 /* Index of the extent that holds @off; @off lies inside the region. */
 static u32 extent_at(const struct sroce_mr *mr, u64 off)
 {
+	/* where it is if no two pages are neighbours in memory */
+	u64 guess = (off + mr->iova % SMALL_PAGE) / SMALL_PAGE;
 	u32 lo = 0, hi = mr->nr;
 
+	if (holds(mr, guess, off))
+		return guess;
 	while (hi - lo > 1) {
 		u32 mid = lo + (hi - lo) / 2;
 
