@@ -34,6 +34,7 @@ int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 	av->v6 = !ipv6_addr_v4mapped((struct in6_addr *)&sgid->gid);
 	if (av->v6 == ipv6_addr_v4mapped((struct in6_addr *)&grh->dgid))
 		return -EINVAL;
+	av->multicast = sroce_gid_is_multicast(&grh->dgid);
 	av->tclass = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: 64;
 	av->flow_label = grh->flow_label & 0xfffff;

@@ -76,11 +76,14 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-/*
- * Entries not consumed. The extended poll of rdma-core before 55 steps one entry
- * too far when it finds the ring empty; then we go on from where it stands.
+/**
+ * sroce_cq_used() - entries not consumed
+ * @cq: the queue, locked
+ *
+ * The extended poll of rdma-core before 55 steps one entry too far when it finds
+ * the ring empty; then we go on from where it stands.
  */
-static u32 cq_used(struct sroce_cq *cq)
+u32 sroce_cq_used(struct sroce_cq *cq)
 {
 	struct sroce_ring *r = &cq->ring;
 	u32 cons = smp_load_acquire(&r->buf->consumer_index) & r->mask;
@@ -124,7 +127,7 @@ int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 		}
 	}
 	spin_lock_irqsave(&cq->lock, flags);
-	used = cq_used(cq);
+	used = sroce_cq_used(cq);
 	if (used > ring.mask) {
 		spin_unlock_irqrestore(&cq->lock, flags);
 		sroce_map_destroy(map);
@@ -233,7 +236,7 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 
 	spin_lock_irqsave(&cq->lock, flags);
 	lost = cq->lost;
-	if (!lost && cq_used(cq) == cq->ring.mask) {
+	if (!lost && sroce_cq_used(cq) == cq->ring.mask) {
 		lost = true;
 		first = true;
 		cq->lost = true;
@@ -301,7 +304,7 @@ int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->lock, irq);
 	if (cq->notify != IB_CQ_NEXT_COMP)
 		cq->notify = how;
-	ret = flags & IB_CQ_REPORT_MISSED_EVENTS && cq_used(cq);
+	ret = flags & IB_CQ_REPORT_MISSED_EVENTS && sroce_cq_used(cq);
 	spin_unlock_irqrestore(&cq->lock, irq);
 	return ret;
 }

@@ -21,6 +21,9 @@
 #define SROCE_MAX_SRQ		(1 << 18)
 #define SROCE_MAX_SRQ_WR	(1 << 15)
 #define SROCE_MAX_MR		((1 << 24) - 1)
+#define SROCE_MAX_FAST_PAGES	4096
+#define SROCE_MAX_GROUPS	8192
+#define SROCE_MAX_GROUP_QPS	256
 #define SROCE_MAX_AH		(1 << 20)
 #define SROCE_MAX_PD		(1 << 20)
 #define SROCE_GIDS		256
@@ -69,7 +72,13 @@ struct sroce_gid {
  * @ndev_tracker: of that reference
  * @list: all devices of the module
  * @net_list: devices of @sn
- * @counters: per CPU
+ * @counters: per CPU, of all that has no set of its own
+ * @stats: sets of counters that QPs are bound to
+ * @past: what sets that are gone have counted
+ * @stat_lock: guards @past, and sets against being freed
+ * @groups: multicast groups that QPs are in, RCU
+ * @ngroups: how many
+ * @group_lock: guards changes of @groups; RTNL nests in it
  * @gsi: QP 1, or NULL
  * @mrs: regions by the index part of their key
  * @ahs: address handles by number
@@ -89,6 +98,12 @@ struct sroce_dev {
 	struct list_head		list;
 	struct list_head		net_list;
 	struct sroce_counters __percpu	*counters;
+	struct xarray			stats;
+	struct sroce_counters		past;
+	struct mutex			stat_lock;
+	struct list_head		groups;
+	u32				ngroups;
+	struct mutex			group_lock;
 	struct sroce_qp_host __rcu	*gsi;
 	struct xarray			mrs;
 	struct xarray			ahs;
@@ -215,6 +230,11 @@ struct sroce_ah {
 	struct rcu_head		rcu;
 };
 
+struct sroce_ibmw {
+	struct ib_mw		ibmw;
+	struct sroce_mr		*mw;
+};
+
 struct sroce_ibah {
 	struct ib_ah		ibah;
 	struct sroce_ah		*ah;
@@ -243,6 +263,11 @@ static inline struct sroce_srq *to_ssrq(struct ib_srq *ibsrq)
 static inline struct sroce_mr *to_smr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct sroce_mr, ibmr);
+}
+
+static inline struct sroce_ibmw *to_sibmw(struct ib_mw *ibmw)
+{
+	return container_of(ibmw, struct sroce_ibmw, ibmw);
 }
 
 static inline struct sroce_ibah *to_sibah(struct ib_ah *ibah)
@@ -303,6 +328,7 @@ void sroce_netns_leave(struct sroce_dev *dev);
 
 /* input.c */
 int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb);
+void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len);
 
 /* output.c */
 void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
@@ -357,6 +383,7 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+u32 sroce_cq_used(struct sroce_cq *cq);
 
 /* srq.c */
 struct sroce_map *sroce_rq_create(struct sroce_rq *rq, struct ib_ucontext *uc,
@@ -372,7 +399,24 @@ int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata);
+struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *ibpd, struct ib_udata *udata);
+struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+			     u32 max_pages);
+int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		    unsigned int *sg_offset);
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
+				int access);
+void sroce_mr_free(struct sroce_mr *mr);
+int sroce_mr_publish(struct sroce_mr *mr);
+void sroce_mr_unpublish(struct sroce_mr *mr);
+
+/* mw.c */
+int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int sroce_dealloc_mw(struct ib_mw *ibmw);
+void sroce_mw_forget(const struct sroce_qp *qp);
 
 /* ah.c */
 int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
@@ -384,10 +428,34 @@ int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int sroce_destroy_ah(struct ib_ah *ibah, u32 flags);
 
 /* stats.c */
-u64 sroce_counter_read(struct sroce_dev *dev, enum sroce_counter c);
+u64 sroce_counter_total(struct sroce_dev *dev, enum sroce_counter c);
 struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
 						u32 port);
 int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index);
+int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
+int sroce_counter_unbind_qp(struct ib_qp *ibqp);
+int sroce_counter_dealloc(struct rdma_counter *counter);
+struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter);
+int sroce_counter_update_stats(struct rdma_counter *counter);
+
+/* pma.c */
+int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
+		      const struct ib_wc *wc, const struct ib_grh *grh,
+		      const struct ib_mad *in, struct ib_mad *out,
+		      size_t *out_size, u16 *out_pkey);
+
+/* res.c */
+int sroce_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
+int sroce_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);
+int sroce_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+
+/* mcast.c */
+bool sroce_gid_is_multicast(const union ib_gid *gid);
+int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+void sroce_mcast_forget(struct sroce_qp *qp);
+bool sroce_mcast_rcv(struct sroce_net *sn, const struct sk_buff *skb,
+		     const struct sroce_pkt *pkt, u32 len);
 
 #endif /* SROCE_DEV_H */

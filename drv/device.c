@@ -104,9 +104,11 @@ void sroce_dev_dealloc(struct ib_device *ibdev)
 	mutex_unlock(&devs_lock);
 	sroce_netns_leave(dev);
 	cancel_work_sync(&dev->rescan);
-	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs));
+	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs) ||
+		!xa_empty(&dev->stats) || !list_empty(&dev->groups));
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
+	xa_destroy(&dev->stats);
 	free_percpu(dev->counters);
 	RCU_INIT_POINTER(dev->ndev, NULL);
 	netdev_put(ndev, &dev->ndev_tracker);
@@ -132,6 +134,10 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	INIT_LIST_HEAD(&dev->net_list);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->stats, XA_FLAGS_ALLOC1);
+	mutex_init(&dev->stat_lock);
+	INIT_LIST_HEAD(&dev->groups);
+	mutex_init(&dev->group_lock);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev_guid(dev, ndev);
 	sroce_dev_attrs(dev);

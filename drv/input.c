@@ -294,12 +294,25 @@ static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
 	return want == sroce_icrc_final(crc);
 }
 
+/**
+ * sroce_take_in() - count a packet and hand it to its QP
+ * @qp: the QP, locked
+ * @pkt: the packet; its ICRC is right
+ * @len: bytes from BTH to the end of the ICRC
+ */
+void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
+{
+	sroce_count(qp, SROCE_CNT_RX_PACKETS);
+	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
+		     len + sizeof(struct udphdr) + pkt->l3_len);
+	sroce_qp_rx(qp, pkt);
+}
+
 /* One packet of @len bytes at @off. Return: why it was dropped, or -1. */
 static int receive(struct rx *rx, u32 off, u32 len)
 {
 	u32 head = min_t(u32, len, SROCE_HDR_MAX);
 	struct sroce_pkt *pkt = &rx->pkt;
-	struct sroce_qp *qp;
 	const u8 *bth;
 	int ret;
 
@@ -316,13 +329,14 @@ static int receive(struct rx *rx, u32 off, u32 len)
 						 SROCE_CNT_RX_MALFORMED;
 	if (!icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
+	if (sroce_gid_is_multicast(&pkt->dgid)) {
+		end_burst(rx);
+		return sroce_mcast_rcv(rx->sn, rx->skb, pkt, len) ?
+		       -1 : SROCE_CNT_RX_NO_QP;
+	}
 	if (!begin_burst(rx))
 		return SROCE_CNT_RX_NO_QP;
-	qp = rx->host->qp;
-	sroce_count(qp, SROCE_CNT_RX_PACKETS);
-	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
-		     len + sizeof(struct udphdr) + pkt->l3_len);
-	sroce_qp_rx(qp, pkt);
+	sroce_take_in(rx->host->qp, pkt, len);
 	return -1;
 }
 

@@ -7,13 +7,14 @@
 #include <rdma/ib_umem.h>
 #include "dev.h"
 
-/* A key is an index (24 bits) and a tag (8 bits) that makes it stale soon. */
-static u32 key_index(u32 key)
-{
-	return key >> 8;
-}
-
-static struct sroce_mr *mr_alloc(struct ib_pd *ibpd, int access)
+/**
+ * sroce_mr_alloc() - a region or window, as yet without a key
+ * @ibpd: protection domain
+ * @kind: what it is to be
+ * @access: rights
+ */
+struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
+				int access)
 {
 	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 
@@ -21,6 +22,9 @@ static struct sroce_mr *mr_alloc(struct ib_pd *ibpd, int access)
 		return NULL;
 	mr->dev = to_sdev(ibpd->device);
 	mr->ibmr.pd = ibpd;
+	mr->pd = ibpd;
+	mr->kind = kind;
+	mr->state = kind == SROCE_MR_PLAIN ? SROCE_MR_VALID : SROCE_MR_FREE;
 	mr->access = access;
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->unused);
@@ -28,19 +32,27 @@ static struct sroce_mr *mr_alloc(struct ib_pd *ibpd, int access)
 	return mr;
 }
 
-static void mr_free(struct sroce_mr *mr)
+/**
+ * sroce_mr_free() - give back what no key names
+ * @mr: the region or window
+ */
+void sroce_mr_free(struct sroce_mr *mr)
 {
 	kvfree(mr->ext);
+	kvfree(mr->next);
 	ib_umem_release(mr->umem);
 	kfree_rcu(mr, rcu);
 	sroce_gone();
 }
 
-/* From here on the key works. */
-static int mr_publish(struct sroce_mr *mr)
+/**
+ * sroce_mr_publish() - give a region or window its key
+ * @mr: the region or window, ready for use
+ */
+int sroce_mr_publish(struct sroce_mr *mr)
 {
 	struct sroce_dev *dev = mr->dev;
-	u32 index, key;
+	u32 index;
 	int ret;
 
 	ret = xa_alloc_cyclic(&dev->mrs, &index, NULL,
@@ -48,11 +60,24 @@ static int mr_publish(struct sroce_mr *mr)
 			      GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
-	key = index << 8 | (get_random_u32() & 0xff);
-	mr->ibmr.lkey = key;
-	mr->ibmr.rkey = key;
+	mr->key = index << 8 | (get_random_u32() & 0xff);
+	mr->ibmr.lkey = mr->key;
+	mr->ibmr.rkey = mr->key;
 	xa_store(&dev->mrs, index, mr, GFP_KERNEL);
 	return 0;
+}
+
+/**
+ * sroce_mr_unpublish() - no key names it any more, and nobody uses it
+ * @mr: the region or window
+ *
+ * Waits for bursts in progress, which is microseconds, not for peers.
+ */
+void sroce_mr_unpublish(struct sroce_mr *mr)
+{
+	xa_erase(&mr->dev->mrs, sroce_key_index(mr->key));
+	sroce_mr_put(mr);
+	wait_for_completion(&mr->unused);
 }
 
 /* Extents from the pinned pages; neighbours in memory become one. */
@@ -85,6 +110,25 @@ static int mr_map(struct sroce_mr *mr)
 	return 0;
 }
 
+static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
+		  int access)
+{
+	int ret;
+
+	if (iova + length < iova)
+		return -EINVAL;
+	mr->umem = ib_umem_get(mr->pd->device, start, length, access);
+	if (IS_ERR(mr->umem)) {
+		ret = PTR_ERR(mr->umem);
+		mr->umem = NULL;
+		return ret;
+	}
+	/* offsets from the start of the region take the place of addresses */
+	mr->iova = access & IB_ZERO_BASED ? 0 : iova;
+	mr->length = length;
+	return mr_map(mr);
+}
+
 /**
  * sroce_reg_user_mr() - pin and register user memory
  * @ibpd: protection domain
@@ -102,28 +146,113 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 
 	if (access & IB_ACCESS_ON_DEMAND)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (iova + length < iova)
-		return ERR_PTR(-EINVAL);
-	mr = mr_alloc(ibpd, access);
+	mr = sroce_mr_alloc(ibpd, SROCE_MR_PLAIN, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->umem = ib_umem_get(ibpd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		ret = PTR_ERR(mr->umem);
-		mr->umem = NULL;
-		goto err;
-	}
-	mr->iova = iova;
-	mr->length = length;
-	mr->ibmr.length = length;
-	ret = mr_map(mr);
+	ret = mr_pin(mr, start, length, iova, access);
 	if (!ret)
-		ret = mr_publish(mr);
-	if (ret)
-		goto err;
+		ret = sroce_mr_publish(mr);
+	if (ret) {
+		sroce_mr_free(mr);
+		return ERR_PTR(ret);
+	}
+	mr->ibmr.length = length;
 	return &mr->ibmr;
-err:
-	mr_free(mr);
+}
+
+/* The region for oneself, unless windows lead to it; process context */
+static int mr_take(struct sroce_mr *mr)
+{
+	refcount_inc(&mr->ref);
+	if (!sroce_mr_claim(mr, SROCE_MR_VALID)) {
+		sroce_mr_put(mr);
+		return -EBUSY;
+	}
+	if (!atomic_read(&mr->windows))
+		return 0;
+	sroce_mr_release(mr, SROCE_MR_VALID);
+	sroce_mr_put(mr);
+	return -EBUSY;
+}
+
+static void mr_give_back(struct sroce_mr *mr)
+{
+	sroce_mr_release(mr, SROCE_MR_VALID);
+	sroce_mr_put(mr);
+}
+
+/* Whether its pages have to be pinned anew: others, or to be written now */
+static bool needs_pin(const struct sroce_mr *mr, int flags, int access)
+{
+	if (flags & IB_MR_REREG_TRANS)
+		return true;
+	return flags & IB_MR_REREG_ACCESS && !mr->umem->writable &&
+	       ib_access_writable(access);
+}
+
+static void mr_exchange(struct sroce_mr *mr, struct sroce_mr *with)
+{
+	swap(mr->umem, with->umem);
+	swap(mr->ext, with->ext);
+	swap(mr->nr, with->nr);
+	mr->iova = with->iova;
+	mr->length = with->length;
+}
+
+/**
+ * sroce_rereg_user_mr() - change a registration, its key stays
+ * @ibmr: the region
+ * @flags: IB_MR_REREG_TRANS, IB_MR_REREG_PD, IB_MR_REREG_ACCESS: what changes
+ * @start: first byte in the process
+ * @length: bytes
+ * @iova: how users will name the first byte
+ * @access: rights
+ * @ibpd: protection domain
+ * @udata: unused
+ *
+ * Return: NULL, or -EBUSY if windows are bound onto the region. After an error
+ * the region is what it was.
+ */
+struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct sroce_mr *mr = to_smr(ibmr), *with = NULL;
+	int ret;
+
+	if (flags & ~IB_MR_REREG_SUPPORTED)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!mr->umem || (flags & IB_MR_REREG_ACCESS &&
+			  access & IB_ACCESS_ON_DEMAND))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	if (needs_pin(mr, flags, access)) {
+		bool other = flags & IB_MR_REREG_TRANS;
+
+		if (!other && mr->umem->owning_mm != current->mm)
+			return ERR_PTR(-EINVAL);
+		with = sroce_mr_alloc(mr->pd, SROCE_MR_PLAIN, access);
+		if (!with)
+			return ERR_PTR(-ENOMEM);
+		ret = mr_pin(with, other ? start : mr->umem->address,
+			     other ? length : mr->length,
+			     other ? iova : mr->iova, access);
+		if (ret)
+			goto out;
+	}
+	ret = mr_take(mr);
+	if (ret)
+		goto out;
+	if (with)
+		mr_exchange(mr, with);
+	mr->access = access;
+	if (flags & IB_MR_REREG_PD)
+		mr->pd = ibpd;
+	mr_give_back(mr);
+out:
+	if (with)
+		sroce_mr_free(with);
 	return ERR_PTR(ret);
 }
 
@@ -134,18 +263,100 @@ err:
  */
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
 {
-	struct sroce_mr *mr = mr_alloc(ibpd, access);
+	struct sroce_mr *mr = sroce_mr_alloc(ibpd, SROCE_MR_PLAIN, access);
 	int ret;
 
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->all = true;
-	ret = mr_publish(mr);
+	ret = sroce_mr_publish(mr);
 	if (ret) {
-		mr_free(mr);
+		sroce_mr_free(mr);
 		return ERR_PTR(ret);
 	}
 	return &mr->ibmr;
+}
+
+/**
+ * sroce_alloc_mr() - a region that work requests of a kernel user register
+ * @ibpd: protection domain
+ * @type: IB_MR_TYPE_MEM_REG
+ * @max_pages: most pages it will have
+ */
+struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+			     u32 max_pages)
+{
+	struct sroce_mr *mr;
+	int ret = -ENOMEM;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_pages || max_pages > SROCE_MAX_FAST_PAGES)
+		return ERR_PTR(-EINVAL);
+	mr = sroce_mr_alloc(ibpd, SROCE_MR_FAST, 0);
+	if (!mr)
+		return ERR_PTR(ret);
+	mr->max_pages = max_pages;
+	mr->ext = kvcalloc(max_pages, sizeof(*mr->ext), GFP_KERNEL_ACCOUNT);
+	mr->next = kvcalloc(max_pages, sizeof(*mr->next), GFP_KERNEL_ACCOUNT);
+	if (mr->ext && mr->next)
+		ret = sroce_mr_publish(mr);
+	if (ret) {
+		sroce_mr_free(mr);
+		return ERR_PTR(ret);
+	}
+	return &mr->ibmr;
+}
+
+/* Addresses are those of the CPU: the core maps none for us. */
+static int add_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct sroce_mr *mr = to_smr(ibmr);
+	struct sroce_extent *last = &mr->next[mr->next_nr - 1];
+	u64 off = (u64)mr->pages * ibmr->page_size;
+	u8 *at = (u8 *)(uintptr_t)addr;
+
+	if (mr->pages == mr->max_pages)
+		return -ENOMEM;
+	mr->pages++;
+	if (mr->next_nr && last->addr + (off - last->off) == at)
+		return 0;
+	mr->next[mr->next_nr].off = off;
+	mr->next[mr->next_nr].addr = at;
+	mr->next_nr++;
+	return 0;
+}
+
+/**
+ * sroce_map_mr_sg() - what the next registration of a fast region will name
+ * @ibmr: the region
+ * @sg: mapped memory
+ * @nents: entries of @sg
+ * @sg_offset: offset into the first; returns that of the first not taken
+ *
+ * Return: how many entries fit.
+ */
+int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		    unsigned int *sg_offset)
+{
+	struct sroce_mr *mr = to_smr(ibmr);
+	u64 skip;
+	int ret;
+	u32 i;
+
+	if (mr->kind != SROCE_MR_FAST)
+		return -EINVAL;
+	mr->pages = 0;
+	mr->next_nr = 0;
+	ret = ib_sg_to_pages(ibmr, sg, nents, sg_offset, add_page);
+	if (ret < 0 || !mr->next_nr)
+		return ret;
+	/* the region starts within its first page */
+	skip = ibmr->iova & (ibmr->page_size - 1);
+	mr->next[0].addr += skip;
+	for (i = 1; i < mr->next_nr; i++)
+		mr->next[i].off -= skip;
+	return ret;
 }
 
 /**
@@ -153,45 +364,65 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
  * @ibmr: the region; nobody touches it after the return
  * @udata: unused
  *
- * Waits for bursts in progress, which is microseconds, not for peers.
+ * Return: 0, or -EBUSY if windows are bound onto the region.
  */
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct sroce_mr *mr = to_smr(ibmr);
+	int ret;
 
-	xa_erase(&mr->dev->mrs, key_index(ibmr->lkey));
-	sroce_mr_put(mr);
-	wait_for_completion(&mr->unused);
-	mr_free(mr);
+	if (mr->kind == SROCE_MR_PLAIN) {
+		ret = mr_take(mr);
+		if (ret)
+			return ret;
+		/* it stays busy: nobody may bind a window now */
+		sroce_mr_put(mr);
+	}
+	sroce_mr_unpublish(mr);
+	sroce_mr_free(mr);
 	return 0;
 }
 
 /**
- * sroce_mr_get() - the region that a key names
- * @qp: on whose behalf; its PD must be the region's
+ * sroce_mr_find() - the region or window that a key's index names
+ * @qp: on whose behalf
  * @key: L_Key or R_Key
  *
- * Return: the region, held until sroce_mr_put(), or NULL.
+ * Return: what it names, held until sroce_mr_put(), or NULL.
  */
-struct sroce_mr *sroce_mr_get(struct sroce_qp *qp, u32 key)
+struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 {
 	struct sroce_mr *mr;
 
 	rcu_read_lock();
-	mr = xa_load(&qp->dev->mrs, key_index(key));
-	if (mr && (mr->ibmr.lkey != key || mr->ibmr.pd != qp->ibqp.pd ||
-		   !refcount_inc_not_zero(&mr->ref)))
+	mr = xa_load(&qp->dev->mrs, sroce_key_index(key));
+	if (mr && !refcount_inc_not_zero(&mr->ref))
 		mr = NULL;
 	rcu_read_unlock();
+	/* whoever claims it either sees us or is seen: sroce_mr_claim() */
+	smp_mb__after_atomic();
 	return mr;
 }
 
 /**
- * sroce_mr_put() - let go of a region
- * @mr: the region
+ * sroce_mr_put() - let go of a region or window
+ * @mr: the region or window
  */
 void sroce_mr_put(struct sroce_mr *mr)
 {
 	if (refcount_dec_and_test(&mr->ref))
 		complete(&mr->unused);
+}
+
+/**
+ * sroce_mr_drain() - wait until all but the caller have let go
+ * @mr: held by the caller, and busy, so that nobody else begins to use it
+ *
+ * Any context: it is held with bottom halves off, for as long as a copy takes.
+ */
+void sroce_mr_drain(struct sroce_mr *mr)
+{
+	while (refcount_read(&mr->ref) > 2)
+		cpu_relax();
+	smp_mb();
 }

@@ -106,6 +106,18 @@ static void unwatch_trains(struct net *net)
 }
 #endif
 
+/*
+ * What a QP sends to a group is for the QPs of its own host, too: undo what
+ * setup_udp_tunnel_sock() has done to the socket.
+ */
+static void loop_multicast(struct socket *sock)
+{
+	int on = 1;
+
+	sock->ops->setsockopt(sock, SOL_IP, IP_MULTICAST_LOOP,
+			      KERNEL_SOCKPTR(&on), sizeof(on));
+}
+
 static int open_socket(struct net *net, u8 family, struct socket **sock)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -126,6 +138,8 @@ static int open_socket(struct net *net, u8 family, struct socket **sock)
 	}
 	setup_udp_tunnel_sock(net, *sock, &tunnel);
 	accept_trains(*sock);
+	if (family == AF_INET)
+		loop_multicast(*sock);
 	return 0;
 }
 

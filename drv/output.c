@@ -99,8 +99,11 @@ static struct dst_entry *route6(struct sroce_dev *dev, struct sroce_av *av)
 /* A reference to the route, from the path's cache if it still holds */
 static struct dst_entry *route(struct sroce_dev *dev, struct sroce_av *av)
 {
-	struct dst_entry *dst = dst_cache_get(&av->dst);
+	struct dst_entry *dst = NULL;
 
+	/* a group's route changes as this host joins and leaves it */
+	if (!av->multicast)
+		dst = dst_cache_get(&av->dst);
 	if (dst)
 		return dst;
 	return av->v6 ? route6(dev, av) : route4(dev, av);

@@ -81,6 +81,13 @@ static int kernel_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			return -EINVAL;
 		wqe->ah = to_sibah(ud->ah)->ah;
 		refcount_inc(&wqe->ah->ref);
+	} else if (wqe->msg == SROCE_MSG_REG_MR) {
+		const struct ib_reg_wr *reg = reg_wr(wr);
+
+		wqe->bind.addr = reg->mr->iova;
+		wqe->bind.length = reg->mr->length;
+		wqe->bind.new_key = reg->key;
+		wqe->bind.access = reg->access;
 	} else if (sroce_wqe_fetches(wqe)) {
 		const struct ib_atomic_wr *at = atomic_wr(wr);
 
@@ -89,11 +96,22 @@ static int kernel_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		wqe->swap = at->swap;
 		wqe->rkey = at->rkey;
 	} else if (wqe->msg != SROCE_MSG_SEND && wqe->msg != SROCE_MSG_SEND_IMM &&
-		   wqe->msg != SROCE_MSG_SEND_INV) {
+		   wqe->msg != SROCE_MSG_SEND_INV &&
+		   wqe->msg != SROCE_MSG_LOCAL_INV) {
 		wqe->remote_addr = rdma_wr(wr)->remote_addr;
 		wqe->rkey = rdma_wr(wr)->rkey;
 	}
 	return 0;
+}
+
+/* Windows are for user space, fast regions for the kernel. */
+static int kernel_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_BIND_MW)
+		return -EINVAL;
+	if (wr->opcode == IB_WR_REG_MR)
+		return qp->svc == SROCE_SVC_UD ? -EINVAL : SROCE_MSG_REG_MR;
+	return sroce_msg_of_wr(qp->svc, wr->opcode);
 }
 
 /* Fill the slot at host->posted; the caller publishes it. */
@@ -106,7 +124,7 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 
 	if (sroce_sq_next(sq, at) == READ_ONCE(sq->cons))
 		return -ENOMEM;
-	msg = sroce_msg_of_wr(qp->svc, wr->opcode);
+	msg = kernel_msg(qp, wr);
 	if (msg < 0 || wr->num_sge > sq->max_sge)
 		return -EINVAL;
 

@@ -451,6 +451,8 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	spin_unlock_bh(&qp->lock);
 	mutex_unlock(&qp->mutex);
 	sroce_qp_host_stop(qp->host);
+	sroce_mw_forget(qp);
+	sroce_mcast_forget(qp);
 	free_qp(qp);
 	return 0;
 }

@@ -71,7 +71,7 @@ hostile=()
 [ "$LINK_TYPE" = rxe ] || hostile=(--hostile)
 
 for family in 4 6; do
-	for prog in ${VERBS:-device ops errs retries posts states srq cq stress}; do
+	for prog in ${VERBS:-device ops errs retries posts states srq cq windows regs mcast stress}; do
 		case $prog in
 		posts)	program $family posts "${hostile[@]}" ;;
 		stress)	program $family stress --seconds 5 --seed $family ;;

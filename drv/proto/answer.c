@@ -310,15 +310,14 @@ static int collect(void *span, u32 len, void *arg)
 static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
 {
 	struct sroce_mr *mr;
-	int ret = -EFAULT;
+	int ret;
 
 	if (!len)
 		return 0;
-	mr = sroce_mr_get(qp, rkey);
+	mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
 	if (!mr)
-		return ret;
-	if (mr->access & IB_ACCESS_REMOTE_READ)
-		ret = sroce_mr_walk(mr, va, len, collect, &to);
+		return -EFAULT;
+	ret = sroce_mr_walk(mr, va, len, collect, &to);
 	sroce_mr_put(mr);
 	return ret;
 }

@@ -29,7 +29,9 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 	for (i = req->passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
 
-		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <= 0)
+		/* what has no PSN is behind us with what came before it */
+		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <
+		    !sroce_wqe_is_local(wqe))
 			break;
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0) {
 			if (sroce_wqe_responds(wqe))
@@ -74,8 +76,11 @@ static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 	return req->acked;
 }
 
-/* Complete what is done, in order, and see how far that reaches. */
-static void settle(struct sroce_qp *qp)
+/**
+ * sroce_comp_settle() - complete what is done, in order, as far as that reaches
+ * @qp: the QP, RC
+ */
+void sroce_comp_settle(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_wqe *wqe;
@@ -156,7 +161,7 @@ static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
 	sroce_count(qp, SROCE_CNT_NAK_FATAL_RCVD);
 	qp->req.doom = status[code];
 	qp->req.doom_psn = psn;
-	settle(qp);
+	sroce_comp_settle(qp);
 }
 
 /* The PSN is the newest one executed. */
@@ -171,7 +176,7 @@ static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	take_credits(qp, pkt);
 	advance(qp, end, false);
 	sroce_repair_responses(qp, qp->req.acked);
-	settle(qp);
+	sroce_comp_settle(qp);
 }
 
 /* The PSN is the oldest one not executed; what came before is acknowledged. */
@@ -184,7 +189,7 @@ static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	/* who puts a packet off has it, as little as it helps */
 	advance(qp, pkt->psn, gap || rnr);
 	sroce_repair_responses(qp, qp->req.acked);
-	settle(qp);
+	sroce_comp_settle(qp);
 	if (!sroce_qp_may_send(qp))
 		return;
 	if (gap)
@@ -318,7 +323,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 
 	advance(qp, sroce_psn_add(wqe->last_psn, 1), false);
 	sroce_repair_responses(qp, pkt->psn);
-	settle(qp);
+	sroce_comp_settle(qp);
 	if (!sroce_qp_may_send(qp))
 		return;
 	if (!response_fits(qp, pkt, wqe)) {
@@ -336,7 +341,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	__set_bit(pkt->psn % SROCE_READ_AHEAD, req->got);
 	if (sroce_psn_diff(pkt->psn, req->repair.due) >= 0)
 		req->repair.due = sroce_psn_add(pkt->psn, 1);
-	settle(qp);
+	sroce_comp_settle(qp);
 }
 
 static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)

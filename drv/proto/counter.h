@@ -14,6 +14,8 @@
 	C(RX_PACKETS, "rcvd_pkts")					\
 	C(RX_BYTES, "rcvd_bytes")					\
 	C(RX_TRAINS, "rcvd_trains")					\
+	C(TX_MULTICAST, "sent_multicast_pkts")				\
+	C(RX_MULTICAST, "rcvd_multicast_pkts")				\
 	/* transmit path of this host */				\
 	C(TX_NO_MEM, "tx_no_memory")					\
 	C(TX_NO_ROUTE, "tx_no_route")					\
@@ -60,6 +62,11 @@
 	C(BAD_RESPONSE, "bad_response")					\
 	C(RETRY_EXC, "retry_exceeded")					\
 	C(RNR_RETRY_EXC, "rnr_retry_exceeded")				\
+	/* windows and fast regions */					\
+	C(MW_BIND, "windows_bound")					\
+	C(FAST_REG, "fast_registrations")				\
+	C(INVALIDATE, "invalidations")					\
+	C(MEM_OP_ERROR, "memory_op_errors")				\
 	/* completions */						\
 	C(WC_ERROR, "wc_errors")					\
 	C(WC_FLUSH, "wc_flushed")					\

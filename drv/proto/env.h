@@ -65,9 +65,15 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 bool sroce_pkt_hold(struct sroce_pkt *pkt);
 void sroce_pkt_release(const struct sroce_pkt *pkt);
 
-/* The region that a key names in the QP's PD, held until put. */
-struct sroce_mr *sroce_mr_get(struct sroce_qp *qp, u32 key);
+/*
+ * The region or window that a key's index names, held until put, whether its key
+ * works or not and whosever it is. Whoever sees it valid once it is held may use it
+ * until the put.
+ */
+struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key);
 void sroce_mr_put(struct sroce_mr *mr);
+/* Wait until only the caller holds a busy one: as long as a burst takes. */
+void sroce_mr_drain(struct sroce_mr *mr);
 
 /* The address handle of a number, in the QP's PD, held until put. */
 struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num);

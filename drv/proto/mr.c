@@ -1,9 +1,67 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Range checks and address arithmetic of memory regions. */
+/* Keys, rights, ranges and address arithmetic of memory regions and windows. */
 
 #include <linux/errno.h>
 #include <linux/kernel.h>
-#include "mr.h"
+#include "env.h"
+
+/* What a key names, if it works; held until sroce_mr_put() */
+static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
+{
+	struct sroce_mr *mr = sroce_mr_find(qp, key);
+
+	if (!mr)
+		return NULL;
+	/* pairs with the release that made it valid */
+	if (smp_load_acquire(&mr->state) == SROCE_MR_VALID && mr->key == key &&
+	    mr->pd == qp->ibqp.pd)
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
+}
+
+/**
+ * sroce_mr_local() - the region that an L_Key names
+ * @qp: on whose behalf
+ * @lkey: the key; windows have none
+ * @access: rights that are needed
+ *
+ * Return: the region, held until sroce_mr_put(), or NULL.
+ */
+struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access)
+{
+	struct sroce_mr *mr = get(qp, lkey);
+
+	if (mr && (sroce_mr_is_window(mr) || (mr->access & access) != access)) {
+		sroce_mr_put(mr);
+		return NULL;
+	}
+	return mr;
+}
+
+/**
+ * sroce_mr_remote() - the region or window that an R_Key names
+ * @qp: by which the request came
+ * @rkey: the key
+ * @va: first byte
+ * @len: bytes, all of which must lie within
+ * @access: rights that are needed
+ *
+ * Return: the region, held until sroce_mr_put(), or NULL.
+ */
+struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
+				 int access)
+{
+	struct sroce_mr *mr = get(qp, rkey);
+
+	if (mr && ((mr->access & access) != access ||
+		   !sroce_mr_covers(mr, va, len) ||
+		   (mr->kind == SROCE_MW_2 && mr->qpn != qp->qpn))) {
+		sroce_mr_put(mr);
+		return NULL;
+	}
+	return mr;
+}
 
 /* Pages have this size on most machines, and on none a smaller one. */
 #define SMALL_PAGE 4096
@@ -60,6 +118,10 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 	u64 off, end;
 	u32 i;
 
+	if (mr->under) {
+		iova = iova - mr->iova + mr->base;
+		mr = mr->under;
+	}
 	if (mr->all)
 		return (void *)(uintptr_t)iova;
 

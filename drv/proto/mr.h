@@ -4,6 +4,7 @@
 #define SROCE_MR_H
 
 #include <rdma/ib_verbs.h>
+#include <linux/atomic.h>
 #include <linux/refcount.h>
 #include <linux/completion.h>
 
@@ -21,41 +22,95 @@ struct sroce_extent {
 	u8	*addr;
 };
 
+/* What a key may name */
+enum sroce_mr_kind {
+	SROCE_MR_PLAIN,		/* a region: a process's memory, or all of it */
+	SROCE_MR_FAST,		/* a region that work requests register */
+	SROCE_MW_1,		/* a window, for all QPs of its PD */
+	SROCE_MW_2,		/* a window, for the QP that bound it (type 2B) */
+};
+
+/* Whether the key of a region or window works */
+enum sroce_mr_state {
+	SROCE_MR_VALID,
+	SROCE_MR_FREE,		/* not registered or bound, or not any more */
+	SROCE_MR_BUSY,		/* somebody is changing it */
+};
+
 /**
- * struct sroce_mr - a memory region
- * @ibmr: the core's view; lkey and rkey are equal
+ * struct sroce_mr - a memory region, or a window onto one
+ * @ibmr: the core's view of a region; lkey and rkey are equal
+ * @pd: its protection domain
  * @dev: device it was registered on
  * @ref: the registration, and each burst that is using the region
  * @unused: completed when @ref drops to 0
- * @umem: the pinned pages, NULL for a DMA region
+ * @kind: what it is
+ * @state: enum sroce_mr_state; what follows only changes in SROCE_MR_BUSY,
+ *	after all that held it before have let go
+ * @key: the key that works in SROCE_MR_VALID
  * @iova: address of the first byte, as users name it
  * @length: bytes
  * @access: enum ib_access_flags
+ * @windows: bound onto this region, which must stay as it is meanwhile
+ * @under: window: the region it is bound onto
+ * @base: window: address of its first byte in @under
+ * @qpn: SROCE_MW_2: number of the QP that bound it
  * @all: a DMA region: all of memory by kernel address
+ * @umem: the pinned pages of a process
  * @nr: number of extents
  * @ext: the extents, ascending, without holes
+ * @next_nr: SROCE_MR_FAST: number of extents at the next registration
+ * @next: SROCE_MR_FAST: those extents
+ * @pages: SROCE_MR_FAST: how many they are made of
+ * @max_pages: SROCE_MR_FAST: most of them
  * @rcu: frees the structure after the last lookup
  */
 struct sroce_mr {
 	struct ib_mr		ibmr;
+	struct ib_pd		*pd;
 	struct sroce_dev	*dev;
 	refcount_t		ref;
 	struct completion	unused;
-	struct ib_umem		*umem;
+	enum sroce_mr_kind	kind;
+	u32			state;
+	u32			key;
 	u64			iova;
 	u64			length;
 	int			access;
+	atomic_t		windows;
+	struct sroce_mr		*under;
+	u64			base;
+	u32			qpn;
 	bool			all;
+	struct ib_umem		*umem;
 	u32			nr;
 	struct sroce_extent	*ext;
+	u32			next_nr;
+	struct sroce_extent	*next;
+	u32			pages;
+	u32			max_pages;
 	struct rcu_head		rcu;
 };
+
+/* A key is an index (24 bits) and a tag (8 bits) that makes it stale soon. */
+static inline u32 sroce_key_index(u32 key)
+{
+	return key >> 8;
+}
+
+static inline bool sroce_mr_is_window(const struct sroce_mr *mr)
+{
+	return mr->kind >= SROCE_MW_1;
+}
 
 enum sroce_copy_dir {
 	SROCE_FROM_MR,
 	SROCE_TO_MR,
 };
 
+struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
+struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
+				 int access);
 bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len);
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 

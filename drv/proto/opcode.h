@@ -67,6 +67,11 @@ enum sroce_msg {
 	SROCE_MSG_SEND_INV,
 	SROCE_MSG_WRITE,
 	SROCE_MSG_WRITE_IMM,
+	/* these three never are on the wire */
+	SROCE_MSG_LOCAL_INV,
+	SROCE_MSG_BIND_MW,
+	SROCE_MSG_REG_MR,
+	/* those from here on are answered with data */
 	SROCE_MSG_READ,
 	SROCE_MSG_CMP_SWP,
 	SROCE_MSG_FETCH_ADD,

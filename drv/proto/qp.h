@@ -38,6 +38,7 @@ struct sroce_qp_host;
  * @sgid: our address; IPv4 mapped into IPv6
  * @dgid: the peer's
  * @v6: network type
+ * @multicast: @dgid is a group
  * @tclass: DSCP and ECN
  * @hop_limit: TTL
  * @flow_label: of IPv6
@@ -50,6 +51,7 @@ struct sroce_av {
 	union ib_gid		sgid;
 	union ib_gid		dgid;
 	bool			v6;
+	bool			multicast;
 	u8			tclass;
 	u8			hop_limit;
 	u32			flow_label;
@@ -313,6 +315,7 @@ struct sroce_resp {
  * @req: requester
  * @resp: responder
  * @drained: SQD reached with nothing outstanding
+ * @binds: it has bound windows of type 2, which end with it
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
  * @duty: SROCE_DUTY_*
@@ -347,6 +350,7 @@ struct sroce_qp {
 	struct sroce_resp	resp ____cacheline_aligned;
 
 	bool			drained;
+	bool			binds;
 	bool			comm_est;
 	bool			last_wqe;
 	u32			duty;
@@ -400,6 +404,16 @@ u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);
 
 /* comp.c */
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+
+void sroce_comp_settle(struct sroce_qp *qp);
+
+/* local.c */
+enum ib_wc_status sroce_local_run(struct sroce_qp *qp,
+				  const struct sroce_wqe *wqe);
+int sroce_local_invalidate(struct sroce_qp *qp, u32 key, bool remote);
+bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from);
+void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to);
+void sroce_mw_unbind(struct sroce_mr *mw);
 
 /* resp.c, answer.c, store.c */
 void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);

@@ -23,6 +23,8 @@ static bool is_rc(const struct sroce_qp *qp)
 
 static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
+	if (sroce_wqe_is_local(wqe))
+		return 0;
 	if (wqe->msg >= SROCE_MSG_CMP_SWP || qp->svc == SROCE_SVC_UD)
 		return 1;
 	return sroce_psn_count(wqe->length, qp->mtu);
@@ -43,7 +45,8 @@ bool sroce_req_idle(const struct sroce_qp *qp)
 /* Whether the peer has to have a receive work request for it */
 static bool takes_recv(const struct sroce_wqe *wqe)
 {
-	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_responds(wqe);
+	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_responds(wqe) &&
+	       !sroce_wqe_is_local(wqe);
 }
 
 /* The peer has none for the newest message, as far as we know (9.7.7.2.5). */
@@ -80,6 +83,9 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	if (!is_rc(qp))
 		return true;
+	/* what was sent before may have to be sent again from there */
+	if (wqe->msg == SROCE_MSG_LOCAL_INV && req->next != qp->sq.cons)
+		return false;
 	if (wqe->flags & IB_SEND_FENCE && req->reads)
 		return false;
 	if (sroce_wqe_responds(wqe) && req->reads >= qp->attr.max_rd_atomic)
@@ -96,6 +102,8 @@ static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	wqe->started = true;
 	wqe->first_psn = req->psn;
 	wqe->last_psn = sroce_psn_add(req->psn, n - 1);
+	if (!n)
+		return;
 	req->ssn = sroce_psn_add(req->ssn, 1);
 	if (beyond_credits(qp, wqe)) {
 		sroce_count(qp, SROCE_CNT_CREDIT_WAIT);
@@ -108,6 +116,22 @@ static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	}
 }
 
+static struct sroce_wqe *unacked_wqe(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_sq *sq = &qp->sq;
+	u32 i;
+
+	for (i = qp->req.passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started)
+			break;
+		if (sroce_psn_diff(psn, wqe->last_psn) <= 0)
+			return wqe;
+	}
+	return NULL;
+}
+
 /*
  * The work request before @wqe may have been sent without asking for an
  * acknowledge, because @wqe was to follow. Now it won't: ask by a duplicate.
@@ -116,10 +140,10 @@ static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	struct sroce_req *req = &qp->req;
 	u32 prev = sroce_psn_add(wqe->first_psn, -1);
-	u32 i = (req->next - 1) & qp->sq.mask;
+	const struct sroce_wqe *before = unacked_wqe(qp, prev);
 
-	if (sroce_psn_diff(prev, req->acked) < 0 ||
-	    sroce_wqe_responds(sroce_sq_wqe(&qp->sq, i)))
+	if (sroce_psn_diff(prev, req->acked) < 0 || !before ||
+	    sroce_wqe_responds(before))
 		return;
 	req->repair.from = prev;
 	req->repair.to = wqe->first_psn;
@@ -152,15 +176,31 @@ static enum ib_wc_status check_possible(struct sroce_qp *qp,
 	return IB_WC_SUCCESS;
 }
 
+/* The work request whose turn is next, or NULL */
+static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	for (;;) {
+		struct sroce_wqe *wqe;
+
+		if (req->next == qp->sq.prod && !sroce_sq_fetch(qp))
+			return NULL;
+		wqe = sroce_sq_wqe(&qp->sq, req->next);
+		/* on the way from a loss: what is done here is done once */
+		if (!sroce_wqe_is_local(wqe) || !wqe->started)
+			return wqe;
+		req->next = sroce_sq_next(&qp->sq, req->next);
+	}
+}
+
 /* The work request to send from, started; NULL if nothing may be sent now. */
 static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 {
-	struct sroce_req *req = &qp->req;
-	struct sroce_wqe *wqe;
+	struct sroce_wqe *wqe = next_wqe(qp);
 
-	if (req->next == qp->sq.prod && !sroce_sq_fetch(qp))
+	if (!wqe)
 		return NULL;
-	wqe = sroce_sq_wqe(&qp->sq, req->next);
 	/* In SQD it waits, whatever is wrong with it. */
 	if (!wqe->started && !sroce_qp_may_start(qp))
 		return NULL;
@@ -185,12 +225,15 @@ static bool more_to_send(struct sroce_qp *qp)
 
 	if (must_wait(qp))
 		return false;
-	if (qp->req.next == qp->sq.prod && !sroce_sq_fetch(qp))
-		return false;
-	wqe = sroce_sq_wqe(&qp->sq, qp->req.next);
-	if (wqe->status != IB_WC_SUCCESS)
+	wqe = next_wqe(qp);
+	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_local(wqe))
 		return false;
 	return wqe->started || may_start(qp, wqe);
+}
+
+static bool is_multicast(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	return qp->svc == SROCE_SVC_UD && sroce_ah_av(wqe->ah)->multicast;
 }
 
 static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
@@ -202,7 +245,8 @@ static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
 	pkt->solicited = last && wqe->flags & IB_SEND_SOLICITED &&
 			 pkt->op->flags & SROCE_RECV;
 	if (qp->svc == SROCE_SVC_UD) {
-		pkt->qpn = wqe->remote_qpn;
+		pkt->qpn = is_multicast(qp, wqe) ? SROCE_QPN_MULTICAST :
+						   wqe->remote_qpn;
 		/* 10.2.5: a controlled Q_Key means "the QP's own" */
 		pkt->qkey = (s32)wqe->remote_qkey < 0 ? qp->attr.qkey :
 							wqe->remote_qkey;
@@ -311,8 +355,29 @@ static void seal(struct sroce_qp *qp, const struct sroce_pkt *pkt, u8 *p)
 	sroce_tx_commit(qp);
 }
 
-/* Send the packet of @wqe at req.psn. false: it can't be executed. */
-static bool send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
+/* Do what @wqe wants done here; it completes after those before it. */
+static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	enum ib_wc_status status = sroce_local_run(qp, wqe);
+	struct sroce_req *req = &qp->req;
+
+	if (status != IB_WC_SUCCESS) {
+		/* nothing of it has happened */
+		wqe->started = false;
+		return status;
+	}
+	if (req->passed == req->next)
+		req->passed = sroce_sq_next(&qp->sq, req->next);
+	req->next = sroce_sq_next(&qp->sq, req->next);
+	if (is_rc(qp))
+		sroce_comp_settle(qp);
+	else
+		sroce_sq_complete(qp, IB_WC_SUCCESS);
+	return IB_WC_SUCCESS;
+}
+
+/* Send the packet of @wqe at req.psn. Return: why it can't be executed. */
+static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	u32 psn = qp->req.psn;
 	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
@@ -320,12 +385,16 @@ static bool send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	bool last;
 	u8 *p;
 
+	if (sroce_wqe_is_local(wqe))
+		return do_local(qp, wqe);
 	last = describe(qp, wqe, psn, &pkt);
 	if (!lay_out(qp, wqe, &pkt, &p))
-		return false;
+		return IB_WC_LOC_PROT_ERR;
 	advance(qp, wqe, last);
 	pkt.ackreq = ask_for_ack(qp, wqe);
 	seal(qp, &pkt, p);
+	if (p && is_multicast(qp, wqe))
+		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
 	if (again)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	else if (pkt.ackreq || sroce_wqe_responds(wqe))
@@ -333,23 +402,7 @@ static bool send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	/* UC and UD are done with a message once it is sent. */
 	if (!is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
-	return true;
-}
-
-static struct sroce_wqe *unacked_wqe(struct sroce_qp *qp, u32 psn)
-{
-	struct sroce_sq *sq = &qp->sq;
-	u32 i;
-
-	for (i = qp->req.passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
-		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
-
-		if (!wqe->started)
-			break;
-		if (sroce_psn_diff(psn, wqe->last_psn) <= 0)
-			return wqe;
-	}
-	return NULL;
+	return IB_WC_SUCCESS;
 }
 
 /* Send the next packet that the peer lacks, out of turn. */
@@ -437,6 +490,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	struct sroce_req *req = &qp->req;
 
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait; budget--) {
+		enum ib_wc_status status;
 		struct sroce_wqe *wqe;
 
 		if (req->repair.from != req->repair.to) {
@@ -448,8 +502,9 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		wqe = current_wqe(qp);
 		if (!wqe)
 			break;
-		if (!send_next(qp, wqe))
-			give_up(qp, wqe, IB_WC_LOC_PROT_ERR);
+		status = send_next(qp, wqe);
+		if (status != IB_WC_SUCCESS)
+			give_up(qp, wqe, status);
 	}
 	if (is_rc(qp) && sroce_qp_may_send(qp))
 		sroce_repair_watch(qp);

@@ -205,19 +205,6 @@ static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
-static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, u64 va,
-				   u64 len, int access)
-{
-	struct sroce_mr *mr = sroce_mr_get(qp, rkey);
-
-	if (mr && ((mr->access & access) != access ||
-		   !sroce_mr_covers(mr, va, len))) {
-		sroce_mr_put(mr);
-		return NULL;
-	}
-	return mr;
-}
-
 /* 9.7.4.1.6: key, rights and range of the whole message, at its start */
 static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -230,7 +217,8 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return PASS;
 	len = flags & SROCE_ATMETH ? sizeof(u64) : pkt->length;
 	if (len) {
-		mr = get_remote(qp, pkt->rkey, pkt->va, len, access_of(flags));
+		mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
+				     access_of(flags));
 		if (!mr)
 			return is_rc(qp) ? REM_ACCESS :
 			       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
@@ -315,6 +303,9 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 			      pkt->payload_len, place_span, &pl))
 		return LOC_PROT;
 	resp->off += pkt->payload_len;
+	if (pkt->op->flags & SROCE_IETH &&
+	    sroce_local_invalidate(qp, pkt->inv_rkey, true))
+		return REM_ACCESS;
 	return PASS;
 }
 
@@ -328,7 +319,8 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	if (!len)
 		return PASS;
-	mr = get_remote(qp, resp->rkey, resp->va, len, IB_ACCESS_REMOTE_WRITE);
+	mr = sroce_mr_remote(qp, resp->rkey, resp->va, len,
+			     IB_ACCESS_REMOTE_WRITE);
 	if (!mr)
 		return is_rc(qp) ? REM_ACCESS :
 		       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
@@ -385,7 +377,8 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u64 *p;
 	int ret;
 
-	mr = get_remote(qp, pkt->rkey, pkt->va, len, access_of(pkt->op->flags));
+	mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
+			     access_of(pkt->op->flags));
 	if (!mr)
 		return REM_ACCESS;
 	p = sroce_mr_span(mr, pkt->va, &len);

@@ -13,6 +13,7 @@
 #define SROCE_GRH_LEN		40	/* bytes in front of a UD receive */
 #define SROCE_PSN_MASK		0xffffff
 #define SROCE_QPN_MASK		0xffffff
+#define SROCE_QPN_MULTICAST	0xffffff
 #define SROCE_QPN_GSI		1
 #define SROCE_QPN_MCAST		0xffffff
 #define SROCE_PKEY_FULL		0xffff

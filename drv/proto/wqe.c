@@ -23,6 +23,8 @@ static const struct user_op {
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { SVC(RC), SROCE_MSG_CMP_SWP },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { SVC(RC), SROCE_MSG_FETCH_ADD },
 	[IB_WR_SEND_WITH_INV]	= { SVC(RC), SROCE_MSG_SEND_INV },
+	[IB_WR_LOCAL_INV]	= { SVC(RC) | SVC(UC), SROCE_MSG_LOCAL_INV },
+	[IB_WR_BIND_MW]		= { SVC(RC) | SVC(UC), SROCE_MSG_BIND_MW },
 	[SROCE_WR_ATOMIC_WRITE]	= { SVC(RC), SROCE_MSG_ATOMIC_WRITE },
 };
 
@@ -60,6 +62,8 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   const struct sroce_abi_send_wqe *raw,
 			   const u8 *payload)
 {
+	if (sroce_wqe_is_local(wqe))
+		return;
 	if (sroce_wqe_carries(wqe) &&
 	    (wqe->flags & IB_SEND_INLINE ||
 	     (!raw->dma.num_sge && raw->dma.length))) {
@@ -93,6 +97,13 @@ static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		wqe->ah = sroce_ah_get(qp, raw->wr.ud.ah_num);
 		if (!wqe->ah)
 			wqe->status = IB_WC_LOC_QP_OP_ERR;
+	} else if (wqe->msg == SROCE_MSG_BIND_MW) {
+		wqe->bind.addr = raw->wr.mw.addr;
+		wqe->bind.length = raw->wr.mw.length;
+		wqe->bind.mr_key = raw->wr.mw.mr_lkey;
+		wqe->bind.key = raw->wr.mw.mw_rkey;
+		wqe->bind.new_key = raw->wr.mw.rkey;
+		wqe->bind.access = raw->wr.mw.access;
 	} else if (sroce_wqe_fetches(wqe)) {
 		wqe->remote_addr = raw->wr.atomic.remote_addr;
 		wqe->compare_add = raw->wr.atomic.compare_add;
@@ -223,13 +234,12 @@ static int gather_span(void *span, u32 len, void *arg)
 static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 		    u32 len, int access, sroce_span_fn fn, void *arg)
 {
-	struct sroce_mr *mr = sroce_mr_get(qp, sge->lkey);
-	int ret = -EFAULT;
+	struct sroce_mr *mr = sroce_mr_local(qp, sge->lkey, access);
+	int ret;
 
 	if (!mr)
 		return -EFAULT;
-	if ((mr->access & access) == access)
-		ret = sroce_mr_walk(mr, sge->addr + skip, len, fn, arg);
+	ret = sroce_mr_walk(mr, sge->addr + skip, len, fn, arg);
 	sroce_mr_put(mr);
 	return ret;
 }

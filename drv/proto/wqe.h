@@ -19,6 +19,24 @@ struct sroce_ah;
 struct sroce_qp;
 
 /**
+ * struct sroce_bind - what a work request does to a window or fast region
+ * @addr: first byte; for a window, in the region it is bound onto
+ * @length: bytes
+ * @mr_key: L_Key of the region that a window is bound onto
+ * @key: of the window or fast region before
+ * @new_key: and after
+ * @access: enum ib_access_flags
+ */
+struct sroce_bind {
+	u64	addr;
+	u64	length;
+	u32	mr_key;
+	u32	key;
+	u32	new_key;
+	u32	access;
+};
+
+/**
  * struct sroce_wqe - a send work request from intake to completion
  * @wr_id: the user's
  * @msg: what it does
@@ -35,6 +53,7 @@ struct sroce_qp;
  * @rkey: key for @remote_addr
  * @compare_add: compare or add operand
  * @swap: swap operand
+ * @bind: memory management: what it names, and what that becomes
  * @remote_qpn: UD destination
  * @remote_qkey: UD Q_Key
  * @ah: UD address, referenced
@@ -60,6 +79,7 @@ struct sroce_wqe {
 			u64	swap;
 			u32	rkey;
 		};
+		struct sroce_bind bind;
 		struct {
 			u32	remote_qpn;
 			u32	remote_qkey;
@@ -145,6 +165,12 @@ static inline bool sroce_sq_full(const struct sroce_sq *sq)
 static inline bool sroce_wqe_responds(const struct sroce_wqe *wqe)
 {
 	return wqe->msg >= SROCE_MSG_READ;
+}
+
+/* It sends nothing: it changes a window or region here. */
+static inline bool sroce_wqe_is_local(const struct sroce_wqe *wqe)
+{
+	return wqe->msg >= SROCE_MSG_LOCAL_INV && wqe->msg <= SROCE_MSG_REG_MR;
 }
 
 /* It returns what was in the peer's memory before. */

@@ -288,8 +288,8 @@ void act_register(struct world *w, const u8 *r)
 {
 	u32 i = r[1] % MEMS;
 
-	if (w->mem[i]->key)
+	if (w->mem[i]->mr.key)
 		sim_buf_revoke(w->mem[i]);
 	else
-		w->mem[i]->key = w->key[i];
+		w->mem[i]->mr.key = w->key[i];
 }

@@ -138,7 +138,7 @@ static void make_mem(struct world *w, const u8 *head)
 		if (chunk < len / 8)
 			chunk = len / 8 & ~7u;
 		w->mem[i] = sim_buf_new(w->s, iova, len, chunk, rights[i]);
-		w->key[i] = w->mem[i]->key;
+		w->key[i] = w->mem[i]->mr.key;
 	}
 	sim_fill(w->mem[M_SECRET], 0, 700, SECRET_SEED);
 	sim_fill(w->mem[M_READ], 0, 700, READ_SEED);

@@ -25,7 +25,7 @@ static struct sim_wr some_work(struct world *w, struct sim_buf *b, u32 nr)
 	};
 	struct sim_wr wr = {
 		.wr_id = 1000 + nr, .flags = IB_SEND_SIGNALED, .num_sge = 1,
-		.remote_addr = b->mr.iova, .rkey = b->key,
+		.remote_addr = b->mr.iova, .rkey = b->mr.key,
 		.opcode = IB_WR_SEND,
 	};
 	u32 len = rnd_below(&w->r, ROOM);

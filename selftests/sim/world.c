@@ -33,7 +33,7 @@ static void spoil_wr(struct world *w, struct sim_wr *wr, const struct sc_op *op)
 		wr->rkey = BAD_KEY;
 		break;
 	case BAD_ACCESS:
-		wr->rkey = w->ro.buf->key;
+		wr->rkey = w->ro.buf->mr.key;
 		wr->remote_addr = w->ro.buf->mr.iova;
 		break;
 	case BAD_ALIGN:
@@ -88,7 +88,7 @@ static void put_target(struct world *w, struct host_run *hr,
 		return;
 	if (op->deep) {
 		wr->remote_addr = w->deep->mr.iova;
-		wr->rkey = w->deep->key;
+		wr->rkey = w->deep->mr.key;
 		wr->sge[0] = sim_sge(w->deep, 0, op->len);
 		return;
 	}
@@ -103,7 +103,7 @@ static void put_target(struct world *w, struct host_run *hr,
 	if (op->bad == BAD_RANGE)
 		off = b->mr.length - op->len + 1;
 	wr->remote_addr = b->mr.iova + off;
-	wr->rkey = peer->target.buf->key;
+	wr->rkey = peer->target.buf->mr.key;
 	wr->compare_add = op->opcode == IB_WR_ATOMIC_CMP_AND_SWP ?
 			  run->compare : run->add;
 	wr->swap = run->add;

@@ -192,16 +192,38 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 	return true;
 }
 
-struct sroce_mr *sroce_mr_get(struct sroce_qp *qp, u32 key)
+/* A fast region that is valid whenever somebody looks for it */
+static struct sroce_mr *find_any(struct sim *s, u32 key)
+{
+	s->any.mr.kind = SROCE_MR_FAST;
+	s->any.mr.state = SROCE_MR_VALID;
+	s->any.mr.access = IB_ACCESS_REMOTE_READ;
+	s->any.mr.key = key;
+	s->any.sim = s;
+	return &s->any.mr;
+}
+
+struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 {
 	struct sim *s = qp->host->sim;
-	struct sim_buf *b = key >> 8 < SIM_MRS ? s->mrs[key >> 8] : NULL;
+	u32 index = sroce_key_index(key);
+	struct sroce_mr *mr = NULL;
 
-	if (!b || b->key != key)
+	if (index >= sroce_key_index(SIM_ANY_KEY))
+		mr = find_any(s, key);
+	else if (index < SIM_MRS && s->mrs[index])
+		mr = &s->mrs[index]->mr;
+	if (!mr)
 		return NULL;
-	b->mr.ref.refs++;
+	mr->ref.refs++;
 	s->mr_refs++;
-	return &b->mr;
+	return mr;
+}
+
+void sroce_mr_drain(struct sroce_mr *mr)
+{
+	CHECK_EQ(mr->state, SROCE_MR_BUSY);
+	CHECK_EQ(mr->ref.refs, 1);
 }
 
 void sroce_mr_put(struct sroce_mr *mr)

@@ -60,6 +60,11 @@ static void send_queue(const struct sroce_qp *qp)
 			continue;
 		}
 		CHECK(!fresh);
+		if (sroce_wqe_is_local(wqe)) {
+			/* done, or refused, as soon as it is the oldest */
+			CHECK(qp->svc != SROCE_SVC_RC || last);
+			continue;
+		}
 		CHECK(sroce_psn_diff(wqe->last_psn, wqe->first_psn) >= 0);
 		if (last)
 			CHECK_EQ(wqe->first_psn,

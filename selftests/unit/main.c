@@ -11,6 +11,7 @@ static const struct {
 	{ "opcode", test_opcode },
 	{ "pkt", test_pkt },
 	{ "mr", test_mr },
+	{ "local", test_local },
 	{ "icrc", test_icrc },
 	{ "wqe", test_wqe },
 	{ "rc", test_rc },

@@ -279,8 +279,7 @@ void sim_end(struct sim *s)
 	free(s);
 }
 
-static struct sim_buf *buf_make(struct sim *s, u64 iova, u64 len, u32 chunk,
-				int access)
+static struct sim_buf *key_new(struct sim *s)
 {
 	struct sim_buf *b = calloc(1, sizeof(*b));
 	u32 slot;
@@ -289,11 +288,19 @@ static struct sim_buf *buf_make(struct sim *s, u64 iova, u64 len, u32 chunk,
 		;
 	s->mrs[slot] = b;
 	b->sim = s;
-	b->key = slot << 8 | 0x5a;
+	b->mr.key = slot << 8 | 0x5a;
+	return b;
+}
+
+static struct sim_buf *buf_make(struct sim *s, u64 iova, u64 len, u32 chunk,
+				int access)
+{
+	struct sim_buf *b = key_new(s);
+
 	b->chunk = chunk;
 	b->pieces = (len + chunk - 1) / chunk;
-	b->mr.ibmr.lkey = b->key;
-	b->mr.ibmr.rkey = b->key;
+	b->mr.ibmr.lkey = b->mr.key;
+	b->mr.ibmr.rkey = b->mr.key;
 	b->mr.iova = iova;
 	b->mr.length = len;
 	b->mr.access = access;
@@ -336,10 +343,20 @@ struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 	return b;
 }
 
+/* A window that isn't bound yet, or a fast region that isn't registered */
+struct sim_buf *sim_window_new(struct sim *s, enum sroce_mr_kind kind)
+{
+	struct sim_buf *b = key_new(s);
+
+	b->mr.kind = kind;
+	b->mr.state = SROCE_MR_FREE;
+	return b;
+}
+
 /* The key names nothing any more; the memory stays to be looked at. */
 void sim_buf_revoke(struct sim_buf *b)
 {
-	b->key = 0;
+	b->mr.key = 0;
 }
 
 u8 *sim_byte(const struct sim_buf *b, u64 off)
@@ -403,7 +420,7 @@ void sim_put64(const struct sim_buf *b, u64 off, u64 val)
 struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len)
 {
 	return (struct ib_sge){
-		.addr = b->mr.iova + off, .length = len, .lkey = b->key,
+		.addr = b->mr.iova + off, .length = len, .lkey = b->mr.key,
 	};
 }
 
@@ -420,6 +437,13 @@ static void put_target(struct sroce_abi_send_wqe *raw, const struct sim_wr *wr,
 		raw->wr.atomic.rkey = wr->rkey;
 		raw->wr.atomic.compare_add = wr->compare_add;
 		raw->wr.atomic.swap = wr->swap;
+	} else if (wr->opcode == IB_WR_BIND_MW) {
+		raw->wr.mw.addr = wr->bind.addr;
+		raw->wr.mw.length = wr->bind.length;
+		raw->wr.mw.mr_lkey = wr->bind.mr_key;
+		raw->wr.mw.mw_rkey = wr->bind.key;
+		raw->wr.mw.rkey = wr->bind.new_key;
+		raw->wr.mw.access = wr->bind.access;
 	} else {
 		raw->wr.rdma.remote_addr = wr->remote_addr;
 		raw->wr.rdma.rkey = wr->rkey;

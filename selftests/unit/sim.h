@@ -18,6 +18,7 @@
 #define SIM_LATENCY	1000ULL		/* ns on the wire */
 #define SIM_MRS		64
 #define SIM_AHS		4
+#define SIM_ANY_KEY	0xabc00000	/* and above: fast, valid all the time */
 #define SIM_HOSTS	8
 #define SIM_GUARD	16
 #define SIM_GUARD_BYTE	0xc3	/* around memory */
@@ -59,7 +60,6 @@ static inline bool sim_is_response(const struct sim_packet *p)
 /* Registered memory, in pieces with guards around each */
 struct sim_buf {
 	struct sroce_mr		mr;
-	u32			key;
 	u32			chunk;
 	u32			pieces;
 	u8			**raw;		/* NULL: not ours */
@@ -124,6 +124,7 @@ struct sim {
 	u32			sent;		/* packets sent so far */
 	u32			steps;
 	struct sim_buf		*mrs[SIM_MRS];
+	struct sim_buf		any;	/* what SIM_ANY_KEY names */
 	struct sroce_ah		ahs[SIM_AHS];
 	int			mr_refs;
 	int			held;		/* packets kept for later */
@@ -156,6 +157,7 @@ struct sim_wr {
 	u64		remote_addr;
 	u32		rkey;
 	u64		compare_add, swap;
+	struct sroce_bind bind;
 	u32		ah, remote_qpn, remote_qkey;
 };
 
@@ -173,6 +175,7 @@ struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 			    int access);
 /* All zeros, and nothing but zeros is ever to be written to it */
 struct sim_buf *sim_buf_zeros(struct sim *s, u64 iova, u64 len, int access);
+struct sim_buf *sim_window_new(struct sim *s, enum sroce_mr_kind kind);
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
 u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);

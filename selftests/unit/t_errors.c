@@ -274,7 +274,7 @@ static void bad_remote(u32 opcode, enum wrong how)
 	/* the SEND before needs its receive to be writable */
 	if (how == GONE) {
 		sim_doorbell(&t.s->a);
-		t.b->key = 0;
+		t.b->mr.key = 0;
 	}
 	sim_put_send(&t.s->a, &wr);
 	for (i = 0; i < 3; i++) {
@@ -283,7 +283,7 @@ static void bad_remote(u32 opcode, enum wrong how)
 	}
 	put_more(&t, 3);
 	if (how == GONE)
-		t.b->key = t.b->mr.ibmr.lkey;
+		t.b->mr.key = t.b->mr.ibmr.lkey;
 	sim_doorbell(&t.s->a);
 	if (how == GONE) {
 		sim_run_until(t.s, t.s->now + 1);
@@ -300,7 +300,7 @@ static void bad_remote(u32 opcode, enum wrong how)
 		CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
 		CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
 	}
-	t.b->key = t.b->mr.ibmr.lkey;
+	t.b->mr.key = t.b->mr.ibmr.lkey;
 	xfers_end(&t);
 }
 

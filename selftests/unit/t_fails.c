@@ -112,7 +112,7 @@ static void key_goes(enum ib_qp_type type)
 	CHECK_EQ(t.s->b.qp.state, rc ? IB_QPS_ERR : IB_QPS_RTS);
 	if (!rc) {
 		CHECK(sim_count(&t.s->b, SROCE_CNT_RX_LENGTH) > 0);
-		t.b->key = t.b->mr.ibmr.rkey;
+		t.b->mr.key = t.b->mr.ibmr.rkey;
 		xfer_put(&t, IB_WR_RDMA_WRITE_WITH_IMM, 3000);
 		sim_doorbell(&t.s->a);
 		sim_run(t.s);

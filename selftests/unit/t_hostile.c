@@ -105,7 +105,7 @@ static void refuse(const struct refusal *ref)
 
 		if (!p.va)
 			p.va = t.b->mr.iova;
-		p.rkey = t.b->key;
+		p.rkey = t.b->mr.key;
 		CHECK_EQ(sim_count(&t.s->b, ref->nak), 0);
 		forge(t.s, &p, data);
 	}
@@ -324,7 +324,7 @@ static void random_packet(struct rnd *r, struct sim *s, struct sim_buf *b)
 	p.psn &= SROCE_PSN_MASK;
 	p.qkey = 0x1234;
 	p.va = b->mr.iova + (rnd_below(r, 4) ? 8 * rnd_below(r, 400) : rnd32(r));
-	p.rkey = b->key ^ !rnd_below(r, 10);
+	p.rkey = b->mr.key ^ !rnd_below(r, 10);
 	p.length = rnd_below(r, 3) ? rnd_below(r, 4000) : rnd32(r);
 	p.syndrome = rnd_below(r, 3) ? 0x1f : rnd32(r);
 	p.swap_add = rnd64(r);
@@ -378,7 +378,7 @@ static void replay_after_wrap(void)
 	t_case("hostile: an atomic replayed is the newest with its PSN");
 	xfers_init(&t, NULL, 4096, 4096);
 	p.va = t.b->mr.iova;
-	p.rkey = t.b->key;
+	p.rkey = t.b->mr.key;
 	for (i = 0; i < 3; i++) {
 		/* as if the PSNs had gone around once */
 		t.s->b.qp.resp.psn = 0x777;

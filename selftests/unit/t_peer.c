@@ -508,7 +508,7 @@ static void gone_since(bool older)
 	hear_ack(&t, FIRST + 1 + older, ACK);
 	if (older) {
 		CHECK_EQ(t.s->a.scq.n, 0);
-		t.a->key = t.a->mr.ibmr.lkey;
+		t.a->mr.key = t.a->mr.ibmr.lkey;
 		hear(&t, 0x10, FIRST, ACK, MTU);
 		sim_buf_revoke(t.a);
 		CHECK_EQ(t.s->a.scq.n, 1);

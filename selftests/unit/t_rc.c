@@ -307,7 +307,7 @@ static void huge(void)
 			/* nothing is ever written: the wire is cut */
 			wr.sge[0] = sim_sge(t.a, 0, lens[i]);
 			t.a->mr.length = 1ULL << 32;
-			wr.rkey = t.b->key;
+			wr.rkey = t.b->mr.key;
 			t.s->tx_fails = true;
 			sim_post(&t.s->a, &wr);
 			CHECK(sim_count(&t.s->a, SROCE_CNT_TX_NO_MEM) ||

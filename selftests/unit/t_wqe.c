@@ -60,7 +60,8 @@ static void types(void)
 		[IB_WR_SEND] = 7, [IB_WR_SEND_WITH_IMM] = 7,
 		[IB_WR_RDMA_READ] = 1, [IB_WR_ATOMIC_CMP_AND_SWP] = 1,
 		[IB_WR_ATOMIC_FETCH_AND_ADD] = 1, [IB_WR_SEND_WITH_INV] = 1,
-		[SROCE_WR_ATOMIC_WRITE] = 1,
+		[SROCE_WR_ATOMIC_WRITE] = 1, [IB_WR_LOCAL_INV] = 3,
+		[IB_WR_BIND_MW] = 3,
 	};
 	u32 opcode, type;
 
@@ -274,18 +275,18 @@ static void scribble(struct rnd *r, struct sim *s, struct sroce_qp_host *h,
 		raw->wr.ud.ah_num = rnd_below(r, 5);
 	if (rnd_below(r, 2)) {
 		raw->wr.rdma.remote_addr = b->mr.iova + rnd_below(r, 5000);
-		raw->wr.rdma.rkey = b->key;
+		raw->wr.rdma.rkey = b->mr.key;
 	}
 	for (i = 0; i < 8 && rnd_below(r, 8); i++) {
 		sge[i].addr = b->mr.iova + rnd_below(r, 5000);
 		sge[i].length = rnd_below(r, 2000);
-		sge[i].lkey = b->key;
+		sge[i].lkey = b->mr.key;
 	}
 	if (rnd_below(r, 4))
 		rraw->dma.num_sge = 1;
 	if (rnd_below(r, 4))
 		rraw->sge[0] = (struct sroce_abi_sge){
-			b->mr.iova, 4096, b->key };
+			b->mr.iova, 4096, b->mr.key };
 }
 
 static void hostile(enum ib_qp_type type, u32 rounds)

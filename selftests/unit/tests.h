@@ -8,6 +8,7 @@
 void test_opcode(void);
 void test_pkt(void);
 void test_mr(void);
+void test_local(void);
 void test_icrc(void);
 void test_wqe(void);
 void test_rc(void);

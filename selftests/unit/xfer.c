@@ -135,7 +135,7 @@ struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len)
 			 x->len, i);
 	wr.num_sge = cut(wr.sge, t->a, x->off, x->len);
 	wr.remote_addr = t->b->mr.iova + x->off;
-	wr.rkey = t->b->key;
+	wr.rkey = t->b->mr.key;
 	wr.ah = 0;
 	wr.remote_qpn = t->s->b.qp.qpn;
 	wr.remote_qkey = t->s->b.qp.attr.qkey;

@@ -31,7 +31,10 @@ struct ib_mr {
 	u32 rkey;
 };
 
+struct ib_pd;
+
 struct ib_qp {
+	struct ib_pd *pd;
 	u32 qp_num;
 };
 
@@ -100,6 +103,8 @@ enum ib_access_flags {
 	IB_ACCESS_REMOTE_WRITE	= 1 << 1,
 	IB_ACCESS_REMOTE_READ	= 1 << 2,
 	IB_ACCESS_REMOTE_ATOMIC	= 1 << 3,
+	IB_ACCESS_MW_BIND	= 1 << 4,
+	IB_ZERO_BASED		= 1 << 5,
 };
 
 enum ib_wr_opcode {
@@ -137,6 +142,9 @@ enum ib_wc_opcode {
 	IB_WC_RDMA_READ			= 2,
 	IB_WC_COMP_SWAP			= 3,
 	IB_WC_FETCH_ADD			= 4,
+	IB_WC_BIND_MW			= 5,
+	IB_WC_LOCAL_INV			= 6,
+	IB_WC_REG_MR			= 8,
 	IB_WC_RECV			= 1 << 7,
 	IB_WC_RECV_RDMA_WITH_IMM,
 };

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Registrations that are not plain: at another address, from zero, changed
+ * afterwards (which the provider of rdma-core 44 has no call for, so the command
+ * is written as libibverbs would), relaxed, and large.
+ */
+
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+#include <rdma/ib_user_verbs.h>
+#include "vt.h"
+
+#define SIZE	8192
+#define ALL	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+		 IBV_ACCESS_REMOTE_READ)
+
+struct rereg {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_rereg_mr cmd;
+};
+
+static int rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
+		 struct ibv_pd *pd, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct rereg r = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_REREG_MR,
+			.in_words = sizeof(r) / 4,
+			.out_words = sizeof(resp) / 4,
+		},
+		.cmd = {
+			.response = (uintptr_t)&resp,
+			.mr_handle = mr->handle, .flags = flags,
+			.start = (uintptr_t)addr, .length = len,
+			.hca_va = (uintptr_t)addr, .access_flags = access,
+			.pd_handle = pd ? pd->handle : 0,
+		},
+	};
+
+	if (write(mr->context->cmd_fd, &r, sizeof(r)) != sizeof(r))
+		return errno;
+	return resp.rkey == mr->rkey && resp.lkey == mr->lkey ? 0 : EPROTO;
+}
+
+/* A WRITE of 100 bytes from A to an address of B */
+static vt_why write_to(struct vt_pair *p, uint64_t addr, uint32_t rkey,
+		       enum ibv_wc_status status)
+{
+	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
+	struct ibv_send_wr wr = {
+		.wr_id = 1, .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge,
+		.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
+	};
+
+	TRY(vt_post_send(&p->a, &wr));
+	return vt_poll_status(p->a.scq, 1, status, "A");
+}
+
+static vt_why arrived(struct vt_pair *p, const uint8_t *at)
+{
+	CHECK(!memcmp(at, p->a.buf.data, 100), "the bytes are not there");
+	return NULL;
+}
+
+static vt_why at_iova(struct vt_pair *p, const void *arg)
+{
+	uint64_t iova = 0xabc000000000ULL + ((uintptr_t)p->b.buf.data & 4095);
+	struct ibv_mr *mr = ibv_reg_mr_iova(p->b.dev->pd, p->b.buf.data, SIZE,
+					    iova, ALL);
+
+	(void)arg;
+	CHECK(mr, "ibv_reg_mr_iova: %s", strerror(errno));
+	vt_fill(p->a.buf.data, 100, 1);
+	TRY(write_to(p, iova + SIZE - 100, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, p->b.buf.data + SIZE - 100));
+	TRY(write_to(p, (uintptr_t)p->b.buf.data, mr->rkey,
+		     IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
+static vt_why from_zero(struct vt_pair *p, const void *arg)
+{
+	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data + 24,
+				       SIZE - 24, ALL | IBV_ACCESS_ZERO_BASED);
+
+	(void)arg;
+	CHECK(mr, "ibv_reg_mr(ZERO_BASED): %s", strerror(errno));
+	vt_fill(p->a.buf.data, 100, 2);
+	TRY(write_to(p, 10, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, p->b.buf.data + 34));
+	TRY(write_to(p, SIZE - 24 - 99, mr->rkey, IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
+static vt_why relaxed(struct vt_pair *p, const void *arg)
+{
+	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data, SIZE,
+				       ALL | IBV_ACCESS_RELAXED_ORDERING);
+
+	(void)arg;
+	CHECK(mr, "ibv_reg_mr(RELAXED_ORDERING): %s", strerror(errno));
+	vt_fill(p->a.buf.data, 100, 3);
+	TRY(write_to(p, (uintptr_t)p->b.buf.data, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, p->b.buf.data));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
+/* Rights given and taken back; memory pinned to be read becomes writable. */
+static vt_why new_access(struct vt_pair *p, const void *arg)
+{
+	uint64_t addr = (uintptr_t)p->b.buf.data;
+	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data, SIZE,
+				       IBV_ACCESS_REMOTE_READ);
+	int err;
+
+	(void)arg;
+	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
+	err = rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL, ALL);
+	CHECK(!err, "access: %s", strerror(err));
+	vt_fill(p->a.buf.data, 100, 4);
+	TRY(write_to(p, addr, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, p->b.buf.data));
+	err = rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL,
+		    IBV_ACCESS_REMOTE_READ);
+	CHECK(!err, "access again: %s", strerror(err));
+	TRY(write_to(p, addr, mr->rkey, IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
+static vt_why new_memory(struct vt_pair *p, const void *arg)
+{
+	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data, 4096, ALL);
+	uint8_t *more = p->b.buf.data + 4096;
+	int err;
+
+	(void)arg;
+	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
+	err = rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, (void *)64, 4096,
+		    NULL, 0);
+	CHECK(err == EFAULT || err == ENOMEM, "memory that isn't there: %s",
+	      err ? strerror(err) : "succeeds");
+	vt_fill(p->a.buf.data, 100, 5);
+	TRY(write_to(p, (uintptr_t)p->b.buf.data, mr->rkey, IBV_WC_SUCCESS));
+	err = rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, more, 4096, NULL, 0);
+	CHECK(!err, "translation: %s", strerror(err));
+	TRY(write_to(p, (uintptr_t)more, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, more));
+	TRY(write_to(p, (uintptr_t)p->b.buf.data, mr->rkey,
+		     IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
+static vt_why new_pd(struct vt_pair *p, const void *arg)
+{
+	uint64_t addr = (uintptr_t)p->b.buf.data;
+	struct ibv_pd *pd = ibv_alloc_pd(p->b.dev->ctx);
+	struct ibv_mr *mr;
+	int err;
+
+	(void)arg;
+	CHECK(pd, "ibv_alloc_pd: %s", strerror(errno));
+	mr = ibv_reg_mr(pd, p->b.buf.data, SIZE, ALL);
+	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
+	err = rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, p->b.dev->pd, 0);
+	CHECK(!err, "PD: %s", strerror(err));
+	TRY(write_to(p, addr, mr->rkey, IBV_WC_SUCCESS));
+	err = rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, pd, 0);
+	CHECK(!err, "PD again: %s", strerror(err));
+	TRY(write_to(p, addr, mr->rkey, IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	CHECK(!ibv_dealloc_pd(pd), "ibv_dealloc_pd: %s", strerror(errno));
+	return NULL;
+}
+
+/* One file of 64 MiB, again and again, until it is more than 1 GiB. */
+static vt_why large(struct vt_pair *p, const void *arg)
+{
+	const size_t part = 64 << 20, len = 20 * part;
+	int fd = memfd_create("large", 0);
+	struct ibv_mr *mr;
+	uint8_t *map;
+	size_t off;
+
+	(void)arg;
+	CHECK(fd >= 0 && !ftruncate(fd, part), "memfd: %s", strerror(errno));
+	map = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(map != MAP_FAILED, "mmap: %s", strerror(errno));
+	for (off = 0; off < len; off += part)
+		CHECK(mmap(map + off, part, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED,
+		      "mmap: %s", strerror(errno));
+	mr = ibv_reg_mr(p->b.dev->pd, map, len, ALL);
+	CHECK(mr, "ibv_reg_mr of %zu MiB: %s", len >> 20, strerror(errno));
+	vt_fill(p->a.buf.data, 100, 6);
+	TRY(write_to(p, (uintptr_t)map + len - 100, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, map + part - 100));
+	TRY(write_to(p, (uintptr_t)map + 17 * part - 50, mr->rkey,
+		     IBV_WC_SUCCESS));
+	TRY(arrived(p, map + 17 * part - 50));
+	TRY(write_to(p, (uintptr_t)map + len - 99, mr->rkey,
+		     IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	munmap(map, len);
+	close(fd);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_conf c;
+
+	vt_start(argc, argv);
+	c = vt_conf(IBV_QPT_RC);
+	c.buf = SIZE;
+	vt_run("MR at another address", &c, at_iova, NULL);
+	vt_run("MR from zero", &c, from_zero, NULL);
+	vt_run("MR with relaxed ordering", &c, relaxed, NULL);
+	vt_run("MR changed: rights", &c, new_access, NULL);
+	vt_run("MR changed: memory", &c, new_memory, NULL);
+	vt_run("MR changed: PD", &c, new_pd, NULL);
+	vt_run("MR of more than 1 GiB", &c, large, NULL);
+	return vt_finish();
+}
