@@ -477,7 +477,8 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		if (flags & SROCE_RECV)
 			sroce_resp_complete(qp, pkt, IB_WC_SUCCESS);
 	}
-	if (is_rc(qp) && pkt->ackreq &&
+	/* an acknowledge that is still to be sent tells of all until then */
+	if (is_rc(qp) && (pkt->ackreq || resp->aeth) &&
 	    !(flags & (SROCE_READING | SROCE_ATOMIC)))
 		sroce_answer_ack(qp, pkt->psn);
 }

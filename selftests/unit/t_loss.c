@@ -235,6 +235,37 @@ static void lost_first(u32 opcode, bool keeps)
 	xfers_end(&t);
 }
 
+static int lose_tenth_and_last(struct sim *s, struct sim_packet *p)
+{
+	u32 *lost = s->arg, psn = sim_psn(p);
+
+	if (p->from != &s->a || (psn != 1010 && psn != 1029) ||
+	    *lost & 1U << (psn - 1000))
+		return 1;
+	*lost |= 1U << (psn - 1000);
+	return 0;
+}
+
+/* The acknowledge that ends a gap tells of all that was executed with it. */
+static void ack_of_all(u32 opcode)
+{
+	u32 lost = 0;
+	struct xfers t;
+
+	t_case("loss: %s, in its middle and at its end", xfer_name(opcode));
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = lose_tenth_and_last;
+	t.s->arg = &lost;
+	xfer_put(&t, opcode, 30 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(t.s->a.qp.req.repair.habit, SROCE_HABIT_KEEPS);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 2);
+	xfers_end(&t);
+}
+
 static void one_hole(const char *what, u32 from, u32 n, u32 opcode, u32 naks,
 		     u32 probes, u32 resent)
 {
@@ -488,6 +519,8 @@ void test_loss(void)
 	}
 	lost_first(SROCE_WR_ATOMIC_WRITE, true);
 	lost_first(SROCE_WR_ATOMIC_WRITE, false);
+	ack_of_all(IB_WR_SEND);
+	ack_of_all(IB_WR_RDMA_WRITE);
 	holes(IB_WR_SEND);
 	holes(IB_WR_RDMA_WRITE);
 	lost_answer(IB_WR_SEND);
