@@ -10,6 +10,7 @@ struct maker {
 	struct scenario	*sc;
 	struct rnd	r;
 	u32		bytes;		/* used so far */
+	bool		bulk;		/* nothing but long messages */
 };
 
 static u32 below(struct maker *m, u32 n)
@@ -182,6 +183,9 @@ static void choose_faults(struct maker *m)
 		f->one = below(m, 200);
 		break;
 	case SC_LOSS:
+		m->bulk = once_in(m, 6);
+		f->drop = m->bulk ? rate(m) / 10 : rate(m);
+		break;
 	case SC_BACKN:
 	case SC_SMALL:
 	case SC_LONG:
@@ -225,6 +229,8 @@ static void choose_faults(struct maker *m)
 
 static u32 choose_len(struct maker *m, u32 mtu)
 {
+	if (m->bulk)
+		return range(m, 30, 90) * mtu;
 	switch (below(m, 8)) {
 	case 0:
 		return below(m, 9);
