@@ -115,7 +115,7 @@ static void post_op(struct world *w, struct host_run *hr, u32 i)
 	const struct sc_op *op = run->op;
 	struct sim_wr wr = {
 		.wr_id = i, .opcode = op->opcode, .flags = op->flags,
-		.ex = run->seed, .num_sge = op->nsge,
+		.ex = world_ex(run), .num_sge = op->nsge,
 	};
 	u8 data[sizeof(wr.sge)];
 	u32 k;

@@ -214,6 +214,13 @@ static inline struct host_run *world_recvs(struct world *w, struct host_run *hr)
 	return w->sc->srq ? &w->host[hr->nr & 1] : hr;
 }
 
+/* Immediate data, or the key to be invalidated: there is always one like that */
+static inline u32 world_ex(const struct op_run *run)
+{
+	return run->op->opcode == IB_WR_SEND_WITH_INV ?
+	       SIM_ANY_KEY | (run->seed & 0xfffff) : run->seed;
+}
+
 static inline bool world_signaled(const struct world *w,
 				  const struct sc_op *op)
 {
