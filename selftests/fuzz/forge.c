@@ -269,6 +269,19 @@ static void resize(struct sim_packet *p, u32 len)
 	p->len = len;
 }
 
+/* Ends among its headers, is a little shorter, or longer, or as it was */
+static u32 new_len(const struct sim_packet *p, u32 head, u8 sel)
+{
+	u32 cut = head + SROCE_BTH_LEN + 4 * (sel & 15), by = sel & 0x3f;
+
+	if (sel >= 0xc0)
+		return cut < p->len ? cut : p->len;
+	if (sel >= 0x80)
+		return p->len > by + head + SROCE_ICRC_LEN ? p->len - by :
+							  p->len;
+	return sel >= 0x40 ? p->len + by : p->len;
+}
+
 /*
  * The next packet to arrive changes, from BTH on; the ICRC is made right again
  * unless bit 0 of r[1] is set. r: 2, 4, 6 where, 3, 5, 7 what, 8 length
@@ -281,11 +294,7 @@ void act_mangle(struct world *w, const u8 *r)
 	if (!p)
 		return;
 	head = p->l3_len + 8;
-	if (r[8] & 0x80 && p->len - (r[8] & 0x7f) > head + SROCE_ICRC_LEN &&
-	    p->len > (r[8] & 0x7fu))
-		resize(p, p->len - (r[8] & 0x7f));
-	else if (r[8] & 0x40)
-		resize(p, p->len + (r[8] & 0x3f));
+	resize(p, new_len(p, head, r[8]));
 	for (i = 2; i < 8; i += 2)
 		if (head + r[i] < p->len)
 			p->data[head + r[i]] ^= r[i + 1];

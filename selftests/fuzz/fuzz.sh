@@ -1,7 +1,8 @@
 #!/bin/bash
 # Run the fuzzers on the corpora of this directory.
 #
-# usage: fuzz.sh check OUT TARGETS	replay all inputs, fuzz a little; as TAP
+# usage: fuzz.sh replay OUT TARGETS	replay all inputs, as TAP
+#	 fuzz.sh check OUT TARGETS	and fuzz a little
 #	 fuzz.sh run OUT TARGETS	fuzz; what is found stays in OUT/found
 #	 fuzz.sh merge OUT TARGETS	take what was found into the corpora
 #
@@ -79,11 +80,15 @@ case_of()	# name target options...
 	return 1
 }
 
+replay()	# target
+{
+	case_of corpus "$1" -runs=0 "$(unpack "$1")"
+}
+
 check()	# target
 {
-	local dir
-	dir=$(unpack "$1")
-	case_of corpus "$1" -runs=0 "$dir" || return
+	local dir=$OUT/corpus-$1
+	replay "$1" || return
 	mkdir -p "$OUT/new"
 	case_of "new ones in $(share 45) s" "$1" \
 		-max_total_time="$(share 45)" "$(mktemp -d "$OUT/new/XXXXXX")" \
@@ -119,7 +124,7 @@ merge()	# target
 
 for t in "${TARGETS[@]}"; do
 	case $WHAT in
-	check|run|merge) "$WHAT" "$t" ;;
+	replay|check|run|merge) "$WHAT" "$t" ;;
 	*) echo "fuzz.sh: no '$WHAT'" >&2; exit 2 ;;
 	esac
 done

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Are the corpora worth their bytes? Plant bugs in a copy of the core, one at a
+# time, and see that each is found by an input that is there, as TAP.
+#
+# usage: planted.sh OUT [bug...]
+#
+# A bug is a sed script, planted/NAME.sed, that says on its first lines what it
+# does and to which file. One that changes nothing has to be brought up to date;
+# one that is not found needs some minutes of fuzzing, with TIME=, and the input
+# that finds it a line in corpus/TARGET-bugs.hex.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit
+
+OUT=$PWD/$1/planted
+PROTO=$PWD/../../drv/proto
+shift
+HOW=replay
+[ -z "${TIME:-}" ] || HOW=check
+
+head_of() { sed -n "s/^# $2: //p; 2q" "planted/$1.sed"; }
+
+# Return: 0 if it is found; else says why not
+try()	# name
+{
+	local name=$1 file
+
+	file=$(head_of "$name" file)
+	sed -f "planted/$name.sed" "$PROTO/$file" >"$OUT/proto/$file" ||
+		{ echo "the script is wrong"; return 1; }
+	! cmp -s "$PROTO/$file" "$OUT/proto/$file" ||
+		{ echo "the script changes nothing in $file"; return 1; }
+	if ! make -s OUT="$OUT/out" PROTO="$OUT/proto" WARN=-w \
+		CFLAGS="-O1 -g -I$PROTO" all >"$OUT/log" 2>&1; then
+		tail -n 20 "$OUT/log"
+		echo "$file does not build"
+		return 1
+	fi
+	! ./fuzz.sh "$HOW" "$OUT/out" packet ring api \
+		>"$OUT/log" || { echo "not found"; return 1; }
+	sed -n 's/^not ok - //p' "$OUT/log" | head -n 1
+}
+
+one()	# name
+{
+	local name=$1 what said
+
+	what=$(sed -n '1s/^# //p' "planted/$name.sed")
+	if said=$(try "$name"); then
+		echo "ok - planted $name: $what ($said)"
+	else
+		printf '%s\n' "$said" | sed 's/^/# /'
+		echo "not ok - planted $name: $what"
+		bad=1
+	fi
+	# the next one starts from the sources as they are
+	cp -a "$PROTO"/*.[ch] "$OUT/proto"
+	rm -f "$OUT/out/proto/$(basename "$(head_of "$name" file)" .c).o"
+}
+
+[ $# -gt 0 ] || { names=(planted/*.sed); names=("${names[@]##*/}")
+	set -- "${names[@]%.sed}"; }
+mkdir -p "$OUT/proto"
+cp -a "$PROTO"/*.[ch] "$OUT/proto"
+bad=0
+for name; do
+	one "$name"
+done
+echo "1..$#"
+exit $bad
