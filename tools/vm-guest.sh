@@ -6,28 +6,15 @@
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 
 JOB=/run/job
-VM_ID=$(sed -n 's/.*sroce\.id=\([0-9]*\).*/\1/p' /proc/cmdline)
+VM_ID=$(</proc/cmdline) VM_ID=${VM_ID##*sroce.id=} VM_ID=${VM_ID%% *}
 ME=$JOB/vm$VM_ID
 export VM_ID
 
+# What is needed early comes from memory, see vm-init.
+BB=/run/busybox
+
 note() { echo "vm$VM_ID: $*" >/dev/kmsg; }
 fail() { echo "$*" >>"$ME/verdict"; note "$*"; }
-
-mounts()
-{
-	local rel
-	rel=$(uname -r)
-	mkdir -p /dev/pts /dev/shm "/lib/modules/$rel"
-	mount -t devpts -o gid=5,mode=620,ptmxmode=666 devpts /dev/pts
-	mount -t tmpfs -o mode=1777 shm /dev/shm
-	mount -t debugfs debugfs /sys/kernel/debug
-	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
-	mount --bind "$SROCE_MODULES" "/lib/modules/$rel"
-	ln -sf /proc/self/fd /dev/fd
-	ln -sf /proc/self/fd/0 /dev/stdin
-	ln -sf /proc/self/fd/1 /dev/stdout
-	ln -sf /proc/self/fd/2 /dev/stderr
-}
 
 # A guest under TCG on a busy host stops for seconds at a time: the watchdogs
 # must wait longer than on real hardware before they cry.
@@ -46,16 +33,9 @@ limits()
 	ulimit -n 65536
 }
 
-modules()
-{
-	modprobe -a virtio_console ib_uverbs rdma_ucm ib_umad \
-		udp_tunnel ip6_udp_tunnel ||
-		fail "modprobe of the RDMA core failed"
-}
-
+# The Ethernet of --two.
 network()
 {
-	ip link set lo up
 	[ -n "$SROCE_TWO" ] || return 0
 	modprobe virtio_net
 	ip link set eth0 up
@@ -68,7 +48,7 @@ network()
 wait_for()	# seconds pid
 {
 	local timer who rc
-	sleep "$1" &
+	$BB sleep "$1" &
 	timer=$!
 	wait -n -p who "$2" "$timer"
 	rc=$?
@@ -101,7 +81,7 @@ port()
 		for node in $1; do
 			[ -c "$node" ] && echo "$node" && return
 		done
-		sleep 0.02
+		$BB sleep 0.02
 	done
 	fail "no $1 after $try tries"
 	echo /dev/null
@@ -121,10 +101,10 @@ run_command()
 		return
 	fi
 	# The port can be opened once only, so programs get a pipe.
-	mkfifo /run/out
-	cat /run/out >"$(port '/dev/vport*p1')" &
+	$BB mkfifo /run/out
+	$BB cat /run/out >"$(port '/dev/vport*p1')" &
 	CAT=$!
-	setsid bash "$JOB/command" >/run/out 2>&1 </dev/null &
+	$BB setsid bash "$JOB/command" >/run/out 2>&1 </dev/null &
 	pid=$!
 	wait_for "$SROCE_TIMEOUT" "$pid"
 	rc=$?
@@ -181,14 +161,14 @@ unload()
 cleanup()
 {
 	kill_rest TERM
-	sleep 0.1
+	$BB sleep 0.1
 	kill_rest KILL
 	[ -z "${CAT:-}" ] || wait_for 10 "$CAT"
 	delete_links
 	unload
 	# Deleted namespaces go away in a work queue, and a netdev reference
 	# that was leaked shows up there, after ten seconds of waiting.
-	if [ -n "$(ls /run/netns 2>/dev/null)" ]; then
+	if compgen -G '/run/netns/*' >/dev/null; then
 		bounded 30 ip -all netns delete ||
 			fail "namespaces are not deleted"
 		sleep 0.2
@@ -199,9 +179,7 @@ cleanup()
 . "$JOB/setup"
 mkdir -p "$ME"
 : >"$ME/verdict"
-mounts
 limits
-modules
 network
 note "the command starts"
 touch "$ME/started"

@@ -30,6 +30,8 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
 # shellcheck source=tools/complaints.sh
 . "$(dirname "${BASH_SOURCE[0]}")/complaints.sh"
+# shellcheck source=tools/vm-image.sh
+. "$(dirname "${BASH_SOURCE[0]}")/vm-image.sh"
 
 KERNEL=${KERNEL:-6.1}
 CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' GDB='' KEEP='' APPEND=''
@@ -66,57 +68,6 @@ parse()
 	COMMAND=()
 }
 
-# "$@" (module names) and what they need, in the order insmod wants.
-module_closure()	# kernel-dir release module...
-{
-	local base=$1/lib/modules/$2
-	shift 2
-	awk -v want="$*" '
-	function name(path) {
-		sub(/.*\//, "", path); sub(/\.ko.*/, "", path)
-		gsub(/-/, "_", path); return path
-	}
-	function visit(m,   n, d, i) {
-		if (seen[m]++ || !(m in path)) return
-		n = split(deps[m], d, " ")
-		for (i = 1; i <= n; i++) visit(name(d[i]))
-		print path[m]
-	}
-	{ p = $1; sub(/:$/, "", p); m = name(p); path[m] = p
-	  sub(/^[^:]*: */, ""); deps[m] = $0 }
-	END { n = split(want, w, " "); for (i = 1; i <= n; i++) visit(w[i]) }
-	' "$base/modules.dep"
-}
-
-# One initramfs per kernel release, made again when its /init has changed.
-make_initramfs()
-{
-	local tmp path file
-	INITRAMFS=$SROCE_CACHE/initramfs-$RELEASE.cpio
-	[ "$INITRAMFS" -nt "$SROCE_ROOT/tools/vm-init" ] &&
-		[ "$INITRAMFS" -nt "$SROCE_ROOT/tools/vm.sh" ] &&
-		[ "$INITRAMFS" -nt "$KDIR/.done" ] && return
-	tmp=$(mktemp -d "$SROCE_CACHE/initramfs.XXXXXX")
-	mkdir -p "$tmp"/{bin,dev,proc,sys,modules}
-	cp /bin/busybox "$tmp/bin/"
-	cp "$SROCE_ROOT/tools/vm-init" "$tmp/init"
-	chmod 755 "$tmp/init"
-	while read -r path; do
-		file=${path##*/}
-		case $file in
-		*.xz)	file=${file%.xz}
-			xz -dc "$KDIR/lib/modules/$RELEASE/$path" \
-				>"$tmp/modules/$file" ;;
-		*)	cp "$KDIR/lib/modules/$RELEASE/$path" "$tmp/modules/" ;;
-		esac
-		echo "$file" >>"$tmp/modules/order"
-	done < <(module_closure "$KDIR" "$RELEASE" virtio_pci 9pnet_virtio 9p \
-		overlay)
-	(cd "$tmp" && find . | cpio --quiet -o -H newc -R 0:0) >"$tmp.cpio"
-	mv "$tmp.cpio" "$INITRAMFS"
-	rm -rf "$tmp"
-}
-
 # /dev/kvm that opens is no proof that it works (nested and stripped-down
 # hosts): believe a kernel that boots on it. The verdict holds for one host
 # kernel, CPU and QEMU.
@@ -133,7 +84,7 @@ $(dpkg-query -W -f '${Version}' qemu-system-x86)"
 			timeout -k 1 10 qemu-system-x86_64 -nodefaults \
 				-no-user-config -display none -no-reboot \
 				-machine q35 -cpu host -accel kvm -smp 2 -m 512 \
-				-kernel "$KDIR/boot/vmlinuz-$RELEASE" \
+				-kernel "$VMLINUX" \
 				-initrd "$INITRAMFS" -serial stdio -append \
 				"console=ttyS0 quiet panic=-1 sroce.probe" \
 				</dev/null 2>/dev/null |
@@ -199,7 +150,7 @@ qemu()	# id
 		-nodefaults -no-user-config -display none -no-reboot
 		-name "sroce$id" -machine "q35,usb=off,vmport=off" "${ACCEL[@]}"
 		-smp "$CPUS" -m "$MEM"
-		-kernel "$KDIR/boot/vmlinuz-$RELEASE" -initrd "$INITRAMFS"
+		-kernel "$VMLINUX" -initrd "$INITRAMFS"
 		-append "$CMDLINE sroce.id=$id"
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
 		-device virtio-9p-pci,fsdev=root,mount_tag=root
@@ -344,7 +295,8 @@ main()
 	"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL"
 	RELEASE=$(kernel_release "$KERNEL") || die "no kernel $KERNEL"
 	KDIR=$(kernel_dir "$RELEASE")
-	make_initramfs
+	make_vmlinux "$KDIR" "$RELEASE"
+	make_initramfs "$KDIR" "$RELEASE"
 	if [ -n "$ICOUNT" ]; then
 		ACCEL=(-accel tcg,thread=single -cpu max
 			-icount shift=0,sleep=off)
