@@ -97,7 +97,8 @@ add_backports()
 	Components: main
 	Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 	EOF
-	apt_update || true
+	APT_UPDATED=
+	apt_update
 }
 
 install_packages()
@@ -116,11 +117,30 @@ install_packages()
 	fi
 }
 
+# What to install for the headers of series $1. The meta-package of a newer
+# series is in the security archive; where that is no source, backports have the
+# headers themselves.
+headers_package()	# series
+{
+	local meta
+	meta=$(kernel_headers_package "$1")
+	if apt-cache policy "$meta" | grep -q 'Candidate: [0-9]'; then
+		echo "$meta"
+	else
+		apt-cache search --names-only "^linux-headers-$1\\..*-amd64\$" |
+			awk '{ print $1 }' | grep -vE -- '-(rt|cloud)-' |
+			sort -V | tail -n 1 | grep .
+	fi
+}
+
 install_headers()	# series
 {
-	kernel_release "$1" >/dev/null && return
-	apt_install "$(kernel_headers_package "$1")" ||
-		die "headers for $1 are not to be had"
+	local package
+	package=$(headers_package "$1") ||
+		{ apt_update && package=$(headers_package "$1"); } ||
+		{ add_backports && package=$(headers_package "$1"); } ||
+		die "no source of apt's has headers for $1"
+	apt_install "$package" || die "headers for $1 are not to be had"
 	kernel_release "$1" >/dev/null || die "no headers for $1 after install"
 }
 
@@ -162,11 +182,11 @@ fetch_image()	# series
 # installed long ago may have lost their image: take newer headers then.
 setup_kernel()	# series
 {
-	install_headers "$1"
+	kernel_release "$1" >/dev/null || install_headers "$1"
 	fetch_image "$1" && return
 	say "the image that matches the installed $1 headers is gone, upgrading"
 	apt_update || true
-	apt_install "$(kernel_headers_package "$1")"
+	install_headers "$1"
 	fetch_image "$1" || die "no kernel image for $1"
 }
 

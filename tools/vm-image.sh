@@ -57,7 +57,7 @@ make_vmlinux()	# kernel-dir release
 	local packed=$1/boot/vmlinuz-$2
 	VMLINUX=$1/boot/vmlinux-$2
 	[ "$VMLINUX" -nt "$packed" ] && return
-	if grep -qx CONFIG_PVH=y "$1/boot/config-$2" &&
+	if grep -sqx CONFIG_PVH=y "$1/boot/config-$2" &&
 	    unpack_bzimage "$packed" >"$VMLINUX.$$"; then
 		mv "$VMLINUX.$$" "$VMLINUX"
 	else
