@@ -21,6 +21,7 @@ const char *sc_op_name(u32 opcode)
 		[IB_WR_ATOMIC_CMP_AND_SWP] = "CMP_SWP",
 		[IB_WR_ATOMIC_FETCH_AND_ADD] = "FETCH_ADD",
 		[SROCE_WR_ATOMIC_WRITE] = "ATOMIC_WRITE",
+		[IB_WR_BIND_MW] = "BIND_MW", [IB_WR_LOCAL_INV] = "LOCAL_INV",
 	};
 
 	return names[opcode];
@@ -33,6 +34,7 @@ const char *sc_bad_name(u32 bad)
 		"bad lkey", "bad lkey at the end", "bad opcode",
 		"too many SGEs", "inline too long", "atomic of other than 8",
 		"receive too short", "receive with a bad lkey",
+		"window out of range",
 		"longer than the MTU", "bad AH", "bad Q_Key",
 	};
 

@@ -170,6 +170,8 @@ static void check_pair(struct world *w, struct host_run *hr)
 		return;
 	CHECK_EQ(hr->h->qp.state, IB_QPS_RTS);
 	check_agreed(hr, peer);
+	CHECK_EQ(hr->window->mr.state, hr->sc->bound ? SROCE_MR_VALID :
+						       SROCE_MR_FREE);
 }
 
 static void check_local(struct host_run *hr, struct op_run *run)

@@ -12,6 +12,7 @@ static const u8 wc_of[] = {
 	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
 	[SROCE_WR_ATOMIC_WRITE] = SROCE_WC_ATOMIC_WRITE,
+	[IB_WR_BIND_MW] = IB_WC_BIND_MW, [IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
 };
 
 static bool is_rc(const struct world *w)
@@ -230,6 +231,9 @@ static bool may_fail(struct world *w, struct host_run *hr,
 	case IB_WC_LOC_PROT_ERR:
 		return op->bad == BAD_LKEY || op->bad == BAD_LKEY_LATE ||
 		       hr->local.frozen;
+	case IB_WC_MW_BIND_ERR:
+		return op->opcode == IB_WR_BIND_MW &&
+		       (op->bad == BAD_BIND || hr->local.frozen);
 	case IB_WC_LOC_QP_OP_ERR:
 		return op->bad == BAD_OPCODE || op->bad == BAD_SGES ||
 		       op->bad == BAD_INLINE || op->bad == BAD_AH;

@@ -302,11 +302,26 @@ static s16 relate(struct maker *m, struct sc_host *h, struct sc_op *op)
 	return -1;
 }
 
+/* A host binds its window and invalidates it, by turns. */
+static void make_local(struct maker *m, struct sc_host *h)
+{
+	h->op[h->nops++] = (struct sc_op){
+		.opcode = h->bound ? IB_WR_LOCAL_INV : IB_WR_BIND_MW, .of = -1,
+		.flags = (once_in(m, 3) ? 0 : IB_SEND_SIGNALED) |
+			 (once_in(m, 4) ? IB_SEND_FENCE : 0),
+	};
+	h->bound = !h->bound;
+}
+
 static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 {
 	struct sc_op *op = &h->op[h->nops];
 	u32 mtu = sc_mtu(m->sc);
 
+	if (m->sc->cfg.type == IB_QPT_RC && once_in(m, 12)) {
+		make_local(m, h);
+		return;
+	}
 	memset(op, 0, sizeof(*op));
 	op->opcode = choose_opcode(m);
 	op->len = choose_len(m, mtu);
@@ -372,7 +387,7 @@ static void make_host(struct maker *m, u32 nr)
 static const u8 rc_bads[] = {
 	BAD_RKEY, BAD_RANGE, BAD_ACCESS, BAD_ALIGN, BAD_LKEY, BAD_LKEY_LATE,
 	BAD_OPCODE, BAD_SGES, BAD_INLINE, BAD_ATOMIC_LEN, BAD_RECV_SHORT,
-	BAD_RECV_LKEY,
+	BAD_RECV_LKEY, BAD_BIND,
 };
 
 /* Whether a work request can be wrong in this way */
@@ -385,6 +400,8 @@ static bool can_be(const struct sc_op *op, u32 bad)
 	case BAD_RANGE:
 	case BAD_ACCESS:
 		return !sc_is_send(o) && op->len;
+	case BAD_BIND:
+		return o == IB_WR_BIND_MW;
 	case BAD_ALIGN:
 		return sc_is_atomic(o);
 	case BAD_ATOMIC_LEN:
@@ -458,7 +475,7 @@ static void make_long(struct maker *m)
 	for (i = h->nops > n ? h->nops - n : 0; i < h->nops; i++) {
 		struct sc_op *op = &h->op[i];
 
-		if (op->of >= 0 || is_shared(h, i))
+		if (op->of >= 0 || is_shared(h, i) || sc_is_local(op->opcode))
 			continue;
 		*op = (struct sc_op){
 			.opcode = IB_WR_RDMA_READ, .deep = true, .nsge = 1,

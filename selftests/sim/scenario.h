@@ -57,6 +57,7 @@ enum sc_bad {
 	BAD_ATOMIC_LEN,
 	BAD_RECV_SHORT,		/* longer than its receive */
 	BAD_RECV_LKEY,		/* its receive has a wrong key */
+	BAD_BIND,		/* a window beyond its region */
 	BAD_UD_LEN,
 	BAD_AH,
 	BAD_QKEY,		/* dropped by the receiver */
@@ -85,6 +86,7 @@ struct sc_host {
 	u64		recv_late;	/* when the first receive is posted */
 	u64		recv_gap;	/* ns from one to the next */
 	u64		rts_late;	/* stays in RTR until then */
+	bool		bound;		/* its window, after the last op */
 	bool		no_access;	/* peers may not READ, WRITE, operate */
 };
 
@@ -183,6 +185,12 @@ static inline bool sc_is_send(u32 opcode)
 	       opcode == IB_WR_SEND_WITH_INV;
 }
 
+/* Nothing of it goes to the peer. */
+static inline bool sc_is_local(u32 opcode)
+{
+	return opcode == IB_WR_BIND_MW || opcode == IB_WR_LOCAL_INV;
+}
+
 static inline bool sc_is_write(u32 opcode)
 {
 	return opcode == IB_WR_RDMA_WRITE || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
@@ -203,7 +211,7 @@ static inline bool sc_shared_word(const struct sc_op *op)
 static inline bool sc_bad_local(u32 bad)
 {
 	return bad == BAD_OPCODE || bad == BAD_SGES || bad == BAD_INLINE ||
-	       bad == BAD_ATOMIC_LEN || bad == BAD_UD_LEN || bad == BAD_AH;
+	       bad == BAD_ATOMIC_LEN || bad == BAD_BIND || bad == BAD_UD_LEN || bad == BAD_AH;
 }
 
 static inline u32 sc_grh(const struct scenario *sc)

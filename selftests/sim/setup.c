@@ -104,7 +104,7 @@ static void place_op(struct world *w, struct host_run *hr, u32 i, u64 *word)
 		return;
 	if (!(op->flags & IB_SEND_INLINE))
 		cut(w, &hr->local, run->cut, op->nsge, op->len);
-	if (!sc_is_send(op->opcode))
+	if (!sc_is_send(op->opcode) && !sc_is_local(op->opcode))
 		place_target(w, hr, i, word);
 	if (sc_takes_recv(op->opcode))
 		run->msg = hr->msgs++;
@@ -226,7 +226,9 @@ static void make_regions(struct world *w, struct host_run *hr)
 		if (from->op[i].bad == BAD_RANGE && from->op[i].len > tail)
 			tail = from->op[i].len;
 	region_new(w, &hr->local, IOVA_LOCAL + hr->nr * 8, hr->local.used + GAP,
-		   IB_ACCESS_LOCAL_WRITE);
+		   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_MW_BIND);
+	hr->window = sim_window_new(w->s, SROCE_MW_2);
+	hr->key = hr->window->mr.key;
 	region_new(w, &hr->target, IOVA_TARGET, hr->target.used + GAP + tail,
 		   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 		   IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC);

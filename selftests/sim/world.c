@@ -109,6 +109,24 @@ static void put_target(struct world *w, struct host_run *hr,
 	wr->swap = run->add;
 }
 
+/* The tag of a window's key changes each time that it is bound. */
+static void put_local(struct host_run *hr, u32 i, struct sim_wr *wr)
+{
+	const struct sroce_mr *mr = &hr->local.buf->mr;
+
+	if (wr->opcode == IB_WR_LOCAL_INV) {
+		wr->ex = hr->key;
+		return;
+	}
+	wr->bind = (struct sroce_bind){
+		.addr = mr->iova, .length = mr->length, .mr_key = mr->key,
+		.key = hr->key, .new_key = i, .access = IB_ACCESS_REMOTE_READ,
+	};
+	if (hr->sc->op[i].bad == BAD_BIND)
+		wr->bind.length++;
+	hr->key = (hr->key & ~0xffU) | (i & 0xff);
+}
+
 static void post_op(struct world *w, struct host_run *hr, u32 i)
 {
 	struct op_run *run = &hr->op[i];
@@ -135,6 +153,8 @@ static void post_op(struct world *w, struct host_run *hr, u32 i)
 		wr.ah = hr->nr & 1;
 		wr.remote_qpn = w->host[op->dest].h->qp.qpn;
 		wr.remote_qkey = w->host[op->dest].h->qp.attr.qkey;
+	} else if (sc_is_local(op->opcode)) {
+		put_local(hr, i, &wr);
 	} else {
 		put_target(w, hr, run, &wr);
 	}

@@ -80,6 +80,8 @@ struct host_run {
 	struct sroce_qp_host *h;
 	const struct sc_host *sc;
 	struct region	local, target, recv;
+	struct sim_buf	*window;	/* onto local */
+	u32		key;		/* of it, after what has been posted */
 	struct op_run	op[SC_OPS];
 	u32		next;		/* to be posted */
 	u32		done;		/* all before are complete */
