@@ -2,7 +2,7 @@
 # All of `make check`: build, unit tests here, selftests in the VM; the totals
 # of both on the last line, and the exit status to match.
 #
-# usage: KERNEL=6.1 tools/check.sh [selftest...]
+# usage: KERNEL=6.1 tools/check.sh [selftest...]    (harness: tools/vm.sh itself)
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
@@ -66,6 +66,10 @@ totals()
 
 main()
 {
+	local tests=() t thorough=''
+	for t in "$@"; do
+		if [ "$t" = harness ]; then thorough=--all; else tests+=("$t"); fi
+	done
 	if step "what is needed" tools/setup.sh --kernel "$KERNEL" &&
 	   step "sroce.ko for $KERNEL" \
 		make --no-print-directory KERNEL="$KERNEL" module; then
@@ -81,7 +85,11 @@ main()
 			tap "simulation" make -s -C selftests/sim check
 			tap "planted bugs" make -s -C selftests/sim planted
 		}
-		tap "selftests in a VM with Linux $KERNEL" selftests_in_vm "$@"
+		# with machines that have to fail, if asked for by name
+		tap "the harness" selftests/harness/run.sh $thorough
+		[ $# -gt 0 ] && [ ${#tests[@]} -eq 0 ] ||
+			tap "selftests in a VM with Linux $KERNEL" \
+				selftests_in_vm ${tests[@]+"${tests[@]}"}
 	fi
 	totals
 }

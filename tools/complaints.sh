@@ -21,15 +21,20 @@ COMPLAINTS+='|rcu.*(detected stalls|self-detected stall|expedited stalls|kthread
 COMPLAINTS+='|kmemleak: .*leak|leaked|detected leak|Objects remaining|still has objects'
 COMPLAINTS+='|unregister_netdevice: waiting|cannot create duplicate filename'
 
-# Print the first complaint in a log and what is around it; false when there is
-# none. The stacks that the guest asked for at a time limit are no complaint.
+# Print the first complaint in a log with what is around it, and the lines of
+# all others; false when there is none. The stacks that the guest asked for at a
+# time limit are no complaint.
 complaint()	# log...
 {
-	local log
+	local log found
 	for log in "$@"; do
 		[ -e "$log" ] || continue
-		tr -d '\r' <"$log" | sed '/blocked tasks and CPUs follow/,$d' |
-			grep -aE -m1 -B3 -A45 "$COMPLAINTS" && return
+		found=$(tr -d '\r\0' <"$log" |
+			sed '/blocked tasks and CPUs follow/,$d')
+		grep -aE -m1 -B3 -A45 "$COMPLAINTS" <<<"$found" || continue
+		echo "all complaints:"
+		grep -aE "$COMPLAINTS" <<<"$found" | uniq | head -n 30
+		return
 	done
 	return 1
 }
