@@ -6,6 +6,8 @@
 
 #include "dev.h"
 
+/* Most times that a burst sends what its own packets made possible */
+#define ROUNDS		4
 /* How often a QP in the error state is looked after, in ns */
 #define SWEEP_MIN	(1 * (u64)NSEC_PER_MSEC)
 #define SWEEP_MAX	(128 * (u64)NSEC_PER_MSEC)
@@ -73,8 +75,8 @@ static void wake_cq(struct sroce_cq *cq)
 }
 
 /* What is queued is moved to @list, but for a train that is about to grow. */
-static bool take_queued(struct sroce_qp_host *host, struct sk_buff_head *list,
-			bool more)
+static void take_packets(struct sroce_qp_host *host, struct sk_buff_head *list,
+			 bool more)
 {
 	struct sk_buff *last = NULL;
 
@@ -83,28 +85,39 @@ static bool take_queued(struct sroce_qp_host *host, struct sk_buff_head *list,
 	skb_queue_splice_init(&host->txq, list);
 	if (last)
 		__skb_queue_tail(&host->txq, last);
-	return !skb_queue_empty(list);
 }
 
 /*
  * Send what is queued; whoever else queues meanwhile leaves it to us. @more:
- * the QP is called again at once, and goes on with what it leaves.
+ * the QP is called again at once, and goes on with what it leaves. A peer on
+ * this host answers at once, and so on: there must be an end to it.
+ *
+ * Return: whether something is left that was not meant to be.
  */
-static void send_queued(struct sroce_qp *qp, bool more)
+static bool send_queued(struct sroce_qp *qp, bool more)
 {
 	struct sroce_qp_host *host = qp->host;
 	struct sk_buff_head list;
+	LIST_HEAD(parcels);
+	u32 round;
 
 	if (host->sending)
-		return;
+		return false;
 	__skb_queue_head_init(&list);
 	host->sending = true;
-	while (take_queued(host, &list, more)) {
+	for (round = 0; round < ROUNDS; round++) {
+		take_packets(host, &list, more);
+		list_splice_init(&host->parcels, &parcels);
+		if (skb_queue_empty(&list) && list_empty(&parcels))
+			break;
 		spin_unlock(&qp->lock);
 		sroce_output(qp->dev, &list);
+		sroce_parcel_deliver(qp->dev, &parcels);
 		spin_lock(&qp->lock);
 	}
 	host->sending = false;
+	return !more && (!skb_queue_empty(&host->txq) ||
+			 !list_empty(&host->parcels));
 }
 
 /*
@@ -168,7 +181,7 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 
 	more = sroce_qp_run(qp);
 	watch_error(qp);
-	send_queued(qp, more);
+	more |= send_queued(qp, more);
 	duty = qp->duty;
 	events = qp->events;
 	srq_events = qp->srq_events;
@@ -252,6 +265,7 @@ void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host)
 	init_completion(&host->unused);
 	spin_lock_init(&host->post_lock);
 	__skb_queue_head_init(&host->txq);
+	INIT_LIST_HEAD(&host->parcels);
 	sroce_hrtimer_setup(&host->ack_timer, ack_timer_fn,
 			    HRTIMER_MODE_ABS_SOFT);
 	sroce_hrtimer_setup(&host->rnr_timer, rnr_timer_fn,
@@ -285,4 +299,5 @@ void sroce_qp_host_stop(struct sroce_qp_host *host)
 	hrtimer_cancel(&host->rnr_timer);
 	tasklet_kill(&host->kick);
 	__skb_queue_purge(&host->txq);
+	sroce_parcel_purge(&host->parcels);
 }

@@ -85,6 +85,7 @@ struct sroce_gid {
  * @next_mr: where the search for a free index goes on
  * @next_ah: likewise
  * @srqs: number of the newest SRQ
+ * @local: what stays on this host bypasses the IP stack
  * @gone: the netdev goes away, or leaves the namespace
  * @port_state: as last reported
  * @rescan: has the core look at the addresses again
@@ -110,6 +111,7 @@ struct sroce_dev {
 	u32				next_mr;
 	u32				next_ah;
 	atomic_t			srqs;
+	bool				local;
 	bool				gone;
 	enum ib_port_state		port_state;
 	struct work_struct		rescan;
@@ -144,7 +146,8 @@ struct sroce_map {
  * @post_lock: serializes kernel senders
  * @posted: kernel QP: send work requests posted
  * @txq: packets to send after unlock
- * @sending: somebody is sending from @txq
+ * @parcels: the same, for those that stay on this host
+ * @sending: somebody is sending from these two
  * @open: what the packet under construction is, or will be, a part of
  * @open_bth: where that packet starts
  * @open_len: its length, ICRC included
@@ -165,6 +168,7 @@ struct sroce_qp_host {
 	spinlock_t		post_lock;
 	u32			posted;
 	struct sk_buff_head	txq;
+	struct list_head	parcels;
 	bool			sending;
 	struct sk_buff		*open;
 	u8			*open_bth;
@@ -334,6 +338,15 @@ void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len);
 void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
 bool sroce_tx_may_grow(struct sroce_qp_host *host);
 void sroce_output_exit(void);
+
+/* route.c */
+struct dst_entry *sroce_route(struct sroce_dev *dev, struct sroce_av *av);
+bool sroce_route_local(struct sroce_dev *dev, struct sroce_av *av);
+
+/* parcel.c */
+bool sroce_parcel_default(void);
+void sroce_parcel_deliver(struct sroce_dev *dev, struct list_head *list);
+void sroce_parcel_purge(struct list_head *list);
 
 /* burst.c */
 void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host);

@@ -139,6 +139,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	INIT_LIST_HEAD(&dev->groups);
 	mutex_init(&dev->group_lock);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
+	dev->local = sroce_parcel_default();
 	dev_guid(dev, ndev);
 	sroce_dev_attrs(dev);
 	return dev;

@@ -405,6 +405,15 @@ struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 }
 
 /**
+ * sroce_mr_hold() - hold a region once more
+ * @mr: held by the caller, or by a window that is
+ */
+void sroce_mr_hold(struct sroce_mr *mr)
+{
+	refcount_inc(&mr->ref);
+}
+
+/**
  * sroce_mr_put() - let go of a region or window
  * @mr: the region or window
  */

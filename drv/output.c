@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packets on their way out: network headers, ICRC, route, the IP stack.
+ * Packets on their way out: network headers, ICRC, the IP stack.
  *
  * Packets of equal size that follow each other on one path leave as a train:
  * one skb with UDP segmentation offload, whose segments are finished packets,
@@ -20,9 +20,7 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
-#include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/route.h>
 #include <net/udp.h>
 #include "dev.h"
 #include "compat/unaligned.h"
@@ -51,62 +49,6 @@ static struct tx_cb *tx_cb(struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct tx_cb) > sizeof(skb->cb));
 	return (struct tx_cb *)skb->cb;
-}
-
-static struct dst_entry *route4(struct sroce_dev *dev, struct sroce_av *av)
-{
-	struct flowi4 fl = {
-		.flowi4_oif = av->ifindex,
-		.flowi4_proto = IPPROTO_UDP,
-	};
-	struct rtable *rt;
-
-	memcpy(&fl.saddr, av->sgid.raw + 12, sizeof(fl.saddr));
-	memcpy(&fl.daddr, av->dgid.raw + 12, sizeof(fl.daddr));
-	fl.fl4_sport = htons(av->sport);
-	fl.fl4_dport = htons(SROCE_UDP_PORT);
-	sroce_flowi4_set_tos(&fl, av->tclass);
-	rt = ip_route_output_key(dev->sn->net, &fl);
-	if (IS_ERR(rt))
-		return NULL;
-	dst_cache_set_ip4(&av->dst, &rt->dst, fl.saddr);
-	return &rt->dst;
-}
-
-static struct dst_entry *route6(struct sroce_dev *dev, struct sroce_av *av)
-{
-	struct flowi6 fl = {
-		.flowi6_oif = av->ifindex,
-		.flowi6_proto = IPPROTO_UDP,
-		.flowlabel = ip6_make_flowinfo(av->tclass,
-					       htonl(av->flow_label)),
-	};
-	struct dst_entry *dst;
-
-	if (!dev->sn->sk6)
-		return NULL;
-	memcpy(&fl.saddr, av->sgid.raw, sizeof(fl.saddr));
-	memcpy(&fl.daddr, av->dgid.raw, sizeof(fl.daddr));
-	fl.fl6_sport = htons(av->sport);
-	fl.fl6_dport = htons(SROCE_UDP_PORT);
-	dst = ip6_dst_lookup_flow(dev->sn->net, dev->sn->sk6->sk, &fl, NULL);
-	if (IS_ERR(dst))
-		return NULL;
-	dst_cache_set_ip6(&av->dst, dst, &fl.saddr);
-	return dst;
-}
-
-/* A reference to the route, from the path's cache if it still holds */
-static struct dst_entry *route(struct sroce_dev *dev, struct sroce_av *av)
-{
-	struct dst_entry *dst = NULL;
-
-	/* a group's route changes as this host joins and leaves it */
-	if (!av->multicast)
-		dst = dst_cache_get(&av->dst);
-	if (dst)
-		return dst;
-	return av->v6 ? route6(dev, av) : route4(dev, av);
 }
 
 static void put_ipv4(struct sk_buff *skb, struct sroce_av *av)
@@ -180,7 +122,7 @@ static void begin_train(struct sk_buff *skb)
 
 static struct sk_buff *new_skb(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 {
-	struct dst_entry *dst = route(qp->dev, av);
+	struct dst_entry *dst = sroce_route(qp->dev, av);
 	struct sk_buff *skb;
 	u32 room;
 

@@ -191,7 +191,33 @@ static ssize_t parent_show(struct device *device,
 
 static DEVICE_ATTR_RO(parent);
 
+/* Whether what stays on this host bypasses the IP stack, and tcpdump */
+static ssize_t local_show(struct device *device, struct device_attribute *attr,
+			  char *buf)
+{
+	struct sroce_dev *dev = rdma_device_to_drv_device(device,
+						struct sroce_dev, ibdev);
+
+	return sysfs_emit(buf, "%d\n", READ_ONCE(dev->local));
+}
+
+static ssize_t local_store(struct device *device, struct device_attribute *attr,
+			   const char *buf, size_t count)
+{
+	struct sroce_dev *dev = rdma_device_to_drv_device(device,
+						struct sroce_dev, ibdev);
+	bool val;
+	int ret = kstrtobool(buf, &val);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(dev->local, val);
+	return count;
+}
+static DEVICE_ATTR_RW(local);
+
 static struct attribute *dev_attributes[] = {
+	&dev_attr_local.attr,
 	&dev_attr_parent.attr,
 	NULL
 };

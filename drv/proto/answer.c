@@ -265,19 +265,16 @@ static void fill(struct sroce_qp *qp, struct sroce_pkt *pkt, u8 opcode,
 
 static void send_plain(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	u8 *p = sroce_tx_begin(qp, &qp->av, pkt->op->hdr_len);
+	struct sroce_room room;
 
-	if (!p)
-		return;
-	sroce_pkt_build(pkt, p);
-	trace_sroce_tx(qp, pkt);
-	sroce_tx_commit(qp);
+	sroce_room_empty(qp, pkt, &room);
+	sroce_room_seal(qp, pkt, &room);
 }
 
 static void send_aeth(struct sroce_qp *qp)
 {
+	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
 	struct sroce_resp *resp = &qp->resp;
-	struct sroce_pkt pkt = {};
 
 	resp->aeth = false;
 	fill(qp, &pkt, SROCE_OP_ACK, resp->aeth_psn, resp->msn);
@@ -290,36 +287,12 @@ static void send_aeth(struct sroce_qp *qp)
 
 static void send_atomic(struct sroce_qp *qp, const struct sroce_res *res)
 {
-	struct sroce_pkt pkt = {};
+	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
 
 	fill(qp, &pkt, res->write ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
 	     res->first_psn, res->msn);
 	pkt.orig = res->orig;
 	send_plain(qp, &pkt);
-}
-
-static int collect(void *span, u32 len, void *arg)
-{
-	u8 **to = arg;
-
-	memcpy(*to, span, len);
-	*to += len;
-	return 0;
-}
-
-static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
-{
-	struct sroce_mr *mr;
-	int ret;
-
-	if (!len)
-		return 0;
-	mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
-	if (!mr)
-		return -EFAULT;
-	ret = sroce_mr_walk(mr, va, len, collect, &to);
-	sroce_mr_put(mr);
-	return ret;
 }
 
 static u8 read_opcode(const struct sroce_answer *a, bool last)
@@ -336,29 +309,20 @@ static bool send_read(struct sroce_qp *qp, const struct sroce_res *res,
 		      struct sroce_answer *a)
 {
 	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
-	bool last = sroce_psn_add(a->psn, 1) == a->end;
-	struct sroce_pkt pkt = {};
-	u8 *p;
+	u32 len = min_t(u64, res->length - off,
+			(u64)sroce_psn_diff(a->end, a->psn) * qp->mtu);
+	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
+	struct sroce_room room;
+	u32 psn;
 
-	pkt.payload_len = min(qp->mtu, res->length - off);
-	fill(qp, &pkt, read_opcode(a, last), a->psn, res->msn);
-	p = sroce_tx_begin(qp, &qp->av,
-			   pkt.op->hdr_len + pkt.payload_len + pkt.pad);
-	if (p) {
-		u8 *data = p + pkt.op->hdr_len;
-
-		if (read_remote(qp, res->rkey, res->va + off, data,
-				pkt.payload_len)) {
-			sroce_tx_abort(qp);
-			return false;
-		}
-		memset(data + pkt.payload_len, 0, pkt.pad);
-		sroce_pkt_build(&pkt, p);
-		trace_sroce_tx(qp, &pkt);
-		sroce_tx_commit(qp);
-	}
+	pkt.payload_len = min(sroce_room_unit(qp, &pkt), len);
+	psn = sroce_psn_add(a->psn, sroce_pkt_psns(&pkt, qp->mtu));
+	fill(qp, &pkt, read_opcode(a, psn == a->end), a->psn, res->msn);
+	if (sroce_room_remote(qp, &pkt, res->rkey, res->va + off, &room))
+		return false;
+	sroce_room_seal(qp, &pkt, &room);
 	a->opened = true;
-	a->psn = sroce_psn_add(a->psn, 1);
+	a->psn = psn;
 	return true;
 }
 
@@ -390,7 +354,7 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 		struct sroce_res *res = &resp->res[idx];
 		struct sroce_answer *a = again ? &res->replay : &res->first;
 
-		if (!budget--)
+		if (!budget-- || qp->burst >= SROCE_BURST_BYTES)
 			return true;
 		if (res->atomic) {
 			send_atomic(qp, res);

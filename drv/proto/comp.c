@@ -286,19 +286,34 @@ static int place_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 				 put_orig, &from);
 }
 
+/* One past the PSNs of a response */
+static u32 response_end(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	return sroce_psn_add(pkt->psn, sroce_pkt_psns(pkt, qp->mtu));
+}
+
 /* A response is what its request asked for. */
 static bool response_fits(const struct sroce_qp *qp,
 			  const struct sroce_pkt *pkt,
 			  const struct sroce_wqe *wqe)
 {
-	u32 off;
+	u32 off, left, len = pkt->payload_len;
 
 	if (pkt->op->flags & SROCE_ATOMIC)
 		return true;
 	if (wqe->msg == SROCE_MSG_ATOMIC_WRITE)
 		return !pkt->payload_len;
 	off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
-	return pkt->payload_len == min(qp->mtu, wqe->length - off);
+	left = wqe->length - off;
+	if (pkt->local)
+		return len == left || (len && len < left && !(len % qp->mtu));
+	return len == min(qp->mtu, left);
+}
+
+static void mark(struct sroce_req *req, u32 psn, u32 end)
+{
+	for (; psn != end; psn = sroce_psn_add(psn, 1))
+		__set_bit(psn % SROCE_READ_AHEAD, req->got);
 }
 
 /*
@@ -318,6 +333,7 @@ static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  struct sroce_wqe *wqe)
 {
+	u32 end = response_end(qp, pkt);
 	struct sroce_req *req = &qp->req;
 	int ret;
 
@@ -338,9 +354,9 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 	if (pkt->op->flags & SROCE_AETH)
 		take_credits(qp, pkt);
-	__set_bit(pkt->psn % SROCE_READ_AHEAD, req->got);
-	if (sroce_psn_diff(pkt->psn, req->repair.due) >= 0)
-		req->repair.due = sroce_psn_add(pkt->psn, 1);
+	mark(req, pkt->psn, end);
+	if (sroce_psn_diff(end, req->repair.due) > 0)
+		req->repair.due = end;
 	sroce_comp_settle(qp);
 }
 
@@ -352,7 +368,8 @@ static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!wqe || !sroce_wqe_responds(wqe) || !aeth_positive(pkt) ||
 	    atomic != sroce_wqe_fetches(wqe))
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
-	else if (sroce_psn_diff(pkt->psn, qp->req.una) >= SROCE_READ_AHEAD)
+	else if (sroce_psn_diff(response_end(qp, pkt), qp->req.una) >
+		 SROCE_READ_AHEAD)
 		sroce_count(qp, SROCE_CNT_ACK_EARLY);
 	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.got))
 		sroce_count(qp, SROCE_CNT_ACK_DUP);

@@ -16,6 +16,8 @@
 	C(RX_TRAINS, "rcvd_trains")					\
 	C(TX_MULTICAST, "sent_multicast_pkts")				\
 	C(RX_MULTICAST, "rcvd_multicast_pkts")				\
+	C(LOCAL_PACKETS, "local_pkts")					\
+	C(LOCAL_BYTES, "local_bytes")					\
 	/* transmit path of this host */				\
 	C(TX_NO_MEM, "tx_no_memory")					\
 	C(TX_NO_ROUTE, "tx_no_route")					\

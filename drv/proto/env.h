@@ -9,6 +9,7 @@
 
 #include <linux/percpu.h>
 #include "qp.h"
+#include "room.h"
 
 /* Count a decision */
 static inline void sroce_count(struct sroce_qp *qp, enum sroce_counter c)
@@ -55,6 +56,11 @@ void sroce_tx_commit(struct sroce_qp *qp);
 /* Forget it. */
 void sroce_tx_abort(struct sroce_qp *qp);
 
+/* Whether the QP's peer can be reached without a wire */
+bool sroce_tx_local(struct sroce_qp *qp);
+/* Queue a parcel; like all else, it leaves when the QP is unlocked. */
+void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel);
+
 /* Payload bytes of a received packet */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
@@ -72,6 +78,8 @@ void sroce_pkt_release(const struct sroce_pkt *pkt);
  */
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key);
 void sroce_mr_put(struct sroce_mr *mr);
+/* Hold it once more. */
+void sroce_mr_hold(struct sroce_mr *mr);
 /* Wait until only the caller holds a busy one: as long as a burst takes. */
 void sroce_mr_drain(struct sroce_mr *mr);
 

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <rdma/ib_verbs.h>
 #include "opcode.h"
+#include "psn.h"
 
 /**
  * struct sroce_pkt - the fields of a packet, in host order
@@ -31,6 +32,7 @@
  * @imm: immediate data as it is on the wire
  * @inv_rkey: IETH R_Key
  * @payload_len: bytes of payload, without pad
+ * @local: it stays on this host: a parcel, of one PSN or more
  * @sgid: source address; IPv4 mapped into IPv6
  * @dgid: destination address
  * @l3: the network header as received
@@ -63,6 +65,7 @@ struct sroce_pkt {
 	__be32	imm;
 	u32	inv_rkey;
 	u32	payload_len;
+	bool	local;
 
 	union ib_gid	sgid;
 	union ib_gid	dgid;
@@ -86,6 +89,16 @@ struct sroce_kept {
 
 int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len);
 void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr);
+
+/**
+ * sroce_pkt_psns() - PSNs that a packet takes by its payload
+ * @pkt: the packet
+ * @mtu: path MTU in bytes
+ */
+static inline u32 sroce_pkt_psns(const struct sroce_pkt *pkt, u32 mtu)
+{
+	return pkt->local ? sroce_psn_count(pkt->payload_len, mtu) : 1;
+}
 
 /**
  * sroce_pkt_svc() - transport service of a packet

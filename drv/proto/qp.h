@@ -30,6 +30,8 @@ struct sroce_qp_host;
 #define SROCE_ACKS_PER_WINDOW	4
 /* Packets sent in one go, before the other side gets the CPU. */
 #define SROCE_BURST		64
+/* Likewise, payload bytes of packets that stay on this host */
+#define SROCE_BURST_BYTES	(512 * 1024U)
 /* Reads and atomics a responder keeps for replay. */
 #define SROCE_MAX_RD_ATOMIC	128
 
@@ -45,6 +47,8 @@ struct sroce_qp_host;
  * @sport: UDP source port, the path's entropy
  * @ifindex: of the netdev that owns @sgid
  * @ip_id: next IPv4 identification
+ * @resolved: @local was found out
+ * @local: it leads to this host
  * @dst: the route
  */
 struct sroce_av {
@@ -58,6 +62,8 @@ struct sroce_av {
 	u16			sport;
 	int			ifindex;
 	u16			ip_id;
+	bool			resolved;
+	bool			local;
 	struct dst_cache	dst;
 };
 
@@ -318,6 +324,7 @@ struct sroce_resp {
  * @binds: it has bound windows of type 2, which end with it
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
+ * @burst: payload bytes of parcels in this burst
  * @duty: SROCE_DUTY_*
  * @events: BIT(enum ib_event_type) to dispatch after the lock
  * @srq_events: the same for @srq
@@ -353,6 +360,7 @@ struct sroce_qp {
 	bool			binds;
 	bool			comm_est;
 	bool			last_wqe;
+	u32			burst;
 	u32			duty;
 	u32			events;
 	u32			srq_events;

@@ -280,8 +280,10 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->psn = psn;
+	pkt->local = sroce_tx_local(qp);
 	if (sroce_wqe_carries(wqe))
-		pkt->payload_len = min(qp->mtu, wqe->length - off);
+		pkt->payload_len = min(sroce_room_unit(qp, pkt),
+				       wqe->length - off);
 	first = responds || !off;
 	last = responds || off + pkt->payload_len == wqe->length;
 	pkt->opcode = sroce_msg_opcode(qp->svc, wqe->msg, first, last);
@@ -293,36 +295,33 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 	return last;
 }
 
-/*
- * Room for a packet, with the payload in place; *@p is NULL if there is none:
- * that is as good as lost on the wire, and healed the same way.
- *
- * Return: false if the payload can't be read.
- */
+/* Room for a packet, with the payload in place; false: it can't be read. */
 static bool lay_out(struct sroce_qp *qp, const struct sroce_wqe *wqe,
-		    const struct sroce_pkt *pkt, u8 **p)
+		    const struct sroce_pkt *pkt, struct sroce_room *room)
 {
-	u32 hdr_len = pkt->op->hdr_len;
 	struct sroce_av *av;
 
 	av = qp->svc == SROCE_SVC_UD ? sroce_ah_av(wqe->ah) : &qp->av;
-	*p = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad);
-	if (!*p || !sroce_wqe_gather(qp, wqe, offset_of(qp, wqe, pkt->psn),
-				     *p + hdr_len, pkt->payload_len))
-		return true;
-	sroce_tx_abort(qp);
-	return false;
+	return !sroce_room_wqe(qp, av, pkt, wqe, offset_of(qp, wqe, pkt->psn),
+			       room);
 }
 
-/* Advance over the packet just built; a READ takes all its PSNs at once. */
-static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe, bool last)
+/* One past the PSNs of a packet; a READ takes those of its responses. */
+static u32 psn_after(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
+		     const struct sroce_pkt *pkt)
+{
+	if (wqe->msg == SROCE_MSG_READ)
+		return sroce_psn_add(wqe->last_psn, 1);
+	return sroce_psn_add(pkt->psn, sroce_pkt_psns(pkt, qp->mtu));
+}
+
+/* Advance over the packet just built. */
+static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
+		    const struct sroce_pkt *pkt, bool last)
 {
 	struct sroce_req *req = &qp->req;
 
-	if (wqe->msg == SROCE_MSG_READ)
-		req->psn = sroce_psn_add(wqe->last_psn, 1);
-	else
-		req->psn = sroce_psn_add(req->psn, 1);
+	req->psn = psn_after(qp, wqe, pkt);
 	if (sroce_psn_diff(req->psn, req->max_psn) > 0)
 		req->max_psn = req->psn;
 	if (last)
@@ -343,16 +342,6 @@ static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	qp->req.unasked = 0;
 	return true;
-}
-
-static void seal(struct sroce_qp *qp, const struct sroce_pkt *pkt, u8 *p)
-{
-	if (!p)
-		return;
-	memset(p + pkt->op->hdr_len + pkt->payload_len, 0, pkt->pad);
-	sroce_pkt_build(pkt, p);
-	trace_sroce_tx(qp, pkt);
-	sroce_tx_commit(qp);
 }
 
 /* Do what @wqe wants done here; it completes after those before it. */
@@ -381,19 +370,19 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	u32 psn = qp->req.psn;
 	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
+	struct sroce_room room;
 	struct sroce_pkt pkt;
 	bool last;
-	u8 *p;
 
 	if (sroce_wqe_is_local(wqe))
 		return do_local(qp, wqe);
 	last = describe(qp, wqe, psn, &pkt);
-	if (!lay_out(qp, wqe, &pkt, &p))
+	if (!lay_out(qp, wqe, &pkt, &room))
 		return IB_WC_LOC_PROT_ERR;
-	advance(qp, wqe, last);
+	advance(qp, wqe, &pkt, last);
 	pkt.ackreq = ask_for_ack(qp, wqe);
-	seal(qp, &pkt, p);
-	if (p && is_multicast(qp, wqe))
+	sroce_room_seal(qp, &pkt, &room);
+	if (room.bth && is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
 	if (again)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
@@ -410,30 +399,29 @@ static void send_repair(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
 	struct sroce_wqe *wqe = unacked_wqe(qp, rp->from);
+	struct sroce_room room;
 	struct sroce_pkt pkt;
-	u8 *p;
 
 	if (!wqe) {
 		rp->from = rp->to;
 		return;
 	}
 	describe(qp, wqe, rp->from, &pkt);
-	if (!lay_out(qp, wqe, &pkt, &p)) {
+	if (!lay_out(qp, wqe, &pkt, &room)) {
 		/* in turn, it ends with an error */
 		rp->hold = false;
 		sroce_req_seek(qp, rp->from);
 		rp->from = rp->to;
 		return;
 	}
-	rp->from = sroce_psn_add(wqe->msg == SROCE_MSG_READ ? wqe->last_psn :
-							      rp->from, 1);
+	rp->from = psn_after(qp, wqe, &pkt);
 	if (sroce_psn_diff(rp->from, rp->to) >= 0) {
 		pkt.ackreq = !sroce_wqe_responds(wqe);
 		rp->to = rp->from;
 		rp->last = rp->from;
 	}
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	seal(qp, &pkt, p);
+	sroce_room_seal(qp, &pkt, &room);
 }
 
 /**
@@ -448,9 +436,9 @@ static void send_repair(struct sroce_qp *qp)
 void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end)
 {
+	struct sroce_room room;
 	struct sroce_pkt pkt;
 	u32 len;
-	u8 *p;
 
 	if (sroce_psn_diff(from, wqe->first_psn) < 0)
 		from = wqe->first_psn;
@@ -458,7 +446,7 @@ void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	len = sroce_psn_diff(end, from) * qp->mtu;
 	if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 		pkt.length = min(pkt.length, len);
-	if (!lay_out(qp, wqe, &pkt, &p)) {
+	if (!lay_out(qp, wqe, &pkt, &room)) {
 		/* if it is not its turn, it will be asked for again */
 		if (wqe == sroce_sq_oldest(qp))
 			sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
@@ -466,7 +454,7 @@ void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	}
 	sroce_count(qp, SROCE_CNT_READ_GAP);
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	seal(qp, &pkt, p);
+	sroce_room_seal(qp, &pkt, &room);
 }
 
 static void check_drained(struct sroce_qp *qp)
@@ -493,6 +481,10 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		enum ib_wc_status status;
 		struct sroce_wqe *wqe;
 
+		if (qp->burst >= SROCE_BURST_BYTES) {
+			budget = 0;
+			break;
+		}
 		if (req->repair.from != req->repair.to) {
 			send_repair(qp);
 			continue;

@@ -88,7 +88,7 @@ static enum verdict check_psn_uc(struct sroce_qp *qp,
 	bool start = pkt->op->flags & SROCE_START;
 	bool gap = pkt->psn != resp->psn;
 
-	resp->psn = sroce_psn_add(pkt->psn, 1);
+	resp->psn = sroce_psn_add(pkt->psn, sroce_pkt_psns(pkt, qp->mtu));
 	if (resp->msg && (gap || start)) {
 		/* the receive work request serves the next message */
 		resp->msg = 0;
@@ -131,20 +131,25 @@ static enum verdict check_sequence(struct sroce_qp *qp,
 }
 
 /* 9.7.4.1.5: only the last packet of a message may be other than full. */
+static bool payload_fits(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 flags = pkt->op->flags, len = pkt->payload_len;
+
+	if (!(flags & SROCE_PAYLOAD))
+		return true;
+	if (!(flags & SROCE_END))
+		return pkt->local ? len && !(len % qp->mtu) : len == qp->mtu;
+	if (!(flags & SROCE_START) && !len)
+		return false;
+	return pkt->local || len <= qp->mtu;
+}
+
 static enum verdict check_length(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
 	u32 flags = pkt->op->flags, len = pkt->payload_len;
-	bool ok = true;
+	bool ok = payload_fits(qp, pkt);
 
-	if (flags & SROCE_PAYLOAD) {
-		if (!(flags & SROCE_END))
-			ok = len == qp->mtu;
-		else if (!(flags & SROCE_START))
-			ok = len && len <= qp->mtu;
-		else
-			ok = len <= qp->mtu;
-	}
 	if (flags & SROCE_RETH && pkt->length > SROCE_MSG_MAX)
 		ok = false;
 	if (flags & SROCE_ATOMIC && pkt->va & 7)
@@ -459,15 +464,21 @@ void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		sroce_qp_fatal(qp, IB_EVENT_QP_FATAL);
 }
 
+/* PSNs that a request takes: a READ those of its responses, too */
+static u32 psn_count(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (pkt->op->flags & SROCE_READING)
+		return sroce_psn_count(pkt->length, qp->mtu);
+	return sroce_pkt_psns(pkt, qp->mtu);
+}
+
 /* A good packet: move on, complete, acknowledge. */
 static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 	u32 flags = pkt->op->flags;
-	u32 psns = 1;
+	u32 psns = psn_count(qp, pkt);
 
-	if (flags & SROCE_READING)
-		psns = sroce_psn_count(pkt->length, qp->mtu);
 	if (is_rc(qp))
 		resp->psn = sroce_psn_add(pkt->psn, psns);
 	resp->msg = flags & SROCE_END ? 0 :
@@ -480,7 +491,7 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	/* an acknowledge that is still to be sent tells of all until then */
 	if (is_rc(qp) && (pkt->ackreq || resp->aeth) &&
 	    !(flags & (SROCE_READING | SROCE_ATOMIC)))
-		sroce_answer_ack(qp, pkt->psn);
+		sroce_answer_ack(qp, sroce_psn_add(resp->psn, -1));
 }
 
 /* The connection ends here: refuse the packet, then the error state. */

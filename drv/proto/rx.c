@@ -94,6 +94,7 @@ bool sroce_qp_run(struct sroce_qp *qp)
 {
 	bool more = false;
 
+	qp->burst = 0;
 	if (qp->svc == SROCE_SVC_RC)
 		more = sroce_answer_run(qp, SROCE_BURST);
 	return sroce_req_run(qp, SROCE_BURST) || more;

@@ -38,6 +38,8 @@ static bool insert(struct list_head *store, struct sroce_kept *kept)
  * @qp: the QP
  * @pkt: the packet; its PSN lies ahead of the expected one
  *
+ * What stays on this host is not kept: it would hold on to its region.
+ *
  * Return: false if it is there already, or there is no room.
  */
 bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
@@ -45,7 +47,7 @@ bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_kept *kept;
 
-	if (resp->stored >= resp->store_max ||
+	if (pkt->local || resp->stored >= resp->store_max ||
 	    sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
 		return false;
 	kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);

@@ -146,8 +146,9 @@ void scenario_print(const struct scenario *sc)
 	       sc_mtu(sc), c->psn, c->timeout, c->retry_cnt, c->rnr_retry,
 	       c->min_rnr_timer, c->rd_atomic, c->dest_rd_atomic, c->slots,
 	       c->v6 ? '6' : '4');
-	printf("  %u pair(s)%s, latency %llu ns + %llu, %u ns per KB, kick %llu ns, doorbell each %u, pieces of %u%s%s\n",
-	       sc->pairs, sc->srq ? " with SRQs" : "", sc->latency, sc->jitter,
+	printf("  %u pair(s)%s%s, latency %llu ns + %llu, %u ns per KB, kick %llu ns, doorbell each %u, pieces of %u%s%s\n",
+	       sc->pairs, sc->srq ? " with SRQs" : "",
+	       sc->local ? " on one host" : "", sc->latency, sc->jitter,
 	       sc->ns_per_kb, sc->kick_max, sc->batch, sc->chunk,
 	       sc->backn[0] ? ", side 0 goes back N" : "",
 	       sc->backn[1] ? ", side 1 goes back N" : "");

@@ -69,6 +69,7 @@ static void check_tries(const struct world *w, const struct host_run *hr)
 static u64 packets_out(const struct host_run *hr)
 {
 	return sim_count(hr->h, SROCE_CNT_TX_PACKETS) +
+	       sim_count(hr->h, SROCE_CNT_LOCAL_PACKETS) +
 	       sim_count(hr->h, SROCE_CNT_TX_NO_MEM);
 }
 

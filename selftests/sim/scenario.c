@@ -573,4 +573,5 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	if (sc->class == SC_LONG)
 		make_long(&m);
 	choose_rest(&m);
+	sc->local = once_in(&m, 6);
 }

@@ -140,6 +140,7 @@ struct scenario {
 	u8		habit[2];	/* what a side takes the other for */
 	u32		short_recv;	/* bytes some receives lack, UC and UD */
 	u32		srq_limit;
+	bool		local;		/* no wire between the two sides */
 	u64		latency, jitter;
 	u32		ns_per_kb;
 	u64		kick_max;

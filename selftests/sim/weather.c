@@ -13,6 +13,7 @@ void weather_init(struct world *w)
 	w->weather.jitter.s = ~w->sc->weather;
 	w->s->wire = weather_wire;
 	w->s->tx_ok = weather_tx_ok;
+	w->s->local = w->sc->local;
 }
 
 static u32 side_of(const struct world *w, const struct sroce_qp_host *h)

@@ -57,6 +57,10 @@ static struct sim_packet *packet_new(const struct sroce_av *av, u32 len)
 
 void sim_packet_free(struct sim_packet *p)
 {
+	if (p->parcel) {
+		p->from->sim->pieces -= p->parcel->n;
+		sroce_parcel_free(p->parcel);
+	}
 	free(p->data);
 	free(p);
 }
@@ -136,12 +140,41 @@ void sroce_tx_abort(struct sroce_qp *qp)
 	qp->host->open = NULL;
 }
 
+bool sroce_tx_local(struct sroce_qp *qp)
+{
+	return qp->host->sim->local && qp->svc != SROCE_SVC_UD;
+}
+
+void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel)
+{
+	struct sroce_qp_host *h = qp->host;
+	struct sim *s = h->sim;
+	struct sim_packet *p;
+
+	if (s->tx_fails || (s->tx_ok && !s->tx_ok(s, qp))) {
+		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
+		sroce_parcel_free(parcel);
+		return;
+	}
+	p = calloc(1, sizeof(*p));
+	p->from = h;
+	p->parcel = parcel;
+	parcel->pkt.sgid = qp->av.sgid;
+	parcel->pkt.dgid = qp->av.dgid;
+	s->pieces += parcel->n;
+	sroce_count(qp, SROCE_CNT_LOCAL_PACKETS);
+	*h->txq_tail = p;
+	h->txq_tail = &p->next;
+}
+
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 {
 	const struct sim_packet *p = pkt->carrier;
 	u64 from = (u64)pkt->carrier_off + pkt->op->hdr_len + off;
 
 	CHECK((u64)off + len <= pkt->payload_len);
+	if (pkt->local)
+		return sroce_parcel_copy(pkt->carrier, off, to, len);
 	if (from + len > p->len || p->from->sim->copy_fails)
 		return -EFAULT;
 	memcpy(to, p->data + from, len);
@@ -224,6 +257,15 @@ void sroce_mr_drain(struct sroce_mr *mr)
 {
 	CHECK_EQ(mr->state, SROCE_MR_BUSY);
 	CHECK_EQ(mr->ref.refs, 1);
+}
+
+void sroce_mr_hold(struct sroce_mr *mr)
+{
+	struct sim_buf *b = container_of(mr, struct sim_buf, mr);
+
+	CHECK(mr->ref.refs > 0 || atomic_read(&mr->windows) > 0);
+	mr->ref.refs++;
+	b->sim->mr_refs++;
 }
 
 void sroce_mr_put(struct sroce_mr *mr)
@@ -358,8 +400,8 @@ void sim_send(struct sim *s, struct sim_packet *p)
 {
 	int copies = 1;
 
-	p->when = s->now + SIM_LATENCY;
-	if (s->wire)
+	p->when = p->parcel ? s->now : s->now + SIM_LATENCY;
+	if (s->wire && !p->parcel)
 		copies = s->wire(s, p);
 	s->sent++;
 	for (; copies > 1; copies--)
@@ -399,7 +441,7 @@ static void burst_end(struct sroce_qp_host *h)
 			h->txq_tail = &h->txq;
 		sim_send(s, p);
 	}
-	CHECK_EQ(s->mr_refs, 0);
+	CHECK_EQ(s->mr_refs, s->pieces);
 	sim_invariants(h);
 }
 
@@ -433,6 +475,16 @@ static struct sroce_qp_host *host_of(struct sim *s, u32 qpn)
 	return NULL;
 }
 
+static struct sroce_qp_host *receive_parcel(struct sim *s, struct sim_packet *p)
+{
+	struct sroce_qp_host *h = host_of(s, p->parcel->pkt.qpn);
+
+	if (h)
+		sroce_qp_rx(&h->qp, &p->parcel->pkt);
+	sim_packet_free(p);
+	return h;
+}
+
 /*
  * A packet arrives; whatever is wrong with it is counted at the far end.
  *
@@ -440,13 +492,16 @@ static struct sroce_qp_host *host_of(struct sim *s, u32 qpn)
  */
 static struct sroce_qp_host *receive(struct sim *s, struct sim_packet *p)
 {
-	u32 len = p->len - p->l3_len - UDP_LEN;
 	struct sroce_qp_host *h = p->to;
 	struct sroce_pkt pkt = {};
 	__le32 icrc;
 	int ret;
+	u32 len;
 
 	clock_of = s;
+	if (p->parcel)
+		return receive_parcel(s, p);
+	len = p->len - p->l3_len - UDP_LEN;
 	p->held = 1;
 	ret = sroce_pkt_parse(&pkt, sim_bth(p), len < SROCE_HDR_MAX ? len :
 			      SROCE_HDR_MAX, len);

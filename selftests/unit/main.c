@@ -25,6 +25,7 @@ static const struct {
 	{ "hostile", test_hostile },
 	{ "state", test_state },
 	{ "dgram", test_dgram },
+	{ "parcel", test_parcel },
 };
 
 static int wanted(const char *name, int argc, char **argv)

@@ -256,11 +256,11 @@ void sim_end(struct sim *s)
 	struct sim_packet *p;
 	u32 i;
 
-	CHECK_EQ(s->mr_refs, 0);
 	while ((p = s->wire_head)) {
 		s->wire_head = p->next;
 		sim_packet_free(p);
 	}
+	CHECK_EQ(s->mr_refs, 0);
 	for (i = 0; i < s->hosts; i++)
 		host_free(s->host[i]);
 	for (i = 2; i < s->hosts; i++)

@@ -35,6 +35,7 @@ struct sim_packet {
 	struct sroce_qp_host	*to;	/* NULL: by the BTH's QP number */
 	u64			when;	/* it arrives */
 	u32			held;	/* by those who keep it for later */
+	struct sroce_parcel	*parcel; /* it is one, and there is no frame */
 	u32			l3_len;
 	u32			len;
 	u8			*data;
@@ -128,6 +129,8 @@ struct sim {
 	struct sroce_ah		ahs[SIM_AHS];
 	int			mr_refs;
 	int			held;		/* packets kept for later */
+	bool			local;		/* no wire: parcels */
+	u32			pieces;		/* of those under way */
 	bool			tx_fails;	/* no memory, no route */
 	bool			copy_fails;	/* payloads can't be read */
 	bool			no_memory;	/* to remember anything */

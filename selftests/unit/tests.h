@@ -22,5 +22,6 @@ void test_errors(void);
 void test_hostile(void);
 void test_state(void);
 void test_dgram(void);
+void test_parcel(void);
 
 #endif /* UNIT_TESTS_H */
