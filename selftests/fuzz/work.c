@@ -28,14 +28,16 @@ u64 rec_va(struct world *w, u8 sel, u32 off)
 }
 
 /**
- * rec_key() - the key of a region, or nearly
+ * rec_key() - the key of a region, or nearly, or of a window
  * @w: the world
  * @sel: which region
  */
 u32 rec_key(struct world *w, u8 sel)
 {
-	u32 key = w->mem[region_of(sel)]->mr.ibmr.lkey;
+	u32 key = w->key[region_of(sel)];
 
+	if ((sel & 0x30) == 0x20)
+		return w->win[sel & 1]->mr.key;
 	return (sel & 0x30) == 0x30 ? key ^ 1 : key;
 }
 
@@ -55,7 +57,8 @@ static u32 opcode_of(u8 sel)
 		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_READ,
 		IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_SEND_WITH_IMM,
 		IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_ATOMIC_CMP_AND_SWP,
-		IB_WR_SEND_WITH_INV, SROCE_WR_ATOMIC_WRITE,
+		IB_WR_SEND_WITH_INV, SROCE_WR_ATOMIC_WRITE, IB_WR_BIND_MW,
+		IB_WR_LOCAL_INV,
 	};
 
 	return sel < 0xf8 ? ops[sel % ARRAY_SIZE(ops)] : sel - 0xf0u;
@@ -78,6 +81,29 @@ static void make_target(struct world *w, struct sroce_qp_host *h,
 	wr->rkey = rec_key(w, r[8]);
 	wr->compare_add = r[14];
 	wr->swap = fair_byte(r[9]) * 0x0101010101010101ULL;
+}
+
+/* A window, onto what may be bound or not; or one that is to go. */
+static void make_bind(struct world *w, struct sim_wr *wr, const u8 *r)
+{
+	struct sroce_bind *b = &wr->bind;
+	u32 key = w->win[r[14] & 1]->mr.key;
+
+	if (r[14] < 0xc0 && (wr->opcode == IB_WR_LOCAL_INV ||
+			     wr->opcode == IB_WR_SEND_WITH_INV))
+		wr->ex = key;
+	if (wr->opcode != IB_WR_BIND_MW)
+		return;
+	b->addr = rec_va(w, r[8], rec16(r, 10));
+	b->length = r[3] >= 0xe0 ? rec32(r, 6) :
+		    rec16(r, 6) % (room_at(w, r[8], rec16(r, 10)) + 1);
+	b->mr_key = rec_key(w, r[8]);
+	b->key = r[14] < 0xc0 ? key : r[14];
+	b->new_key = r[9];
+	b->access = r[13] & 0xe ? IB_ACCESS_REMOTE_WRITE |
+		    IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC : r[12];
+	if (r[13] & 0x10)
+		b->access |= IB_ZERO_BASED;
 }
 
 /* Up to all entries that there may be, one after the other in one region */
@@ -133,6 +159,7 @@ static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
 		wqe->rkey = wr->rkey;
 		wqe->compare_add = wr->compare_add;
 		wqe->swap = wr->swap;
+		wqe->bind = wr->bind;
 	}
 	sroce_wqe_check(qp, wqe);
 	qp->sq.prod = sroce_sq_next(&qp->sq, qp->sq.prod);
@@ -174,6 +201,7 @@ static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
 	if (log->posted == POSTS_MAX)
 		return false;
 	make_target(w, h, &wr, r);
+	make_bind(w, &wr, r);
 	if (wr.flags & IB_SEND_INLINE) {
 		wr.data = data;
 		wr.data_len = rec16(r, 6) % (h->qp.sq.max_inline + 1);

@@ -111,8 +111,9 @@ static void make_mem(struct world *w, const u8 *head)
 {
 	static const int rights[MEMS] = {
 		[M_ALL] = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-			  IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC,
-		[M_READ] = IB_ACCESS_REMOTE_READ,
+			  IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+			  IB_ACCESS_MW_BIND,
+		[M_READ] = IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND,
 		[M_LOCAL] = IB_ACCESS_LOCAL_WRITE,
 		[M_SECRET] = 0,
 		[M_TOP] = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
@@ -140,6 +141,8 @@ static void make_mem(struct world *w, const u8 *head)
 		w->mem[i] = sim_buf_new(w->s, iova, len, chunk, rights[i]);
 		w->key[i] = w->mem[i]->mr.key;
 	}
+	w->win[0] = sim_window_new(w->s, SROCE_MW_1);
+	w->win[1] = sim_window_new(w->s, SROCE_MW_2);
 	sim_fill(w->mem[M_SECRET], 0, 700, SECRET_SEED);
 	sim_fill(w->mem[M_READ], 0, 700, READ_SEED);
 }

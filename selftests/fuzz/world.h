@@ -51,6 +51,7 @@ struct world {
 	struct sim	*s;
 	struct sim_buf	*mem[MEMS];
 	u32		key[MEMS];	/* while it is registered */
+	struct sim_buf	*win[2];	/* windows of type 1 and 2 */
 	struct log	sq[2], rq[2];
 	bool		hostile;	/* rings are: their log means nothing */
 	u32		completions;	/* in this record */
