@@ -246,7 +246,8 @@ struct sroce_fifo {
  * @psn: expected PSN
  * @msn: messages completed
  * @msg: SROCE_SENDING or SROCE_WRITING in the middle of a message
- * @nak_sent: the gap before @psn has been reported
+ * @nak_sent: the gap at @psn has been reported
+ * @nak_psn: what @psn was then
  * @have_wqe: @wqe holds a receive work request
  * @wqe: the receive work request of this message
  * @off: bytes of this message already placed
@@ -272,6 +273,7 @@ struct sroce_resp {
 	u32			msn;
 	u32			msg;
 	bool			nak_sent;
+	u32			nak_psn;
 	bool			have_wqe;
 	struct sroce_rwqe	wqe;
 	u32			off;

@@ -51,18 +51,25 @@ static void report_gap(struct sroce_qp *qp)
 	if (qp->resp.nak_sent)
 		return;
 	qp->resp.nak_sent = true;
+	qp->resp.nak_psn = qp->resp.psn;
 	sroce_answer_nak(qp, SROCE_NAK_PSN_SEQ);
 }
 
 /* Requests before this one are missing: it waits for them, if there is room. */
 static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	report_gap(qp);
+	struct sroce_resp *resp = &qp->resp;
+
 	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
-	if (sroce_store_put(qp, pkt))
+	if (sroce_store_put(qp, pkt)) {
 		sroce_count(qp, SROCE_CNT_STORED);
-	else
+	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
+		/* the requester went back, and is past the gap again */
+		if (resp->psn != resp->nak_psn)
+			resp->nak_sent = false;
+	}
+	report_gap(qp);
 	return DROP;
 }
 
@@ -76,7 +83,9 @@ static enum verdict check_psn_rc(struct sroce_qp *qp,
 		return duplicate(qp, pkt);
 	if (diff > 0)
 		return early(qp, pkt);
-	resp->nak_sent = false;
+	/* A gap stays the same one while what is late in it comes. */
+	if (!resp->stored || pkt->ackreq)
+		resp->nak_sent = false;
 	return PASS;
 }
 
@@ -527,6 +536,7 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	switch (why) {
 	case RNR:
 		qp->resp.nak_sent = true;
+		qp->resp.nak_psn = qp->resp.psn;
 		sroce_answer_rnr(qp);
 		break;
 	case INV_REQ:
@@ -583,6 +593,7 @@ static void catch_up(struct sroce_qp *qp)
 	struct sroce_kept *kept;
 
 	while (!qp->resp.closing && (kept = sroce_store_take(qp))) {
+		qp->resp.nak_sent = false;
 		request(qp, &kept->pkt);
 		sroce_store_free(kept);
 	}
