@@ -355,6 +355,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	if (pkt->op->flags & SROCE_AETH)
 		take_credits(qp, pkt);
 	mark(req, pkt->psn, end);
+	sroce_repair_alive(qp);
 	if (sroce_psn_diff(end, req->repair.due) > 0)
 		req->repair.due = end;
 	sroce_comp_settle(qp);

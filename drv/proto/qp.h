@@ -25,7 +25,7 @@ struct sroce_qp_host;
 /* Request packets kept after a gap, per QP */
 #define SROCE_STORE_MAX		SROCE_WINDOW_MAX
 /* Responses taken in after a gap, in PSNs from the oldest missing one */
-#define SROCE_READ_AHEAD	4096
+#define SROCE_READ_AHEAD	16384
 /* Ask for an acknowledge this often, in parts of the window. */
 #define SROCE_ACKS_PER_WINDOW	4
 /* Packets sent in one go, before the other side gets the CPU. */
@@ -402,6 +402,7 @@ void sroce_repair_gap(struct sroce_qp *qp);
 void sroce_repair_acked(struct sroce_qp *qp, bool gap);
 void sroce_repair_responses(struct sroce_qp *qp, u32 end);
 void sroce_repair_progress(struct sroce_qp *qp);
+void sroce_repair_alive(struct sroce_qp *qp);
 void sroce_repair_watch(struct sroce_qp *qp);
 void sroce_req_timer(struct sroce_qp *qp);
 void sroce_req_rnr_over(struct sroce_qp *qp);

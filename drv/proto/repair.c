@@ -247,6 +247,21 @@ void sroce_repair_progress(struct sroce_qp *qp)
 	req->repair.probe_at = 0;
 }
 
+/**
+ * sroce_repair_alive() - a response has come that was not there before
+ * @qp: the QP
+ *
+ * The peer has not gone, whatever may still be lacking: an answer to that may
+ * stand in a long queue behind others. There is an end to new ones.
+ */
+void sroce_repair_alive(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	req->deadline = 0;
+	req->retries = qp->attr.retry_cnt;
+}
+
 static u64 ack_timeout(const struct sroce_qp *qp)
 {
 	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;

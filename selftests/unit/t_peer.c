@@ -243,6 +243,34 @@ static void silent_read(void)
 	xfers_end(&t);
 }
 
+/* One response is lacking for long, but others come. */
+static void slow_read(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("peer: as long as READ responses come it has not gone");
+	cfg.timeout = 8;	/* 1 ms */
+	cfg.retry_cnt = 1;
+	begin_with(&t, &cfg, 65536);
+	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
+	go(&t);
+	for (i = 1; i < 20; i++) {
+		hear(&t, 0x0e, FIRST + i, ACK, MTU);
+		sim_run_until(t.s, t.s->now + SIM_MS);
+	}
+	CHECK_EQ(t.s->a.scq.n, 0);
+	/* the same ones again are no sign of life */
+	for (i = 1; i < 5; i++) {
+		hear(&t, 0x0e, FIRST + i, ACK, MTU);
+		sim_run_until(t.s, t.s->now + SIM_MS);
+	}
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_RETRY_EXC_ERR);
+	xfers_end(&t);
+}
+
 /* The peer's gap lies ahead of what the requester goes through once more. */
 static void gap_ahead(void)
 {
@@ -530,6 +558,7 @@ void test_peer(void)
 	habits();
 	overtaken_repairs();
 	silent_read();
+	slow_read();
 	gap_ahead();
 	within_read();
 	early_fault("an early response of the wrong length", false);
