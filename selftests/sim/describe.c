@@ -62,6 +62,10 @@ static void print_op(const struct sc_op *op, u32 host, u32 i, bool ud)
 		printf(" inline");
 	else if (op->nsge != 1)
 		printf(" %u SGEs", op->nsge);
+	if (op->via)
+		printf(" by a window");
+	if (op->inv)
+		printf(" of that window");
 	if (op->deep)
 		printf(" of zeros");
 	if (op->flags & IB_SEND_FENCE)

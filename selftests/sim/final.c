@@ -170,6 +170,9 @@ static void check_pair(struct world *w, struct host_run *hr)
 		return;
 	CHECK_EQ(hr->h->qp.state, IB_QPS_RTS);
 	check_agreed(hr, peer);
+	if (hr->sc->via >= 0 && !peer->target.frozen)
+		CHECK_EQ(hr->remote->mr.state, hr->sc->inv ? SROCE_MR_FREE :
+							     SROCE_MR_VALID);
 	CHECK_EQ(hr->window->mr.state, hr->sc->bound ? SROCE_MR_VALID :
 						       SROCE_MR_FREE);
 }

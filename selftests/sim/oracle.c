@@ -188,7 +188,8 @@ static bool forbidden(struct world *w, struct host_run *peer,
 {
 	switch (status) {
 	case IB_WC_REM_ACCESS_ERR:
-		return !sc_is_send(op->opcode) && (peer->target.frozen ||
+		return (!sc_is_send(op->opcode) || op->inv) &&
+		       (peer->target.frozen ||
 			w->host[peer->nr & 1].target.frozen);
 	case IB_WC_REM_INV_REQ_ERR:
 		return !sc_is_send(op->opcode) && peer->sc->no_access;

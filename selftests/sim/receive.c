@@ -79,10 +79,10 @@ static bool heads_match(struct world *w, const struct op_run *run,
 	if ((cqe->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE)) !=
 	    (int)flags)
 		return false;
-	if (flags & IB_WC_WITH_IMM && (u32)cqe->imm != world_ex(run))
+	if (flags & IB_WC_WITH_IMM && (u32)cqe->imm != run->ex)
 		return false;
 	return !(flags & IB_WC_WITH_INVALIDATE) ||
-	       cqe->inv_rkey == world_ex(run);
+	       cqe->inv_rkey == run->ex;
 }
 
 static bool grh_is(struct world *w, const struct host_run *pool,

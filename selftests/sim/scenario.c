@@ -302,6 +302,23 @@ static s16 relate(struct maker *m, struct sc_host *h, struct sc_op *op)
 	return -1;
 }
 
+/* One WRITE or READ goes by a window; a SEND after the WRITE ends that. */
+static void use_window(struct maker *m, struct sc_host *h, struct sc_op *op)
+{
+	if (m->sc->cfg.type != IB_QPT_RC)
+		return;
+	if (op->opcode == IB_WR_SEND_WITH_INV && h->via >= 0 && !h->inv &&
+	    sc_is_write(h->op[h->via].opcode)) {
+		op->inv = true;
+		h->inv = true;
+	}
+	if (h->via >= 0 || op->of >= 0 || !op->len || !once_in(m, 4) ||
+	    (op->opcode != IB_WR_RDMA_READ && !sc_is_write(op->opcode)))
+		return;
+	op->via = true;
+	h->via = op - h->op;
+}
+
 /* A host binds its window and invalidates it, by turns. */
 static void make_local(struct maker *m, struct sc_host *h)
 {
@@ -352,6 +369,7 @@ static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 		op->flags |= IB_SEND_INLINE;
 	if (m->bytes + op->len > BYTES_MAX)
 		return;
+	use_window(m, h, op);
 	m->bytes += op->len;
 	h->nops++;
 }
@@ -368,6 +386,7 @@ static void make_host(struct maker *m, u32 nr)
 	if (nr == 0 && !n)
 		n = 10;
 	m->bytes = 0;
+	h->via = -1;
 	for (i = 0; i < n; i++)
 		make_op(m, h, nr);
 	for (i = 0; i < h->nops; i++) {
@@ -475,7 +494,8 @@ static void make_long(struct maker *m)
 	for (i = h->nops > n ? h->nops - n : 0; i < h->nops; i++) {
 		struct sc_op *op = &h->op[i];
 
-		if (op->of >= 0 || is_shared(h, i) || sc_is_local(op->opcode))
+		if (op->of >= 0 || is_shared(h, i) || op->via || op->inv ||
+		    sc_is_local(op->opcode))
 			continue;
 		*op = (struct sc_op){
 			.opcode = IB_WR_RDMA_READ, .deep = true, .nsge = 1,

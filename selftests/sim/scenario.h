@@ -71,6 +71,8 @@ struct sc_op {
 	u8	dest;		/* UD: host it goes to */
 	u8	word;		/* atomics: which counter */
 	bool	hit;		/* CMP_SWP finds what it compares with */
+	bool	via;		/* by a window onto just its bytes */
+	bool	inv;		/* SEND that invalidates that window */
 	bool	deep;		/* READ of memory that is all zeros */
 	s16	of;		/* READ: what that WRITE wrote; fenced WRITE:
 				 * over what that READ reads; -1: neither */
@@ -86,6 +88,8 @@ struct sc_host {
 	u64		recv_late;	/* when the first receive is posted */
 	u64		recv_gap;	/* ns from one to the next */
 	u64		rts_late;	/* stays in RTR until then */
+	s16		via;		/* the op that uses the peer's window, or -1 */
+	bool		inv;		/* which another has invalidated */
 	bool		bound;		/* its window, after the last op */
 	bool		no_access;	/* peers may not READ, WRITE, operate */
 };

@@ -100,6 +100,10 @@ static void place_op(struct world *w, struct host_run *hr, u32 i, u64 *word)
 	run->op = op;
 	run->seed = (w->sc->seed * 977 + hr->nr * 89 + i * 3 + 7) & 0xffffff;
 	run->seed |= 1 << 24;
+	run->ex = run->seed;
+	/* there always is a key like that, unless it is that of a window */
+	if (op->opcode == IB_WR_SEND_WITH_INV)
+		run->ex = SIM_ANY_KEY | (run->seed & 0xfffff);
 	if (op->skip || op->deep)
 		return;
 	if (!(op->flags & IB_SEND_INLINE))
@@ -236,6 +240,32 @@ static void make_regions(struct world *w, struct host_run *hr)
 		   IB_ACCESS_LOCAL_WRITE);
 }
 
+/* What the peer has bound for this host before it told it the key */
+static void make_window(struct world *w, struct host_run *hr)
+{
+	struct host_run *peer = world_peer(w, hr);
+	struct sroce_mr *mw, *mr = &peer->target.buf->mr;
+	const struct span *span;
+	u32 i;
+
+	hr->remote = sim_window_new(w->s, SROCE_MW_2);
+	if (hr->sc->via < 0)
+		return;
+	span = &hr->op[hr->sc->via].span;
+	mw = &hr->remote->mr;
+	mw->under = mr;
+	atomic_inc(&mr->windows);
+	mw->base = mr->iova + span->off;
+	mw->iova = mw->base;
+	mw->length = span->len;
+	mw->access = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;
+	mw->qpn = peer->h->qp.qpn;
+	mw->state = SROCE_MR_VALID;
+	for (i = 0; i < hr->sc->nops; i++)
+		if (hr->sc->op[i].inv)
+			hr->op[i].ex = mw->key;
+}
+
 static void make_srqs(struct world *w)
 {
 	u32 i;
@@ -318,6 +348,8 @@ void world_setup(struct world *w)
 		place_recvs(w, &w->host[i]);
 	for (i = 0; i < w->n; i++)
 		make_regions(w, &w->host[i]);
+	for (i = 0; i < w->n; i++)
+		make_window(w, &w->host[i]);
 	for (i = 0; i < w->n; i++)
 		fill(w, &w->host[i]);
 	region_new(w, &w->ro, 0x5000, no_rights_len(w), IB_ACCESS_LOCAL_WRITE);

@@ -101,9 +101,9 @@ static void put_target(struct world *w, struct host_run *hr,
 	}
 	b = peer->target.buf;
 	if (op->bad == BAD_RANGE)
-		off = b->mr.length - op->len + 1;
+		off = op->via ? off + 1 : b->mr.length - op->len + 1;
 	wr->remote_addr = b->mr.iova + off;
-	wr->rkey = peer->target.buf->mr.key;
+	wr->rkey = op->via ? hr->remote->mr.key : peer->target.buf->mr.key;
 	wr->compare_add = op->opcode == IB_WR_ATOMIC_CMP_AND_SWP ?
 			  run->compare : run->add;
 	wr->swap = run->add;
@@ -133,7 +133,7 @@ static void post_op(struct world *w, struct host_run *hr, u32 i)
 	const struct sc_op *op = run->op;
 	struct sim_wr wr = {
 		.wr_id = i, .opcode = op->opcode, .flags = op->flags,
-		.ex = world_ex(run), .num_sge = op->nsge,
+		.ex = run->ex, .num_sge = op->nsge,
 	};
 	u8 data[sizeof(wr.sge)];
 	u32 k;
@@ -280,6 +280,8 @@ static void do_act(struct world *w, const struct sc_act *act)
 		break;
 	case ACT_REVOKE_TARGET:
 		region_revoke(&hr->target);
+		/* no region goes before its windows */
+		world_peer(w, hr)->remote->mr.state = SROCE_MR_FREE;
 		break;
 	case ACT_REVOKE_RECV:
 		region_revoke(&world_recvs(w, hr)->recv);

@@ -32,6 +32,7 @@ struct span {
 struct op_run {
 	const struct sc_op *op;
 	u32		seed;	/* of the bytes it carries */
+	u32		ex;	/* immediate data, or the key to be invalidated */
 	struct piece	cut[SC_SGES];
 	struct span	span;
 	struct span	*target;
@@ -81,6 +82,7 @@ struct host_run {
 	const struct sc_host *sc;
 	struct region	local, target, recv;
 	struct sim_buf	*window;	/* onto local */
+	struct sim_buf	*remote;	/* onto a part of the peer's target */
 	u32		key;		/* of it, after what has been posted */
 	struct op_run	op[SC_OPS];
 	u32		next;		/* to be posted */
@@ -214,13 +216,6 @@ static inline struct host_run *world_peer(struct world *w,
 static inline struct host_run *world_recvs(struct world *w, struct host_run *hr)
 {
 	return w->sc->srq ? &w->host[hr->nr & 1] : hr;
-}
-
-/* Immediate data, or the key to be invalidated: there is always one like that */
-static inline u32 world_ex(const struct op_run *run)
-{
-	return run->op->opcode == IB_WR_SEND_WITH_INV ?
-	       SIM_ANY_KEY | (run->seed & 0xfffff) : run->seed;
 }
 
 static inline bool world_signaled(const struct world *w,
