@@ -100,7 +100,7 @@ install: module
 clean:
 	rm -rf .build
 	rm -f sroce.ko
-	@for d in selftests/unit selftests/sim selftests/fuzz selftests/verbs; do \
+	@for d in selftests/unit selftests/sim selftests/fuzz selftests/verbs selftests/wire; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list
