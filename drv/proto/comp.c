@@ -167,14 +167,17 @@ static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
 /* The PSN is the newest one executed. */
 static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	u32 end = sroce_psn_add(pkt->psn, 1);
+	u32 end = sroce_psn_add(pkt->psn, 1), before = qp->req.acked;
 
-	if (sroce_psn_diff(end, qp->req.acked) <= 0) {
+	if (sroce_psn_diff(end, before) <= 0) {
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 		return;
 	}
 	take_credits(qp, pkt);
 	advance(qp, end, false);
+	/* within a READ it means nothing */
+	if (qp->req.acked == before)
+		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
 	sroce_repair_responses(qp, qp->req.acked);
 	sroce_comp_settle(qp);
 }
