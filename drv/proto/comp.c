@@ -188,10 +188,15 @@ static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u8 value = pkt->syndrome & SROCE_AETH_VALUE;
 	bool rnr = (pkt->syndrome & SROCE_AETH_TYPE) == SROCE_AETH_RNR;
 	bool gap = !rnr && value == SROCE_NAK_PSN_SEQ;
+	u32 owed;
 
 	/* who puts a packet off has it, as little as it helps */
 	advance(qp, pkt->psn, gap || rnr);
-	sroce_repair_responses(qp, qp->req.acked);
+	/* a READ may be refused half way: what is owed of it ends there */
+	owed = qp->req.acked;
+	if (sroce_psn_diff(pkt->psn, owed) < 0)
+		owed = pkt->psn;
+	sroce_repair_responses(qp, owed);
 	sroce_comp_settle(qp);
 	if (!sroce_qp_may_send(qp))
 		return;
