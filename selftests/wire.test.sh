@@ -27,6 +27,8 @@ topo_wire()
 	in_b sysctl -qw net.ipv6.conf.vb.disable_ipv6=1
 	in_b ip link set vb mtu 4200 up
 	in_a ip link set va mtu 4200
+	# trains of packets are cut up on the way, as they are by a NIC
+	in_a ethtool -K va tx-udp-segmentation off
 	addresses $NS_A va $IP4_A $IP6_A
 	in_a ip link add link va name va.$VLAN type vlan id $VLAN
 	addresses $NS_A va.$VLAN $IP4_V $IP6_V

@@ -99,6 +99,7 @@ struct wt_frame {
 	size_t raw_len;
 	int vlan;			/* -1: no tag */
 	uint64_t when;			/* us, CLOCK_REALTIME */
+	bool no_sum;			/* a NIC would yet fill in UDP's */
 	int family;
 	struct wt_addr from, to;
 	uint16_t sport;

@@ -119,11 +119,13 @@ static void read_control(struct msghdr *msg, struct wt_frame *f)
 	struct cmsghdr *c;
 
 	f->vlan = -1;
+	f->no_sum = false;
 	f->when = wt_now();
 	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		if (c->cmsg_level == SOL_PACKET &&
 		    c->cmsg_type == PACKET_AUXDATA) {
 			memcpy(&aux, CMSG_DATA(c), sizeof(aux));
+			f->no_sum = aux.tp_status & TP_STATUS_CSUMNOTREADY;
 			if (aux.tp_status & TP_STATUS_VLAN_VALID)
 				f->vlan = aux.tp_vlan_tci;
 		} else if (c->cmsg_level == SOL_SOCKET &&
