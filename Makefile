@@ -31,6 +31,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 
 .DEFAULT_GOAL := all
 .PHONY: all module vm-module setup demo check fuzz sim coverage bench-quick shell
+.PHONY: netem interop
 .PHONY: lint clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
@@ -79,6 +80,16 @@ sim:
 ## bench-quick: sroce, rdma_rxe and TCP side by side in one VM, some minutes
 bench-quick: vm-module
 	@$(VM) --timeout 420 $(VMENV) -- tools/bench-quick.sh
+
+## netem: all faults on RC, and goodput beside rdma_rxe and TCP, some minutes
+netem: vm-module
+	@$(MAKE) -s -C selftests/verbs
+	@$(VM) --timeout 1500 $(VMENV) -- selftests/netem-all.sh
+
+## interop: sroce in one VM against rdma_rxe in another (ROUNDS=)
+interop: vm-module
+	@$(MAKE) -s -C selftests/verbs
+	@$(VM) --timeout 3000 --two $(VMENV) -- selftests/interop.test.sh
 
 ## coverage: lines and branches of the protocol core that its tests reach
 coverage:

@@ -3,8 +3,8 @@
 # ifb, so that a train of packets that its sender handed over as one is hit as
 # the single packets that it is on a wire. Sourced after lib.sh.
 
-# Every packet of IPv4 and IPv6 goes through; neighbour discovery over IPv4
-# does not, as it is not what is tested here.
+# Packets of IPv4 go through; ARP does not, as it is not what is tested here.
+VERBS=$(dirname "${BASH_SOURCE[0]}")/verbs
 FAULT_LIMIT=100000	# packets netem holds: never the reason of a loss
 # An ifb stops its queue at so many packets, which by default is fewer than the
 # stack takes in at a time: it would be the bottleneck.
@@ -69,8 +69,44 @@ fault_args()	# name
 	duplicate)	echo "duplicate 1%" ;;
 	reorder)	echo "delay 1ms reorder 1%" ;;
 	corrupt)	echo "corrupt 1%" ;;
-	delay)		echo "delay 1ms 300us" ;;
+	delay)		echo "delay 5ms" ;;
+	gone)		echo "loss 100%" ;;
 	esac
+}
+
+# faults NAME: the same at both ends of the veth pair.
+faults()
+{
+	local args
+	read -ra args <<<"$(fault_args "$1")"
+	faults_set a "${FAULTS_A:-va}" "${args[@]}" &&
+		faults_set b "${FAULTS_B:-vb}" "${args[@]}"
+}
+
+# peers FAMILY-or-option... -- step...: verified streams from A's device to
+# B's. The client's output is left in $PEERS_OUT.
+PEERS_OUT=/tmp/peers.out
+
+peers()
+{
+	local a=$DEV_A b=$DEV_B rc=0 srv path=/tmp/peers.sock
+	! ns_exists "$NS_A" || a=$DEV_A@$NS_A b=$DEV_B@$NS_B
+	# shellcheck disable=SC2086 # PEERS_ON is a command or nothing
+	timeout -k 1 "${PEERS_LIMIT:-100}" ${PEERS_ON:-} "$VERBS/peer" "$b" \
+		listen $path >/tmp/peers.server 2>&1 &
+	srv=$!
+	# shellcheck disable=SC2086
+	timeout -k 1 "${PEERS_LIMIT:-100}" ${PEERS_ON:-} "$VERBS/peer" "$a" \
+		connect $path "$@" >$PEERS_OUT 2>&1 || rc=$?
+	[ $rc -eq 0 ] || kill $srv 2>/dev/null
+	wait $srv || [ $rc -ne 0 ] || rc=3
+	return $rc
+}
+
+# goodput OP: MB/s of the last peers()
+goodput()
+{
+	sed -n "s/^# result $1 .*, \([0-9.]*\) MB.*/\1/p" $PEERS_OUT | tail -n1
 }
 
 # All counters of a device, as "name value" lines.

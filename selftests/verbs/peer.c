@@ -186,9 +186,9 @@ static void one_rate(const struct step *s, const char *dir,
 {
 	double us = r->us ? r->us : 1;
 
-	vt_note("result %s %u %s: %llu done, %.0f ms, %.2f MB/s, %.0f /s", s->name,
-		s->size, dir, (unsigned long long)r->done, us / 1000,
-		r->bytes / us, r->done * 1e6 / us);
+	vt_note("result %s %u %s: %llu done, %.0f ms, %.2f MB/s, %.0f /s, QP closed in %.1f ms",
+		s->name, s->size, dir, (unsigned long long)r->done, us / 1000,
+		r->bytes / us, r->done * 1e6 / us, r->closed_us / 1000.0);
 }
 
 static void judge(const struct step *s, const struct report *mine,

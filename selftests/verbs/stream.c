@@ -251,9 +251,10 @@ static vt_why finish_one(struct stream *st, const struct ibv_wc *wc)
 	uint64_t i = st->out.done;
 	struct request r = request_at(st, st->out.seed, i);
 
-	CHECK(wc->status == IBV_WC_SUCCESS, "request %llu of %llu: %s",
+	CHECK(wc->status == IBV_WC_SUCCESS, "request %llu of %llu: %s, %llu ms after the last",
 	      (unsigned long long)wc->wr_id, (unsigned long long)st->out.posted,
-	      ibv_wc_status_str(wc->status));
+	      ibv_wc_status_str(wc->status),
+	      (unsigned long long)(vt_now_us() - st->last) / 1000);
 	CHECK(wc->wr_id == i && i < st->out.posted,
 	      "completion of request %llu, not %llu",
 	      (unsigned long long)wc->wr_id, (unsigned long long)i);
@@ -585,13 +586,13 @@ static vt_why tear_down(struct stream *st, vt_why why)
 
 	if (why)
 		why = strdupa(why);
+	if (st->ep.qp && !ibv_destroy_qp(st->ep.qp))
+		st->ep.qp = NULL;
+	st->mine.closed_us = vt_now_us() - begin;
 	closing = vt_ep_close(&st->ep);
 	free(st->theirs);
-	if (!why && closing)
+	if (!why)
 		why = closing;
-	else if (!why && vt_now_us() - begin > 2000000)
-		why = vt_because("closing took %llu ms",
-				 (unsigned long long)(vt_now_us() - begin) / 1000);
 	return why ? vt_because("%s", why) : NULL;
 }
 

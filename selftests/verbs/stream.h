@@ -40,6 +40,7 @@ struct step {
 /* What one end requested. */
 struct report {
 	uint64_t posted, done, bytes, us;
+	uint64_t closed_us;		/* to destroy the QP */
 	uint32_t failed;
 	char why[200];
 };

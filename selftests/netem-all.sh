@@ -1,0 +1,109 @@
+#!/bin/bash
+# The whole matrix of netem.test.sh, and goodput in each of its cells beside
+# rdma_rxe's and TCP's: one veth pair, one VM run.
+#
+# NETEM_CELLS="loss1 loss5+reorder" measures only those; NETEM_MATRIX=no leaves
+# the tests out.
+set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=selftests/lib.sh
+. "$DIR/lib.sh"
+# shellcheck source=selftests/faults.sh
+. "$DIR/faults.sh"
+# shellcheck source=tools/bench-lib.sh
+. "$DIR/../tools/bench-lib.sh"
+
+MS=${NETEM_MS:-600}
+ROWS=/tmp/netem.rows
+
+all_cells()
+{
+	local l o
+	for l in none loss0.1 loss1 loss5 loss30; do
+		for o in none duplicate reorder corrupt delay; do
+			case $l+$o in
+			none+*)	echo "$o" ;;
+			*+none)	echo "$l" ;;
+			*)	echo "$l+$o" ;;
+			esac
+		done
+	done
+}
+
+# One operation: MB/s (k/s for atomics), or - if it did not get through.
+one()	# op size
+{
+	local col=MB
+	[ "$1" != fadd ] || col=/s
+	faults "$CELL"
+	# a peer that died says nothing, and a request may be stuck for ever
+	PEERS_LIMIT=14 peers --timeout 14 --limit 5 --depth 8 \
+		"$1:$2:99999:out:$MS" || { echo -; return; }
+	case $col in
+	MB)	goodput "$1" ;;
+	*)	sed -n 's|.*MB/s, \([0-9]*\) /s.*|\1|p' $PEERS_OUT |
+			awk '{ printf "%.2f\n", $1 / 1000 }' ;;
+	esac
+}
+
+verbs_row()
+{
+	echo "$(one write 1048576) $(one read 1048576) $(one send 65536) \
+$(one fadd 8)"
+}
+
+tcp_row()
+{
+	local mb
+	faults "$CELL"
+	mb=$(timeout 12 bash -c "$(declare -f tcp_bw wait_until listens_here)
+		B_PORT=$((B_PORT + RANDOM % 1000)) B_IP0=$B_IP0 B_IP1=$B_IP1
+		tcp_bw 1" 2>/dev/null)
+	echo "${mb:--}"
+}
+
+measure_all()	# contender
+{
+	local dev
+	contender "$1"
+	for dev in /sys/class/infiniband/*; do
+		# both ends are in one namespace, and the wire is to be used
+		[ ! -e "$dev/local" ] || echo 0 >"$dev/local"
+	done
+	DEV_A=${1}0 DEV_B=${1}1
+	for CELL in ${NETEM_CELLS:-$(all_cells)}; do
+		case $1 in
+		tcp)	echo "$1 $CELL $(tcp_row)" ;;
+		*)	echo "$1 $CELL $(verbs_row)" ;;
+		esac | tee -a $ROWS | sed 's/^/# /'
+	done
+}
+
+# sroce, rxe and TCP of a cell in one line
+table()
+{
+	awk '
+	{ if (!seen[$2]++) order[++n] = $2
+	  row[$1, $2] = sprintf("%7s %7s %7s %7s", $3, $4, $5, $6) }
+	END {
+		printf "%-26s|%-32s|%-32s| %s\n", "", " sroce", " rdma_rxe", "TCP"
+		h = sprintf("%7s %7s %7s %7s", "WRITE", "READ", "SEND", "FADD")
+		printf "%-26s|%32s|%32s|\n", "MB/s; FETCH_ADD: k/s", h, h
+		for (i = 1; i <= n; i++)
+			printf "%-26s|%32s|%32s|%s\n", order[i],
+				row["sroce", order[i]], row["rxe", order[i]],
+				row["tcp", order[i]]
+	}' $ROWS
+}
+
+rc=0
+[ "${NETEM_MATRIX:-}" = no ] || NETEM=all "$DIR/netem.test.sh" || rc=1
+rmmod sroce 2>/dev/null
+NS_A=none NS_B=none FAULTS_A=$B_V0 FAULTS_B=$B_V1
+modprobe -a sch_netem ifb act_mirred cls_matchall cls_u32
+bench_topology 1500
+faults_up a $B_V0 && faults_up b $B_V1 || exit 1
+: >$ROWS
+for who in tcp sroce rxe; do measure_all $who; done
+table
+exit $rc
