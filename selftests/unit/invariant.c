@@ -94,7 +94,11 @@ static void next_packet(const struct sroce_qp *qp)
 
 	if (!sroce_qp_may_send(qp))
 		return;
-	if (req->next != qp->sq.prod && wqe->started) {
+	if (req->next != qp->sq.prod && wqe->started &&
+	    sroce_wqe_is_local(wqe)) {
+		/* done long ago, and stepped over when there is more to send */
+		CHECK_EQ(req->psn, wqe->first_psn);
+	} else if (req->next != qp->sq.prod && wqe->started) {
 		CHECK(sroce_psn_diff(req->psn, wqe->first_psn) >= 0);
 		CHECK(sroce_psn_diff(req->psn, wqe->last_psn) <= 0);
 	} else {
