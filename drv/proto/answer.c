@@ -337,6 +337,16 @@ static void refuse_read(struct sroce_qp *qp, u32 psn)
 	sroce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
+/*
+ * A response that was sent may have come: then the READ is complete, its memory
+ * may be gone by right, and nobody waits for the copy that was asked for. Who
+ * does wait has a timer.
+ */
+static bool was_sent(const struct sroce_res *res, u32 psn)
+{
+	return sroce_psn_diff(psn, res->first.psn) < 0;
+}
+
 /**
  * sroce_answer_run() - send what the responder has to say
  * @qp: the QP
@@ -360,8 +370,11 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 			send_atomic(qp, res);
 			a->psn = a->end;
 		} else if (!send_read(qp, res, a)) {
-			refuse_read(qp, a->psn);
-			break;
+			if (!again || !was_sent(res, a->psn)) {
+				refuse_read(qp, a->psn);
+				break;
+			}
+			a->psn = a->end;
 		}
 		if (a->psn != a->end)
 			continue;
