@@ -95,6 +95,12 @@ interop: vm-module
 coverage:
 	@tools/coverage.sh
 
+## check-debug: selftests on a kernel with KASAN, lockdep, fault injection, built once (TESTS=, KMEMLEAK=on)
+check-debug:
+	@KERNEL=debug CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
+		VMFLAGS='--env TEST_TIMEOUT=2700 --append kmemleak=$(or $(KMEMLEAK),off) $(VMFLAGS)' \
+		tools/check.sh $(or $(TESTS),verbs stock links chaos nomem)
+
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module
 	@$(VM) --interactive $(VMENV) -- tools/shell.sh

@@ -15,10 +15,16 @@ kernel_headers_package()
 }
 
 # The newest release of series $1 whose headers are installed, e.g.
-# 6.1.0-56-amd64; fails when there is none.
+# 6.1.0-56-amd64; fails when there is none. The series "debug" is what
+# tools/debug-kernel.sh has built.
 kernel_release()
 {
 	local dir
+	if [ "$1" = debug ]; then
+		cat "$(kernel_headers debug)/include/config/kernel.release" \
+			2>/dev/null
+		return
+	fi
 	dir=$(find /usr/src -maxdepth 1 -name "linux-headers-$1.*-amd64" \
 		! -name '*-rt-*' ! -name '*-cloud-*' 2>/dev/null |
 		sort -V | tail -n 1)
@@ -30,6 +36,10 @@ kernel_release()
 kernel_headers()
 {
 	local rel
+	if [ "$1" = debug ]; then
+		echo "$SROCE_CACHE/debug-kernel/build"
+		return
+	fi
 	rel=$(kernel_release "$1") || return 1
 	echo "/usr/src/linux-headers-$rel"
 }

@@ -2,7 +2,7 @@
 # Install what building and testing needs and is missing; unpack the kernel
 # image the VM boots. Says nothing, and takes no time, when all is there.
 #
-# usage: tools/setup.sh [--kernel 6.1|6.12]...
+# usage: tools/setup.sh [--kernel 6.1|6.12|debug]...
 #
 # The kernel *image* is not installed: that would write to /boot and build
 # an initrd on the user's machine for a kernel that only ever runs in a VM.
@@ -182,6 +182,10 @@ fetch_image()	# series
 # installed long ago may have lost their image: take newer headers then.
 setup_kernel()	# series
 {
+	if [ "$1" = debug ]; then
+		"$SROCE_ROOT/tools/debug-kernel.sh"
+		return
+	fi
 	kernel_release "$1" >/dev/null || install_headers "$1"
 	fetch_image "$1" && return
 	say "the image that matches the installed $1 headers is gone, upgrading"

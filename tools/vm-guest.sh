@@ -138,6 +138,24 @@ delete_links()
 	done
 }
 
+# What nobody points to any more, of what the module has allocated, or what has
+# been unloaded since. New memory counts after 5 s; twice, because what changed
+# since the last scan does not.
+leaks()
+{
+	local file=/sys/kernel/debug/kmemleak
+	if [ ! -e $file ] || grep -q kmemleak=off /proc/cmdline; then
+		return
+	fi
+	sleep 6
+	bounded 900 sh -c "echo scan >$file && echo scan >$file" ||
+		fail "kmemleak takes too long"
+	cat $file >"$ME/kmemleak"
+	grep -qE '\[sroce\]|\] 0xffffffff' "$ME/kmemleak" || return 0
+	fail "kmemleak: $(grep -c ^unreferenced "$ME/kmemleak") objects"
+	cat "$ME/kmemleak" >/dev/kmsg
+}
+
 unload()
 {
 	local try rc
@@ -165,6 +183,7 @@ cleanup()
 	kill_rest KILL
 	[ -z "${CAT:-}" ] || wait_for 10 "$CAT"
 	delete_links
+	leaks
 	unload
 	# Deleted namespaces go away in a work queue, and a netdev reference
 	# that was leaked shows up there, after ten seconds of waiting.

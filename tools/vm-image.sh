@@ -77,6 +77,7 @@ make_initramfs()	# kernel-dir release
 	find "$SROCE_CACHE" -maxdepth 1 -name "initramfs-$2*.cpio" -mtime +1 -delete
 	tmp=$(mktemp -d "$SROCE_CACHE/initramfs.XXXXXX")
 	mkdir -p "$tmp"/{bin,dev,proc,sys,modules}
+	: >"$tmp/modules/order"
 	cp /bin/busybox "$tmp/bin/"
 	cp "$SROCE_ROOT/tools/vm-init" "$tmp/init"
 	chmod 755 "$tmp/init"

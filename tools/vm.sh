@@ -5,7 +5,7 @@
 # the command does can stay behind.
 #
 # usage: tools/vm.sh [options] -- command [argument...]
-#   --kernel 6.1|6.12   kernel series (tools/setup.sh has fetched it)  [6.1]
+#   --kernel 6.1|6.12|debug  kernel series (tools/setup.sh has it)  [6.1]
 #   --cpus N            virtual CPUs                                   [2]
 #   --mem M             memory, as QEMU takes it                       [4G]
 #   --timeout S         limit for the command                          [600]
