@@ -194,7 +194,8 @@ goodput_bars()
 			measure $f || { not_ok "goodput with $f" \
 				"$(cat $PEERS_OUT)"; return; }
 		done
-		! bars_hold || break
+		# the first one is not what the machine can do
+		[ $i -eq 0 ] || ! bars_hold || break
 	done
 	bar "1 MiB WRITE at 1 % loss, at least 60 %" write loss1 60
 	bar "1 MiB WRITE at 5 % loss, at least 25 %" write loss5 25
