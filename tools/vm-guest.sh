@@ -209,5 +209,7 @@ note "all is cleaned up"
 dmesg >"$ME/dmesg"
 touch "$ME/done"
 sync
+# Nothing can be loaded any more once the power goes, and PID 1 must not end.
+sleep 1000 &
 echo o >/proc/sysrq-trigger
-sleep 1000
+wait
