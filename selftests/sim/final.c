@@ -332,7 +332,7 @@ static void check_thrift(struct world *w)
 	for (i = 0; i < w->n; i++)
 		again += sim_count(w->host[i].h, SROCE_CNT_RETRANSMIT);
 	/* where much is lost, what is sent again is so, too */
-	if (again > (n < 5 ? 4 * n + 8 : 16 * n + 64))
+	if (again > (n < 5 ? 4 * n + 8 : 40 * n))
 		t_fail("final", 14, "%u packets were lost, and %llu sent again",
 		       n, again);
 }

@@ -8,6 +8,18 @@ static u64 ack_timeout(const struct world *w)
 	return 4096ULL << w->sc->cfg.timeout;
 }
 
+/* Responses that wait for one that lacks: a new one is a sign of life. */
+static u32 responses(const struct sroce_req *req)
+{
+	u32 i, n = 0;
+
+	if (req->una == req->acked)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(req->got); i++)
+		n += __builtin_popcountl(req->got[i]);
+	return n;
+}
+
 /**
  * pulse_start() - a requester starts, with all retries left
  * @w: the world
@@ -19,7 +31,7 @@ void pulse_start(struct world *w, struct host_run *hr)
 
 	hr->pulse = (struct pulse){
 		.when = w->s->now, .since = w->s->now, .acked = req->acked,
-		.una = req->una,
+		.una = req->una, .came = responses(req),
 		.timeouts = sim_count(hr->h, SROCE_CNT_TIMEOUT),
 		.rnrs = sim_count(hr->h, SROCE_CNT_RNR_RCVD),
 		.waiting = req->rnr_wait,
@@ -42,7 +54,8 @@ static bool moved(const struct host_run *hr)
 	const struct sroce_req *req = &hr->h->qp.req;
 	const struct pulse *p = &hr->pulse;
 
-	return p->acked != req->acked || p->una != req->una;
+	return p->acked != req->acked || p->una != req->una ||
+	       p->came != responses(req);
 }
 
 static bool waits(const struct host_run *hr)

@@ -68,6 +68,7 @@ struct pulse {
 	u64		when;		/* something came, or was tried */
 	u64		since;		/* the oldest packet is the oldest */
 	u32		acked, una;
+	u32		came;		/* responses beyond the one that lacks */
 	u64		timeouts, rnrs;	/* counted so far */
 	u32		tries, waits;	/* since there was progress */
 	u64		sent;		/* packets, and in vain */
