@@ -46,12 +46,15 @@ fail_case()
 # What a test left behind must not fail the next one.
 tidy()
 {
-	local dev ns
+	local dev ns link
 	for dev in /sys/class/infiniband/*; do
 		[ ! -e "$dev" ] || rdma link delete "${dev##*/}"
 	done
 	for ns in /run/netns/*; do
 		[ ! -e "$ns" ] || ip netns delete "${ns##*/}"
+	done
+	for link in /sys/devices/virtual/net/*; do
+		[ "${link##*/}" = lo ] || ip link delete "${link##*/}"
 	done
 } 2>/dev/null
 
