@@ -278,8 +278,10 @@ int sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
 		end = min(pc->len, off + len);
 		while (off < end) {
 			u32 n = end - off;
+			const void *from;
 
-			memcpy(to, sroce_mr_span(pc->mr, pc->iova + off, &n), n);
+			from = sroce_mr_span(pc->mr, pc->iova + off, &n);
+			memcpy(to, from, n);
 			to += n;
 			off += n;
 			len -= n;

@@ -163,6 +163,7 @@ void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel)
 	parcel->pkt.dgid = qp->av.dgid;
 	s->pieces += parcel->n;
 	sroce_count(qp, SROCE_CNT_LOCAL_PACKETS);
+	h->counters.c[SROCE_CNT_LOCAL_BYTES] += parcel->pkt.payload_len;
 	*h->txq_tail = p;
 	h->txq_tail = &p->next;
 }
