@@ -188,8 +188,11 @@ static void choose_faults(struct maker *m)
 		break;
 	case SC_BACKN:
 	case SC_SMALL:
-	case SC_LONG:
 		f->drop = rate(m);
+		break;
+	case SC_LONG:
+		/* each hole is asked for again, and answered by a burst */
+		f->drop = rate(m) / 100;
 		break;
 	case SC_MESS:
 		be_messy(m, f);
