@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 }
 
 PASSED=0 FAILED=0 SKIPPED=0 N=0
-LIMIT=${TEST_TIMEOUT:-900}
+LIMIT=${TEST_TIMEOUT:-$((600 + 300 * ${ROUNDS:-1}))}
 
 # Pass a test's TAP on with its name in front and one numbering for all; other
 # lines become diagnostics. Leaves the counts of this test in T_*.
