@@ -84,6 +84,8 @@ enum sroce_habit {
  * @to: one past the last of them; equal to @from if there are none
  * @last: one past the packets sent again of late
  * @n: packets of the newest repair
+ * @gap: the newest gap that was to be repaired
+ * @gaps: how many in a row were near each other
  * @due: one past the newest response that has come or was asked for again
  * @asked: responses asked for by the newest probe
  * @asked_end: one past the last of them
@@ -99,6 +101,8 @@ struct sroce_repair {
 	u32			to;
 	u32			last;
 	u32			n;
+	u32			gap;
+	u32			gaps;
 	u32			due;
 	u32			asked;
 	u32			asked_end;

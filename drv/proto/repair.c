@@ -17,6 +17,10 @@
 
 /* More packets than this in a row are as well sent by going back. */
 #define REPAIR_MAX	8
+/* Gaps nearer to each other than this many packets are dense, */
+#define DENSE		64
+/* if there were so many of them in a row. */
+#define DENSE_GAPS	4
 /* Probes until the acknowledge timer fires, ever less often */
 #define PROBES_MAX	10
 
@@ -55,15 +59,31 @@ static void resend(struct sroce_qp *qp, u32 n)
 	rp->last = rp->to;
 }
 
+/* How far behind the last gap this one is, if some have been near each other */
+static u32 gap_distance(struct sroce_qp *qp)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+	s32 d = sroce_psn_diff(qp->req.acked, rp->gap);
+
+	rp->gap = qp->req.acked;
+	rp->gaps = d > 0 && d < DENSE ? rp->gaps + 1 : 0;
+	return rp->gaps >= DENSE_GAPS ? d : DENSE;
+}
+
 /*
  * How many packets to send again: one more, right behind those that were sent
- * again and came, says that there will be others.
+ * again and came, says that there will be others. Where gaps are dense the next
+ * is near, too, and what is sent in vain costs less than a round trip for each.
  */
-static u32 repair_size(const struct sroce_qp *qp)
+static u32 repair_size(struct sroce_qp *qp)
 {
 	const struct sroce_repair *rp = &qp->req.repair;
+	u32 d = gap_distance(qp);
 
-	return rp->n && rp->last == qp->req.acked ? 2 * rp->n : 1;
+	if (rp->n && rp->last == qp->req.acked)
+		return 2 * rp->n;
+	return rp->habit == SROCE_HABIT_KEEPS && d < DENSE ?
+	       min_t(u32, d, 2 * REPAIR_MAX) : 1;
 }
 
 /* A peer that keeps what follows has no use for more than the hole. */
@@ -80,7 +100,7 @@ void sroce_repair_gap(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
 	s32 resent = sroce_psn_diff(rp->last, qp->req.acked);
-	u32 n = repair_size(qp);
+	u32 n;
 
 	if (rp->tried)
 		return;
@@ -88,6 +108,7 @@ void sroce_repair_gap(struct sroce_qp *qp)
 	if (rp->habit == SROCE_HABIT_KEEPS && resent > 0)
 		return;
 	rp->tried = true;
+	n = repair_size(qp);
 	if (rp->habit == SROCE_HABIT_DROPS || too_many(rp, n)) {
 		go_back(qp);
 		rp->rewound = true;

@@ -541,6 +541,7 @@ void sroce_req_set_psn(struct sroce_qp *qp, u32 psn)
 	req->repair.from = psn;
 	req->repair.to = psn;
 	req->repair.n = 0;
+	req->repair.gaps = 0;
 	req->repair.asked = 0;
 }
 
