@@ -97,7 +97,7 @@ table()
 }
 
 rc=0
-[ "${NETEM_MATRIX:-}" = no ] || NETEM=all "$DIR/netem.test.sh" || rc=1
+[ "${NETEM_MATRIX:-}" = no ] || NETEM=all NETEM_BARS=100 "$DIR/netem.test.sh" || rc=1
 rmmod sroce 2>/dev/null
 NS_A=none NS_B=none FAULTS_A=$B_V0 FAULTS_B=$B_V1
 modprobe -a sch_netem ifb act_mirred cls_matchall cls_u32
