@@ -9,6 +9,7 @@
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/mm.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
 #include "dev.h"
@@ -139,6 +140,27 @@ static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
 	return skb;
 }
 
+/* Packets of all QPs may be kept in this part of the host's memory. */
+#define KEPT_SHARE	64
+
+static atomic_long_t kept;
+
+/* Peers with many QPs decide how much is kept, and no socket accounts for it. */
+static bool charge(const struct sk_buff *skb)
+{
+	long max = (totalram_pages() / KEPT_SHARE) << PAGE_SHIFT;
+
+	if (atomic_long_add_return(skb->truesize, &kept) <= max)
+		return true;
+	atomic_long_sub(skb->truesize, &kept);
+	return false;
+}
+
+static void uncharge(const struct sk_buff *skb)
+{
+	atomic_long_sub(skb->truesize, &kept);
+}
+
 /**
  * sroce_pkt_hold() - keep what a packet reads its payload from
  * @pkt: the packet
@@ -148,19 +170,23 @@ static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
 bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
+	bool cut = skb_is_gso(skb);
 
-	if (skb_is_gso(skb)) {
-		skb = cut_out(pkt);
-		if (!skb)
-			return false;
+	skb = cut ? cut_out(pkt) : skb_get(skb);
+	if (!skb)
+		return false;
+	if (!charge(skb)) {
+		consume_skb(skb);
+		return false;
+	}
+	if (cut) {
 		pkt->carrier = skb;
 		pkt->carrier_off = 0;
 		pkt->flat = skb->data;
-		return true;
+	} else {
+		/* the route may be borrowed for the burst only */
+		skb_dst_drop(skb);
 	}
-	skb_get(skb);
-	/* the route may be borrowed for the burst only */
-	skb_dst_drop(skb);
 	return true;
 }
 
@@ -170,7 +196,10 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
  */
 void sroce_pkt_release(const struct sroce_pkt *pkt)
 {
-	consume_skb((struct sk_buff *)pkt->carrier);
+	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
+
+	uncharge(skb);
+	consume_skb(skb);
 }
 
 static struct sroce_qp_host *find_gsi(struct sroce_net *sn,
