@@ -116,8 +116,10 @@ static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
  */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 {
-	if (pkt->local)
-		return sroce_parcel_copy(pkt->carrier, off, to, len);
+	if (pkt->local) {
+		sroce_parcel_copy(pkt->carrier, off, to, len);
+		return 0;
+	}
 	off += pkt->op->hdr_len;
 	if (pkt->flat) {
 		memcpy(to, pkt->flat + off, len);

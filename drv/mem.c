@@ -312,14 +312,15 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 static int add_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct sroce_mr *mr = to_smr(ibmr);
-	struct sroce_extent *last = &mr->next[mr->next_nr - 1];
+	struct sroce_extent *last = mr->next_nr ? &mr->next[mr->next_nr - 1] :
+						  NULL;
 	u64 off = (u64)mr->pages * ibmr->page_size;
 	u8 *at = (u8 *)(uintptr_t)addr;
 
 	if (mr->pages == mr->max_pages)
 		return -ENOMEM;
 	mr->pages++;
-	if (mr->next_nr && last->addr + (off - last->off) == at)
+	if (last && last->addr + (off - last->off) == at)
 		return 0;
 	mr->next[mr->next_nr].off = off;
 	mr->next[mr->next_nr].addr = at;

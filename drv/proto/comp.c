@@ -241,23 +241,6 @@ static int place_span(void *span, u32 len, void *arg)
 	return ret;
 }
 
-/* The work request that has this PSN, if it was started */
-static struct sroce_wqe *wqe_of(struct sroce_qp *qp, u32 psn)
-{
-	struct sroce_sq *sq = &qp->sq;
-	u32 i;
-
-	for (i = sq->cons; i != sq->prod; i = sroce_sq_next(sq, i)) {
-		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
-
-		if (!wqe->started)
-			return NULL;
-		if (sroce_psn_diff(psn, wqe->last_psn) <= 0)
-			return wqe;
-	}
-	return NULL;
-}
-
 /* Positive acknowledge in the AETH that READ and atomic responses carry */
 static bool aeth_positive(const struct sroce_pkt *pkt)
 {
@@ -275,15 +258,6 @@ static int place_read(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 				 pkt->payload_len, place_span, &pl);
 }
 
-static int put_orig(void *span, u32 len, void *arg)
-{
-	u8 **from = arg;
-
-	memcpy(span, *from, len);
-	*from += len;
-	return 0;
-}
-
 static int place_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			const struct sroce_wqe *wqe)
 {
@@ -291,7 +265,7 @@ static int place_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	u8 *from = (u8 *)&orig;
 
 	return sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, sizeof(orig),
-				 put_orig, &from);
+				 sroce_span_put, &from);
 }
 
 /* One past the PSNs of a response */
@@ -371,7 +345,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 
 static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	struct sroce_wqe *wqe = wqe_of(qp, pkt->psn);
+	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->sq.cons, pkt->psn);
 	bool atomic = pkt->op->flags & SROCE_ATOMIC;
 
 	if (!wqe || !sroce_wqe_responds(wqe) || !aeth_positive(pkt) ||

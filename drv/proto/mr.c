@@ -3,6 +3,7 @@
 
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include "env.h"
 
 /* What a key names, if it works; held until sroce_mr_put() */
@@ -130,6 +131,40 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 	end = i + 1 < mr->nr ? mr->ext[i + 1].off : mr->length;
 	*len = min_t(u64, *len, end - off);
 	return mr->ext[i].addr + (off - mr->ext[i].off);
+}
+
+/**
+ * sroce_span_get() - for sroce_mr_walk(): copy the bytes out
+ * @span: where they are
+ * @len: how many
+ * @arg: u8 **, where they go; moves on
+ *
+ * Return: 0
+ */
+int sroce_span_get(void *span, u32 len, void *arg)
+{
+	u8 **to = arg;
+
+	memcpy(*to, span, len);
+	*to += len;
+	return 0;
+}
+
+/**
+ * sroce_span_put() - for sroce_mr_walk(): copy bytes in
+ * @span: where they go
+ * @len: how many
+ * @arg: u8 **, where they are; moves on
+ *
+ * Return: 0
+ */
+int sroce_span_put(void *span, u32 len, void *arg)
+{
+	u8 **from = arg;
+
+	memcpy(span, *from, len);
+	*from += len;
+	return 0;
 }
 
 /**

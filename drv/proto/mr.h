@@ -103,11 +103,6 @@ static inline bool sroce_mr_is_window(const struct sroce_mr *mr)
 	return mr->kind >= SROCE_MW_1;
 }
 
-enum sroce_copy_dir {
-	SROCE_FROM_MR,
-	SROCE_TO_MR,
-};
-
 struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access);
@@ -116,6 +111,8 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 
 /* Where the bytes come from or go to on the other side of a copy. */
 typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
+int sroce_span_get(void *span, u32 len, void *arg);
+int sroce_span_put(void *span, u32 len, void *arg);
 int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len,
 		  sroce_span_fn fn, void *arg);
 

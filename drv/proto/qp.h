@@ -396,6 +396,7 @@ void sroce_rq_flush(struct sroce_qp *qp);
 bool sroce_req_run(struct sroce_qp *qp, u32 budget);
 void sroce_req_set_psn(struct sroce_qp *qp, u32 psn);
 void sroce_req_seek(struct sroce_qp *qp, u32 psn);
+struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn);
 void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end);
 void sroce_req_forget(struct sroce_qp *qp);

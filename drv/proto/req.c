@@ -116,20 +116,33 @@ static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	}
 }
 
-static struct sroce_wqe *unacked_wqe(struct sroce_qp *qp, u32 psn)
+/* Index of the work request that has a PSN, or of the first not started */
+static u32 seek(const struct sroce_sq *sq, u32 i, u32 psn)
 {
-	struct sroce_sq *sq = &qp->sq;
-	u32 i;
+	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
 
-	for (i = qp->req.passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
-		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
-
-		if (!wqe->started)
+		if (!wqe->started || sroce_psn_diff(psn, wqe->last_psn) <= 0)
 			break;
-		if (sroce_psn_diff(psn, wqe->last_psn) <= 0)
-			return wqe;
 	}
-	return NULL;
+	return i;
+}
+
+/**
+ * sroce_req_wqe() - the work request that has a PSN, if it was started
+ * @qp: the QP
+ * @from: index of the work request to look from
+ * @psn: the PSN
+ */
+struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn)
+{
+	u32 i = seek(&qp->sq, from, psn);
+	struct sroce_wqe *wqe;
+
+	if (i == qp->sq.prod)
+		return NULL;
+	wqe = sroce_sq_wqe(&qp->sq, i);
+	return wqe->started ? wqe : NULL;
 }
 
 /*
@@ -140,7 +153,7 @@ static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	struct sroce_req *req = &qp->req;
 	u32 prev = sroce_psn_add(wqe->first_psn, -1);
-	const struct sroce_wqe *before = unacked_wqe(qp, prev);
+	const struct sroce_wqe *before = sroce_req_wqe(qp, qp->req.passed, prev);
 
 	if (sroce_psn_diff(prev, req->acked) < 0 || !before ||
 	    sroce_wqe_responds(before))
@@ -398,7 +411,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 static void send_repair(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
-	struct sroce_wqe *wqe = unacked_wqe(qp, rp->from);
+	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, rp->from);
 	struct sroce_room room;
 	struct sroce_pkt pkt;
 
@@ -512,16 +525,9 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 void sroce_req_seek(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_req *req = &qp->req;
-	u32 i;
 
 	req->psn = psn;
-	for (i = req->passed; i != qp->sq.prod; i = sroce_sq_next(&qp->sq, i)) {
-		const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, i);
-
-		if (!wqe->started || sroce_psn_diff(psn, wqe->last_psn) <= 0)
-			break;
-	}
-	req->next = i;
+	req->next = seek(&qp->sq, req->passed, psn);
 }
 
 /**

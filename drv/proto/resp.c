@@ -277,28 +277,15 @@ static int place_span(void *span, u32 len, void *arg)
 	return ret;
 }
 
-struct grh {
-	const u8	*from;
-};
-
-static int place_grh(void *span, u32 len, void *arg)
-{
-	struct grh *g = arg;
-
-	memcpy(span, g->from, len);
-	g->from += len;
-	return 0;
-}
-
 /* The 40 bytes before a datagram: an IPv4 header stands in the last 20. */
 static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u8 buf[SROCE_GRH_LEN] = {};
-	struct grh g = { .from = buf };
+	u8 *from = buf;
 
 	memcpy(buf + SROCE_GRH_LEN - pkt->l3_len, pkt->l3, pkt->l3_len);
 	return sroce_sge_scatter(qp, qp->resp.wqe.sge, qp->resp.wqe.num_sge, 0,
-				 SROCE_GRH_LEN, place_grh, &g);
+				 SROCE_GRH_LEN, sroce_span_put, &from);
 }
 
 static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)

@@ -171,15 +171,6 @@ int sroce_room_wqe(struct sroce_qp *qp, struct sroce_av *av,
 	return ret;
 }
 
-static int collect(void *span, u32 len, void *arg)
-{
-	u8 **to = arg;
-
-	memcpy(*to, span, len);
-	*to += len;
-	return 0;
-}
-
 static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
 {
 	struct sroce_mr *mr;
@@ -190,7 +181,7 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
 	mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return -EFAULT;
-	ret = sroce_mr_walk(mr, va, len, collect, &to);
+	ret = sroce_mr_walk(mr, va, len, sroce_span_get, &to);
 	sroce_mr_put(mr);
 	return ret;
 }
@@ -258,17 +249,15 @@ void sroce_room_seal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  * @off: first byte
  * @to: where to
  * @len: how many; the payload has them
- *
- * Return: 0
  */
-int sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
-		      u32 len)
+void sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
+		       u32 len)
 {
 	const struct sroce_piece *pc = parcel->piece;
 
 	if (parcel->copied) {
 		memcpy(to, parcel->data + off, len);
-		return 0;
+		return;
 	}
 	for (; len; pc++, off = 0) {
 		u32 end;
@@ -287,7 +276,6 @@ int sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
 			len -= n;
 		}
 	}
-	return 0;
 }
 
 /**

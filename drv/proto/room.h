@@ -75,8 +75,8 @@ int sroce_room_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 void sroce_room_seal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     struct sroce_room *room);
 
-int sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
-		      u32 len);
+void sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
+		       u32 len);
 void sroce_parcel_free(struct sroce_parcel *parcel);
 
 #endif /* SROCE_ROOM_H */

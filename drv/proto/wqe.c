@@ -218,19 +218,6 @@ bool sroce_rq_fetch(struct sroce_rq *rq, struct sroce_rwqe *to)
 	return true;
 }
 
-struct gather {
-	u8	*to;
-};
-
-static int gather_span(void *span, u32 len, void *arg)
-{
-	struct gather *g = arg;
-
-	memcpy(g->to, span, len);
-	g->to += len;
-	return 0;
-}
-
 static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 		    u32 len, int access, sroce_span_fn fn, void *arg)
 {
@@ -279,14 +266,12 @@ static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len)
 {
-	struct gather g = { .to = to };
-
 	if (wqe->flags & IB_SEND_INLINE) {
 		memcpy(to, wqe->data + off, len);
 		return 0;
 	}
 	return walk_sges(qp, wqe->sge, wqe->num_sge, off, len, 0,
-			 gather_span, &g);
+			 sroce_span_get, &to);
 }
 
 /**

@@ -174,8 +174,10 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	u64 from = (u64)pkt->carrier_off + pkt->op->hdr_len + off;
 
 	CHECK((u64)off + len <= pkt->payload_len);
-	if (pkt->local)
-		return sroce_parcel_copy(pkt->carrier, off, to, len);
+	if (pkt->local) {
+		sroce_parcel_copy(pkt->carrier, off, to, len);
+		return 0;
+	}
 	if (from + len > p->len || p->from->sim->copy_fails)
 		return -EFAULT;
 	memcpy(to, p->data + from, len);
