@@ -214,23 +214,23 @@ err:
 	return ret;
 }
 
-/* Replay memory for as many READs and atomics as the peer may have out. */
+/*
+ * Replay memory for as many READs and atomics as the peer may have out; what
+ * answers are owed for already has to stay.
+ */
 static int resize_res(struct sroce_qp *qp, u32 n)
 {
 	struct sroce_res *res = NULL, *old;
 
+	if (sroce_qp_may_receive(qp))
+		n = max(n, qp->resp.nres);
 	if (n) {
 		res = kcalloc(n, sizeof(*res), GFP_KERNEL_ACCOUNT);
 		if (!res)
 			return -ENOMEM;
 	}
 	spin_lock_bh(&qp->lock);
-	old = qp->resp.res;
-	qp->resp.res = res;
-	qp->resp.nres = n;
-	qp->resp.head = 0;
-	qp->resp.fifo.n = 0;
-	qp->resp.replays.n = 0;
+	old = sroce_answer_resize(qp, res, n);
 	spin_unlock_bh(&qp->lock);
 	kfree(old);
 	return 0;

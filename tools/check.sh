@@ -83,6 +83,7 @@ main()
 			tap "fuzzing" make -s -C selftests/fuzz check
 		[ ! -e selftests/sim/Makefile ] || {
 			tap "simulation" make -s -C selftests/sim check
+			tap "goodput" make -s -C selftests/sim goodput-check
 			tap "planted bugs" make -s -C selftests/sim planted
 		}
 		# with machines that have to fail, if asked for by name

@@ -43,10 +43,24 @@ static void end_first(struct sroce_resp *resp, struct sroce_res *res)
 	res->answered = true;
 }
 
-static void end_replay(struct sroce_resp *resp, struct sroce_res *res)
+/* Nothing of an entry is to be answered again any more. */
+static void end_replays(struct sroce_resp *resp, u8 idx)
 {
-	fifo_del(&resp->replays, idx_of(resp, res));
-	res->again = false;
+	struct sroce_replays *r = &resp->replays;
+	u32 i, n = 0;
+
+	for (i = 0; i < r->n; i++)
+		if (r->q[i].idx != idx)
+			r->q[n++] = r->q[i];
+	r->n = n;
+}
+
+static void end_replay(struct sroce_resp *resp)
+{
+	struct sroce_replays *r = &resp->replays;
+
+	r->n--;
+	memmove(r->q, r->q + 1, r->n * sizeof(*r->q));
 }
 
 /**
@@ -59,8 +73,37 @@ void sroce_answer_forget(struct sroce_qp *qp)
 
 	while (resp->fifo.n)
 		end_first(resp, &resp->res[resp->fifo.idx[0]]);
-	while (resp->replays.n)
-		end_replay(resp, &resp->res[resp->replays.idx[0]]);
+	resp->replays.n = 0;
+}
+
+/**
+ * sroce_answer_resize() - remember another number of READs and atomics
+ * @qp: the QP
+ * @res: zeroed entries
+ * @n: how many; while the QP receives not fewer than before
+ *
+ * Return: the entries so far, for the caller to free. The newest are kept.
+ */
+struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res,
+				      u32 n)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u32 i, had = resp->nres, keep = min(n, had);
+	struct sroce_res *old = resp->res;
+
+	if (keep != had)
+		sroce_answer_forget(qp);
+	for (i = 0; i < keep; i++)
+		res[i] = old[(resp->head + had - keep + i) % had];
+	for (i = 0; i < resp->fifo.n; i++)
+		resp->fifo.idx[i] = (resp->fifo.idx[i] + had - resp->head) % had;
+	for (i = 0; i < resp->replays.n; i++)
+		resp->replays.q[i].idx = (resp->replays.q[i].idx + had -
+					  resp->head) % had;
+	resp->res = res;
+	resp->nres = n;
+	resp->head = n ? keep % n : 0;
+	return old;
 }
 
 /**
@@ -81,8 +124,7 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp)
 	if (res->queued)
 		return NULL;
 	/* It asks for more than it may have outstanding, so it has this. */
-	if (res->again)
-		end_replay(resp, res);
+	end_replays(resp, resp->head);
 	resp->head = (resp->head + 1) % resp->nres;
 	memset(res, 0, sizeof(*res));
 	res->valid = true;
@@ -102,14 +144,43 @@ void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res)
 	fifo_add(&qp->resp.fifo, idx_of(&qp->resp, res));
 }
 
-/* Responses from @psn to @end once more, before all others */
-static void replay(struct sroce_qp *qp, struct sroce_res *res, u32 psn, u32 end)
+/*
+ * Responses from @psn to @end once more, before all others. If too much was
+ * asked for already the requester will do so again.
+ */
+static void replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
+{
+	struct sroce_replays *r = &resp->replays;
+	u32 i;
+
+	for (i = 0; i < r->n; i++) {
+		struct sroce_answer *a = &r->q[i].answer;
+
+		if (r->q[i].idx != idx || sroce_psn_diff(psn, a->end) > 0 ||
+		    sroce_psn_diff(a->psn, end) > 0)
+			continue;
+		if (sroce_psn_diff(end, a->end) > 0)
+			a->end = end;
+		if (sroce_psn_diff(psn, a->psn) < 0) {
+			a->psn = psn;
+			a->opened = false;
+		}
+		return;
+	}
+	if (i == SROCE_REPLAYS_MAX)
+		return;
+	r->q[i].idx = idx;
+	r->q[i].answer = (struct sroce_answer){ .psn = psn, .end = end };
+	r->n++;
+}
+
+/* What of it was not sent for the first time yet is not lost. */
+static void ask_again(struct sroce_qp *qp, struct sroce_res *res, u32 psn,
+		      u32 end)
 {
 	struct sroce_resp *resp = &qp->resp;
-	struct sroce_answer *a = &res->replay;
 
 	if (res->queued) {
-		/* not sent yet: nothing is lost */
 		if (sroce_psn_diff(psn, res->first.psn) >= 0)
 			return;
 		if (sroce_psn_diff(end, res->last_psn) > 0)
@@ -117,19 +188,7 @@ static void replay(struct sroce_qp *qp, struct sroce_res *res, u32 psn, u32 end)
 		else if (sroce_psn_diff(end, res->first.psn) > 0)
 			end = res->first.psn;
 	}
-	if (res->again) {
-		if (sroce_psn_diff(a->end, end) > 0)
-			end = a->end;
-		if (sroce_psn_diff(a->psn, psn) < 0)
-			psn = a->psn;
-		a->opened = a->opened && psn == a->psn;
-	} else {
-		res->again = true;
-		a->opened = false;
-		fifo_add(&resp->replays, idx_of(resp, res));
-	}
-	a->psn = psn;
-	a->end = end;
+	replay(resp, idx_of(resp, res), psn, end);
 }
 
 /* The newest first: an old one may have had the same PSN, 2^24 packets ago. */
@@ -185,7 +244,7 @@ bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_READ_REPLAY);
 		psns = sroce_psn_count(pkt->length, qp->mtu);
 	}
-	replay(qp, res, pkt->psn, sroce_psn_add(pkt->psn, psns));
+	ask_again(qp, res, pkt->psn, sroce_psn_add(pkt->psn, psns));
 	return true;
 }
 
@@ -360,9 +419,10 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 
 	while (resp->replays.n || resp->fifo.n) {
 		bool again = resp->replays.n;
-		u8 idx = again ? resp->replays.idx[0] : resp->fifo.idx[0];
+		u8 idx = again ? resp->replays.q[0].idx : resp->fifo.idx[0];
 		struct sroce_res *res = &resp->res[idx];
-		struct sroce_answer *a = again ? &res->replay : &res->first;
+		struct sroce_answer *a = again ? &resp->replays.q[0].answer :
+						 &res->first;
 
 		if (!budget-- || qp->burst >= SROCE_BURST_BYTES)
 			return true;
@@ -379,7 +439,7 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 		if (a->psn != a->end)
 			continue;
 		if (again)
-			end_replay(resp, res);
+			end_replay(resp);
 		else
 			end_first(resp, res);
 	}

@@ -178,8 +178,10 @@ static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	/* within a READ it means nothing */
 	if (qp->req.acked == before)
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
-	sroce_repair_responses(qp, qp->req.acked);
+	sroce_reread_until(qp, qp->req.acked);
 	sroce_comp_settle(qp);
+	if (qp->req.acked != before && sroce_qp_may_send(qp))
+		sroce_repair_passed(qp);
 }
 
 /* The PSN is the oldest one not executed; what came before is acknowledged. */
@@ -196,7 +198,7 @@ static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	owed = qp->req.acked;
 	if (sroce_psn_diff(pkt->psn, owed) < 0)
 		owed = pkt->psn;
-	sroce_repair_responses(qp, owed);
+	sroce_reread_until(qp, owed);
 	sroce_comp_settle(qp);
 	if (!sroce_qp_may_send(qp))
 		return;
@@ -320,7 +322,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	int ret;
 
 	advance(qp, sroce_psn_add(wqe->last_psn, 1), false);
-	sroce_repair_responses(qp, pkt->psn);
+	sroce_reread_until(qp, pkt->psn);
 	sroce_comp_settle(qp);
 	if (!sroce_qp_may_send(qp))
 		return;
@@ -338,9 +340,9 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		take_credits(qp, pkt);
 	mark(req, pkt->psn, end);
 	sroce_repair_alive(qp);
-	if (sroce_psn_diff(end, req->repair.due) > 0)
-		req->repair.due = end;
-	sroce_comp_settle(qp);
+	sroce_reread_came(qp, pkt->psn, end);
+	if (sroce_qp_may_send(qp))
+		sroce_comp_settle(qp);
 }
 
 static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)

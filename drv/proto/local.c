@@ -140,6 +140,7 @@ static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		 const struct sroce_bind *b)
 {
 	bool one = mw->kind == SROCE_MW_1, ok = false;
+	enum sroce_mr_state was = SROCE_MR_FREE;
 	struct sroce_mr *mr = NULL;
 
 	if (!sroce_mr_is_window(mw) || READ_ONCE(mw->key) != b->key ||
@@ -153,10 +154,17 @@ static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		if (!may_bind(mr, b) || !b->length)
 			goto out;
 	}
-	ok = sroce_mr_claim(mw, SROCE_MR_FREE) ||
-	     (one && sroce_mr_claim(mw, SROCE_MR_VALID));
+	if (!sroce_mr_claim(mw, was)) {
+		was = SROCE_MR_VALID;
+		if (!one || !sroce_mr_claim(mw, was))
+			goto out;
+	}
+	/* another QP may have been faster, and the key is a new one */
+	ok = mw->key == b->key;
 	if (ok)
 		rebind(qp, mw, mr, b);
+	else
+		sroce_mr_release(mw, was);
 out:
 	if (mr)
 		sroce_mr_put(mr);

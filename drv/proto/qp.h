@@ -23,6 +23,10 @@ struct sroce_qp_host;
 #define SROCE_WINDOW_MIN	256U
 #define SROCE_WINDOW_MAX	2048U
 /* Request packets kept after a gap, per QP */
+/* Packets sent again for a gap where gaps are dense, at least */
+#define SROCE_BURST_LEAST	8U
+/* Gaps count as no further from each other than so many packets. */
+#define SROCE_GAP_FAR		1024
 #define SROCE_STORE_MAX		SROCE_WINDOW_MAX
 /* Responses taken in after a gap, in PSNs from the oldest missing one */
 #define SROCE_READ_AHEAD	16384
@@ -83,10 +87,15 @@ enum sroce_habit {
  * @from: packets to send again, out of turn
  * @to: one past the last of them; equal to @from if there are none
  * @last: one past the packets sent again of late
+ * @copies: of the packet at @acked, to be sent behind them
+ * @told: the peer has reported the gap
+ * @fence: one past what was sent before the newest repair of a gap
  * @n: packets of the newest repair
  * @gap: the newest gap that was to be repaired
- * @gaps: how many in a row were near each other
- * @due: one past the newest response that has come or was asked for again
+ * @distance: mean of that of gaps from each other, in packets
+ * @burst: packets to send again where gaps are dense
+ * @tries_burst: just so many were sent now
+ * @doubt: gaps since @habit was found out
  * @asked: responses asked for by the newest probe
  * @asked_end: one past the last of them
  * @probes: probes sent since there was progress
@@ -100,20 +109,50 @@ struct sroce_repair {
 	u32			from;
 	u32			to;
 	u32			last;
+	u32			copies;
+	bool			told;
+	u32			fence;
 	u32			n;
 	u32			gap;
-	u32			gaps;
-	u32			due;
+	s32			distance;
+	u32			burst;
+	bool			tries_burst;
+	u32			doubt;
 	u32			asked;
 	u32			asked_end;
 	u32			probes;
 	u64			probe_at;
 };
 
+/* Responses from @psn to before @end, asked for again at @when */
+struct sroce_ask {
+	u32	psn;
+	u32	end;
+	u64	when;
+};
+
+/* Most ranges of responses that are asked for again at a time */
+#define SROCE_ASKS_MAX	64
+
+/**
+ * struct sroce_reread - responses that a requester has asked for again
+ * @due: one past the newest response that has come or was asked for
+ * @full: there was no room to ask for all of them
+ * @n: how many ranges are under way
+ * @ask: these, in the order in which they were asked for
+ */
+struct sroce_reread {
+	u32			due;
+	bool			full;
+	u32			n;
+	struct sroce_ask	ask[SROCE_ASKS_MAX];
+};
+
 /**
  * struct sroce_rtt - what the requester has learned about the path
  * @window: request packets that may be unacknowledged
  * @sampling: a sample is being taken
+ * @repair: by a packet that was sent again: no measure of the window
  * @psn: of the packet whose acknowledge ends the sample
  * @acked: req.acked when it was sent
  * @start: when it was sent, in ns
@@ -125,6 +164,7 @@ struct sroce_repair {
 struct sroce_rtt {
 	u32	window;
 	bool	sampling;
+	bool	repair;
 	u32	psn;
 	u32	acked;
 	u64	start;
@@ -158,6 +198,7 @@ struct sroce_rtt {
  * @doom: enum ib_wc_status of a request that was refused for good, or 0
  * @doom_psn: the PSN refused; the error waits until @una gets there
  * @repair: getting over losses
+ * @reread: getting over losses of responses
  * @rtt: the path
  * @got: responses from @una on that have come, by the low bits of the PSN
  */
@@ -183,6 +224,7 @@ struct sroce_req {
 	u8	doom;
 	u32	doom_psn;
 	struct sroce_repair	repair;
+	struct sroce_reread	reread;
 	struct sroce_rtt	rtt;
 	DECLARE_BITMAP(got, SROCE_READ_AHEAD);
 };
@@ -205,12 +247,10 @@ struct sroce_answer {
  * @atomic: which of the two
  * @write: an atomic that returns nothing: a READ response without data
  * @queued: @first is to be sent
- * @again: @replay is to be sent
  * @answered: all responses have been sent, at least once
  * @first_psn: PSN of the request
  * @last_psn: PSN of its last response
  * @first: the first answer
- * @replay: the answer to a duplicate
  * @va: address at @first_psn
  * @rkey: its key
  * @length: bytes from @va on
@@ -222,12 +262,10 @@ struct sroce_res {
 	bool	atomic;
 	bool	write;
 	bool	queued;
-	bool	again;
 	bool	answered;
 	u32	first_psn;
 	u32	last_psn;
 	struct sroce_answer first;
-	struct sroce_answer replay;
 	u64	va;
 	u32	rkey;
 	u32	length;
@@ -243,6 +281,22 @@ struct sroce_res {
 struct sroce_fifo {
 	u32	n;
 	u8	idx[SROCE_MAX_RD_ATOMIC];
+};
+
+/* Most ranges of answers that wait to be sent again */
+#define SROCE_REPLAYS_MAX	SROCE_ASKS_MAX
+
+/**
+ * struct sroce_replays - what was asked for again, in this order
+ * @n: how many
+ * @q: of which entry of sroce_resp.res, and what of it
+ */
+struct sroce_replays {
+	u32	n;
+	struct {
+		u8			idx;
+		struct sroce_answer	answer;
+	} q[SROCE_REPLAYS_MAX];
 };
 
 /**
@@ -266,7 +320,7 @@ struct sroce_fifo {
  * @nres: entries of @res in use, as many as max_dest_rd_atomic
  * @head: next entry of @res to use
  * @fifo: entries to be answered for the first time
- * @replays: entries to be answered again; they go first
+ * @replays: answers to be sent again; they go first
  * @res: READs and atomics for replay
  * @store: requests that came after a gap, by PSN
  * @stored: how many
@@ -292,7 +346,7 @@ struct sroce_resp {
 	u32			nres;
 	u32			head;
 	struct sroce_fifo	fifo;
-	struct sroce_fifo	replays;
+	struct sroce_replays	replays;
 	struct sroce_res	*res;
 	struct list_head	store;
 	u32			stored;
@@ -367,6 +421,7 @@ struct sroce_qp {
 	bool			comm_est;
 	bool			last_wqe;
 	u32			burst;
+	bool			tries_burst;
 	u32			duty;
 	u32			events;
 	u32			srq_events;
@@ -396,6 +451,7 @@ void sroce_rq_flush(struct sroce_qp *qp);
 bool sroce_req_run(struct sroce_qp *qp, u32 budget);
 void sroce_req_set_psn(struct sroce_qp *qp, u32 psn);
 void sroce_req_seek(struct sroce_qp *qp, u32 psn);
+u32 sroce_req_psn_after(struct sroce_qp *qp, u32 psn);
 struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn);
 void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end);
@@ -404,8 +460,12 @@ bool sroce_req_idle(const struct sroce_qp *qp);
 
 /* repair.c */
 void sroce_repair_gap(struct sroce_qp *qp);
+void sroce_repair_passed(struct sroce_qp *qp);
+void sroce_repair_took(struct sroce_qp *qp, u64 ns);
 void sroce_repair_acked(struct sroce_qp *qp, bool gap);
-void sroce_repair_responses(struct sroce_qp *qp, u32 end);
+void sroce_reread_until(struct sroce_qp *qp, u32 end);
+void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end);
+void sroce_reread_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n);
 void sroce_repair_progress(struct sroce_qp *qp);
 void sroce_repair_alive(struct sroce_qp *qp);
 void sroce_repair_watch(struct sroce_qp *qp);
@@ -416,6 +476,8 @@ void sroce_req_rnr_over(struct sroce_qp *qp);
 bool sroce_window_open(const struct sroce_qp *qp);
 void sroce_window_sent(struct sroce_qp *qp, u32 psn);
 void sroce_window_acked(struct sroce_qp *qp);
+void sroce_window_repaired(struct sroce_qp *qp);
+void sroce_window_reread(struct sroce_qp *qp, u64 ns);
 u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);
 
 /* comp.c */
@@ -439,6 +501,8 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget);
 void sroce_answer_ack(struct sroce_qp *qp, u32 psn);
 void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_answer_rnr(struct sroce_qp *qp);
+struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res,
+				      u32 n);
 struct sroce_res *sroce_answer_new(struct sroce_qp *qp);
 void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res);
 bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);

@@ -7,20 +7,26 @@
  * the gap on. Which of the two it is shows in its first answer: until then one
  * packet is sent again, and nothing new.
  *
- * A response is lost when a later one arrives; only what is missing is asked
- * for again. And when all is silent, a probe of one packet goes out long before
- * the acknowledge timer ends: it is a duplicate or the missing packet, and
- * either way makes the peer say where it stands.
+ * A peer that keeps tells of one gap at a time. What was sent before a packet
+ * that it has by now should be there, too: if not, it is lost, NAK or no NAK.
+ * Where there are many gaps each repair is sent twice, and so is what follows
+ * if the next gap is nearer than a round trip.
+ *
+ * When all is silent, a probe of one packet goes out long before the
+ * acknowledge timer ends: it is a duplicate or the missing packet, and either
+ * way makes the peer say where it stands.
  */
 
 #include "env.h"
 
 /* More packets than this in a row are as well sent by going back. */
 #define REPAIR_MAX	8
-/* Gaps nearer to each other than this many packets are dense, */
-#define DENSE		64
-/* if there were so many of them in a row. */
-#define DENSE_GAPS	4
+/* Gaps are dense that are less than so many bursts from each other. */
+#define DENSE		8
+/* Gaps this near to each other on average: repairs will be lost, too. */
+#define OFTEN		256
+/* A peer's habit is put to the test again after so many gaps. */
+#define DOUBT		8
 /* Probes until the acknowledge timer fires, ever less often */
 #define PROBES_MAX	10
 
@@ -29,6 +35,8 @@ static void cancel(struct sroce_qp *qp)
 	struct sroce_repair *rp = &qp->req.repair;
 
 	rp->from = rp->to;
+	rp->copies = 0;
+	rp->told = false;
 	rp->hold = false;
 	/* an acknowledge could be that of either transmission */
 	qp->req.rtt.sampling = false;
@@ -46,7 +54,12 @@ static void go_back(struct sroce_qp *qp)
 	sroce_req_seek(qp, req->acked);
 }
 
-static void resend(struct sroce_qp *qp, u32 n)
+/*
+ * Send @n packets from req.acked on again. If the peer keeps what follows a gap
+ * the first of them goes last: when it comes, all have had their chance, and
+ * what the peer says then is the whole truth.
+ */
+static void resend(struct sroce_qp *qp, u32 n, u32 copies)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_repair *rp = &req->repair;
@@ -57,33 +70,71 @@ static void resend(struct sroce_qp *qp, u32 n)
 	rp->from = req->acked;
 	rp->to = sroce_psn_add(rp->from, rp->n);
 	rp->last = rp->to;
+	if (rp->n && rp->habit == SROCE_HABIT_KEEPS) {
+		rp->from = sroce_req_psn_after(qp, req->acked);
+		if (sroce_psn_diff(rp->from, rp->to) > 0)
+			rp->to = rp->from;
+		rp->copies = copies;
+	}
 }
 
-/* How far behind the last gap this one is, if some have been near each other */
-static u32 gap_distance(struct sroce_qp *qp)
+/* Mean distance of gaps; what is lost in a row is one. */
+static void note_gap(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
 	s32 d = sroce_psn_diff(qp->req.acked, rp->gap);
 
 	rp->gap = qp->req.acked;
-	rp->gaps = d > 0 && d < DENSE ? rp->gaps + 1 : 0;
-	return rp->gaps >= DENSE_GAPS ? d : DENSE;
+	if (d > 0 && !(rp->n && rp->last == qp->req.acked))
+		rp->distance += (min(d, SROCE_GAP_FAR) - rp->distance) / 4;
 }
 
 /*
  * How many packets to send again: one more, right behind those that were sent
- * again and came, says that there will be others. Where gaps are dense the next
- * is near, too, and what is sent in vain costs less than a round trip for each.
+ * again and came, says that there will be others.
  */
 static u32 repair_size(struct sroce_qp *qp)
 {
 	const struct sroce_repair *rp = &qp->req.repair;
-	u32 d = gap_distance(qp);
 
-	if (rp->n && rp->last == qp->req.acked)
-		return 2 * rp->n;
-	return rp->habit == SROCE_HABIT_KEEPS && d < DENSE ?
-	       min_t(u32, d, 2 * REPAIR_MAX) : 1;
+	return rp->n && rp->last == qp->req.acked ? 2 * rp->n : 1;
+}
+
+/*
+ * Fill a gap of a peer that keeps what follows. Where gaps are dense the next is
+ * near, too, and what is sent in vain costs less than to wait for the peer to
+ * tell of it, as long as it doesn't make the round trip longer.
+ */
+static void fill(struct sroce_qp *qp)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+	u32 n = repair_size(qp), burst;
+
+	note_gap(qp);
+	burst = rp->distance < (s32)(DENSE * rp->burst) ? rp->burst : 1;
+	resend(qp, max(n, burst), rp->distance < OFTEN ? 2 : 1);
+	rp->told = true;
+	rp->tries_burst = rp->n == rp->burst;
+	rp->n = n;
+	sroce_window_repaired(qp);
+}
+
+/**
+ * sroce_repair_took() - the newest repair has come
+ * @qp: the QP
+ * @ns: after this time
+ */
+void sroce_repair_took(struct sroce_qp *qp, u64 ns)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+	u64 min = qp->req.rtt.min;
+
+	if (!rp->tries_burst)
+		return;
+	if (ns < min + min / 2)
+		rp->burst = min(2 * rp->burst, SROCE_WINDOW_MAX);
+	else if (rp->burst > SROCE_BURST_LEAST)
+		rp->burst /= 2;
 }
 
 /* A peer that keeps what follows has no use for more than the hole. */
@@ -99,30 +150,57 @@ static bool too_many(const struct sroce_repair *rp, u32 n)
 void sroce_repair_gap(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
-	s32 resent = sroce_psn_diff(rp->last, qp->req.acked);
 	u32 n;
 
 	if (rp->tried)
 		return;
-	/* a peer that keeps tells of each gap when those before are filled */
-	if (rp->habit == SROCE_HABIT_KEEPS && resent > 0)
-		return;
 	rp->tried = true;
+	if (rp->habit == SROCE_HABIT_KEEPS) {
+		fill(qp);
+		return;
+	}
+	/* what told so may have been the loss of an acknowledge */
+	if (rp->habit == SROCE_HABIT_DROPS && ++rp->doubt == DOUBT) {
+		rp->habit = SROCE_HABIT_UNKNOWN;
+		rp->doubt = 0;
+	}
 	n = repair_size(qp);
 	if (rp->habit == SROCE_HABIT_DROPS || too_many(rp, n)) {
 		go_back(qp);
 		rp->rewound = true;
 		return;
 	}
-	resend(qp, n);
+	resend(qp, n, 1);
 	rp->hold = rp->habit == SROCE_HABIT_UNKNOWN && rp->from != rp->to;
+}
+
+/**
+ * sroce_repair_passed() - the peer acknowledged up to req.acked, and no gap
+ * @qp: the QP
+ *
+ * What was sent before a repair that has come should have come as well, had it
+ * not been lost: a NAK that said so was.
+ */
+void sroce_repair_passed(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+
+	if (rp->habit == SROCE_HABIT_KEEPS &&
+	    sroce_psn_diff(req->acked, rp->fence) < 0)
+		sroce_repair_gap(qp);
 }
 
 /* The newest request acknowledged is a READ or atomic. */
 static bool by_answer(const struct sroce_qp *qp)
 {
-	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->req.passed - 1);
+	const struct sroce_wqe *wqe;
+	u32 i = qp->req.passed;
 
+	do {
+		i = (i - 1) & qp->sq.mask;
+		wqe = sroce_sq_wqe(&qp->sq, i);
+	} while (sroce_wqe_is_local(wqe) && i != qp->sq.cons);
 	return sroce_wqe_responds(wqe) &&
 	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
 }
@@ -137,7 +215,7 @@ static void learn(struct sroce_qp *qp, bool gap)
 
 	if (rp->hold && just_that && ahead < 0 && by_answer(qp)) {
 		/* answers come one by one: those to what follows may be next */
-		resend(qp, 1);
+		resend(qp, 1, 1);
 		rp->hold = true;
 		return;
 	}
@@ -157,6 +235,7 @@ static void skip_acked(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 	struct sroce_repair *rp = &req->repair;
 
+	rp->copies = 0;
 	if (rp->from != rp->to && sroce_psn_diff(req->acked, rp->from) > 0)
 		rp->from = sroce_psn_diff(req->acked, rp->to) < 0 ?
 			   req->acked : rp->to;
@@ -178,36 +257,6 @@ void sroce_repair_acked(struct sroce_qp *qp, bool gap)
 	learn(qp, gap);
 	skip_acked(qp);
 	sroce_repair_progress(qp);
-}
-
-/**
- * sroce_repair_responses() - all responses before a PSN should have come
- * @qp: the QP
- * @end: the PSN
- *
- * Those that have not, and were not asked for again before, are now.
- */
-void sroce_repair_responses(struct sroce_qp *qp, u32 end)
-{
-	struct sroce_sq *sq = &qp->sq;
-	u32 i, from = qp->req.repair.due;
-
-	if (sroce_psn_diff(end, from) <= 0)
-		return;
-	qp->req.repair.due = end;
-	for (i = sq->cons; i != sq->prod; i = sroce_sq_next(sq, i)) {
-		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
-
-		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <= 0)
-			break;
-		if (!sroce_wqe_responds(wqe) ||
-		    sroce_psn_diff(from, wqe->last_psn) > 0)
-			continue;
-		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
-		sroce_req_resend_read(qp, wqe, from, end);
-		if (!sroce_qp_may_send(qp))
-			return;
-	}
 }
 
 /*
@@ -233,7 +282,7 @@ static bool resend_hole(struct sroce_qp *qp)
 	struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	struct sroce_req *req = &qp->req;
 	struct sroce_repair *rp = &req->repair;
-	u32 n, end;
+	u32 n;
 
 	if (!wqe || !sroce_wqe_responds(wqe) || req->una == req->acked)
 		return false;
@@ -241,14 +290,9 @@ static bool resend_hole(struct sroce_qp *qp)
 	n = rp->probes > 1 ? 1 : hole_size(req, wqe);
 	if (!n)
 		n = rp->asked && rp->asked_end == req->una ? 2 * rp->asked : 1;
-	end = sroce_psn_add(req->una, n);
-	if (sroce_psn_diff(end, wqe->last_psn) > 0)
-		end = sroce_psn_add(wqe->last_psn, 1);
 	rp->asked = n;
-	rp->asked_end = end;
-	if (sroce_psn_diff(end, rp->due) > 0)
-		rp->due = end;
-	sroce_req_resend_read(qp, wqe, req->una, end);
+	rp->asked_end = sroce_psn_add(req->una, n);
+	sroce_reread_oldest(qp, wqe, n);
 	return true;
 }
 
@@ -314,7 +358,7 @@ void sroce_repair_watch(struct sroce_qp *qp)
 	}
 	if (!req->deadline && timeout)
 		req->deadline = sroce_now() + timeout;
-	if (!rp->probe_at && rp->probes < PROBES_MAX && qp->attr.retry_cnt)
+	if (!rp->copies && !rp->probe_at && rp->probes < PROBES_MAX && qp->attr.retry_cnt)
 		rp->probe_at = sroce_now() + (patience << rp->probes);
 	when = sooner(req->deadline, rp->probe_at);
 	if (when)
@@ -339,7 +383,7 @@ static void nudge(struct sroce_qp *qp)
 		go_back(qp);
 		return;
 	}
-	resend(qp, n);
+	resend(qp, n, 1);
 	req->repair.hold = hold;
 }
 

@@ -90,6 +90,10 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	if (sroce_wqe_responds(wqe) && req->reads >= qp->attr.max_rd_atomic)
 		return false;
+	/* responses that come too far ahead of a hole are lost as well */
+	if (sroce_wqe_responds(wqe) && req->reads &&
+	    span + wqe_psns(qp, wqe) > SROCE_READ_AHEAD)
+		return false;
 	/* the longest go alone */
 	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
 }
@@ -407,32 +411,55 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
+/**
+ * sroce_req_psn_after() - one past the PSNs of a packet that was sent
+ * @qp: the QP
+ * @psn: its first
+ */
+u32 sroce_req_psn_after(struct sroce_qp *qp, u32 psn)
+{
+	const struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, psn);
+
+	return sroce_psn_add(wqe && wqe->msg == SROCE_MSG_READ ?
+			     wqe->last_psn : psn, 1);
+}
+
 /* Send the next packet that the peer lacks, out of turn. */
 static void send_repair(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
-	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, rp->from);
+	bool copy = rp->from == rp->to;
+	u32 psn = copy ? qp->req.acked : rp->from;
+	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, psn);
 	struct sroce_room room;
 	struct sroce_pkt pkt;
 
 	if (!wqe) {
 		rp->from = rp->to;
+		rp->copies = 0;
 		return;
 	}
-	describe(qp, wqe, rp->from, &pkt);
+	describe(qp, wqe, psn, &pkt);
 	if (!lay_out(qp, wqe, &pkt, &room)) {
 		/* in turn, it ends with an error */
 		rp->hold = false;
-		sroce_req_seek(qp, rp->from);
+		rp->copies = 0;
+		sroce_req_seek(qp, psn);
 		rp->from = rp->to;
 		return;
 	}
-	rp->from = psn_after(qp, wqe, &pkt);
-	if (sroce_psn_diff(rp->from, rp->to) >= 0) {
-		pkt.ackreq = !sroce_wqe_responds(wqe);
-		rp->to = rp->from;
-		rp->last = rp->from;
+	if (copy) {
+		if (!--rp->copies && rp->told)
+			rp->fence = qp->req.max_psn;
+	} else {
+		rp->from = psn_after(qp, wqe, &pkt);
+		if (sroce_psn_diff(rp->from, rp->to) >= 0) {
+			copy = !rp->copies;
+			rp->to = rp->from;
+			rp->last = rp->from;
+		}
 	}
+	pkt.ackreq = copy && !sroce_wqe_responds(wqe);
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	sroce_room_seal(qp, &pkt, &room);
 }
@@ -498,7 +525,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			budget = 0;
 			break;
 		}
-		if (req->repair.from != req->repair.to) {
+		if (req->repair.from != req->repair.to || req->repair.copies) {
 			send_repair(qp);
 			continue;
 		}
@@ -543,11 +570,18 @@ void sroce_req_set_psn(struct sroce_qp *qp, u32 psn)
 	req->max_psn = psn;
 	req->acked = psn;
 	req->una = psn;
-	req->repair.due = psn;
+	req->reread.due = psn;
+	req->reread.n = 0;
+	req->reread.full = false;
 	req->repair.from = psn;
 	req->repair.to = psn;
 	req->repair.n = 0;
-	req->repair.gaps = 0;
+	req->repair.gap = psn;
+	req->repair.distance = SROCE_GAP_FAR;
+	req->repair.copies = 0;
+	req->repair.told = false;
+	req->repair.burst = SROCE_BURST_LEAST;
+	req->repair.fence = psn;
 	req->repair.asked = 0;
 }
 

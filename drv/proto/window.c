@@ -44,6 +44,7 @@ void sroce_window_sent(struct sroce_qp *qp, u32 psn)
 	if (rtt->sampling)
 		return;
 	rtt->sampling = true;
+	rtt->repair = false;
 	rtt->psn = psn;
 	rtt->acked = qp->req.acked;
 	rtt->start = sroce_now();
@@ -101,7 +102,38 @@ void sroce_window_acked(struct sroce_qp *qp)
 	ns = max_t(u64, now - rtt->start, 1);
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
+	if (rtt->repair) {
+		sroce_repair_took(qp, ns);
+		return;
+	}
 	resize(rtt, sroce_psn_diff(acked, rtt->acked), ns);
+}
+
+/**
+ * sroce_window_repaired() - the packet that the peer lacks is being sent again
+ * @qp: the QP
+ *
+ * It has said so: what comes now is the answer to the new one.
+ */
+void sroce_window_repaired(struct sroce_qp *qp)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+
+	rtt->sampling = true;
+	rtt->repair = true;
+	rtt->psn = qp->req.acked;
+	rtt->acked = qp->req.acked;
+	rtt->start = sroce_now();
+}
+
+/**
+ * sroce_window_reread() - responses that were asked for again have come
+ * @qp: the QP
+ * @ns: after this time
+ */
+void sroce_window_reread(struct sroce_qp *qp, u64 ns)
+{
+	smooth(&qp->req.rtt, max_t(u64, ns, 1));
 }
 
 /**
@@ -114,7 +146,7 @@ void sroce_window_acked(struct sroce_qp *qp)
 u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout)
 {
 	const struct sroce_rtt *rtt = &qp->req.rtt;
-	u64 ns = rtt->smooth ? rtt->smooth + 4 * rtt->var : FIRST_PATIENCE;
+	u64 ns = rtt->smooth ? rtt->smooth + max(4 * rtt->var, rtt->smooth / 2) : FIRST_PATIENCE;
 
 	if (timeout)
 		ns = min(ns, timeout / 4);

@@ -25,12 +25,10 @@ static void make_attr(struct ib_qp_attr *attr, const u8 *r)
 
 static void resize_res(struct sroce_qp *qp, u32 n)
 {
-	free(qp->resp.res);
-	qp->resp.res = n ? calloc(n, sizeof(*qp->resp.res)) : NULL;
-	qp->resp.nres = n;
-	qp->resp.head = 0;
-	qp->resp.fifo.n = 0;
-	qp->resp.replays.n = 0;
+	if (sroce_qp_may_receive(qp))
+		n = n > qp->resp.nres ? n : qp->resp.nres;
+	free(sroce_answer_resize(qp, n ? calloc(n, sizeof(*qp->resp.res)) : NULL,
+				 n));
 }
 
 static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)

@@ -23,7 +23,7 @@ static bool is_rc(const struct world *w)
 /* So long that PSNs could not be told apart */
 static bool too_long(const struct world *w, const struct sc_op *op)
 {
-	return op->deep && op->len / sc_mtu(w->sc) >= 1 << 23;
+	return op->deep && sroce_psn_count(op->len, sc_mtu(w->sc)) >= 1 << 23;
 }
 
 /* Over UC and UD nobody hears of what the other side thinks of it. */

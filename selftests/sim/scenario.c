@@ -498,13 +498,16 @@ static void make_long(struct maker *m)
 		struct sc_op *op = &h->op[i];
 
 		if (op->of >= 0 || is_shared(h, i) || op->via || op->inv ||
-		    sc_is_local(op->opcode))
+		    sc_is_local(op->opcode) || once_in(m, 4))
 			continue;
 		*op = (struct sc_op){
 			.opcode = IB_WR_RDMA_READ, .deep = true, .nsge = 1,
 			.len = 1U << range(m, 26, 31), .of = -1,
 			.flags = op->flags & IB_SEND_SIGNALED,
 		};
+		/* nearly half of all PSNs, and more if others were to follow */
+		if (op->len == 1U << 31)
+			op->len -= below(m, 2000);
 	}
 	/* whoever is left alone would go on for long */
 	for (i = 0; i < 2; i++)

@@ -154,8 +154,8 @@ static void repairs(const struct sroce_qp *qp)
 	const struct sroce_req *req = &qp->req;
 	const struct sroce_repair *rp = &req->repair;
 
-	CHECK(sroce_psn_diff(rp->due, req->una) >= 0);
-	CHECK(sroce_psn_diff(req->max_psn, rp->due) >= 0);
+	CHECK(sroce_psn_diff(req->reread.due, req->una) >= 0);
+	CHECK(sroce_psn_diff(req->max_psn, req->reread.due) >= 0);
 	if (rp->from == rp->to)
 		return;
 	CHECK(sroce_psn_diff(rp->to, rp->from) > 0);
@@ -167,7 +167,7 @@ static void repairs(const struct sroce_qp *qp)
 static void responses(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
-	u32 i, n = sroce_psn_diff(req->repair.due, req->una);
+	u32 i, n = sroce_psn_diff(req->reread.due, req->una);
 	u32 got = 0, all = 0;
 
 	for (i = 0; i < ARRAY_SIZE(req->got); i++)
@@ -198,9 +198,8 @@ static void timers(const struct sroce_qp_host *h)
 		CHECK(h->ack_when && h->ack_when <= req->deadline);
 }
 
-/* Entries of a FIFO are different, and know that they are in it. */
-static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f,
-		 bool replays)
+/* Entries of the FIFO are different, and know that they are in it. */
+static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f)
 {
 	u32 i, marked = 0;
 
@@ -212,8 +211,26 @@ static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f,
 		CHECK(resp->res[at].valid);
 	}
 	for (i = 0; i < resp->nres; i++)
-		marked += replays ? resp->res[i].again : resp->res[i].queued;
+		marked += resp->res[i].queued;
 	CHECK_EQ(marked, f->n);
+}
+
+/* Answers to be sent again are a part of those that are remembered. */
+static void replays(const struct sroce_resp *resp)
+{
+	const struct sroce_replays *r = &resp->replays;
+	u32 i;
+
+	CHECK(r->n <= SROCE_REPLAYS_MAX);
+	for (i = 0; i < r->n; i++) {
+		const struct sroce_res *res = &resp->res[r->q[i].idx];
+		const struct sroce_answer *a = &r->q[i].answer;
+
+		CHECK(r->q[i].idx < resp->nres && res->valid);
+		CHECK(sroce_psn_diff(a->psn, res->first_psn) >= 0);
+		CHECK(sroce_psn_diff(a->end, a->psn) > 0);
+		CHECK(sroce_psn_diff(a->end, res->last_psn) <= 1);
+	}
 }
 
 /* What waits for a gap to be filled lies ahead, in order. */
@@ -240,8 +257,8 @@ static void responder(const struct sroce_qp *qp)
 
 	CHECK(resp->nres <= SROCE_MAX_RD_ATOMIC);
 	CHECK(!resp->nres || resp->head < resp->nres);
-	fifo(resp, &resp->fifo, false);
-	fifo(resp, &resp->replays, true);
+	fifo(resp, &resp->fifo);
+	replays(resp);
 	if (!resp->closing)
 		store(resp);
 	CHECK(resp->remaining <= resp->length);

@@ -172,6 +172,64 @@ static void expect_psns(u32 at, u32 psn, u32 n)
 		CHECK_EQ(tape.p[at + i].psn, psn + i);
 }
 
+/* Of a peer that is known to keep what follows a gap */
+static void many_gaps(void)
+{
+	struct sroce_repair *rp;
+	struct xfers t;
+	u32 i;
+
+	t_case("peer: acknowledges less than was sent before the repair: lost, too");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_KEEPS;
+	hear_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 1);
+	hear_ack(&t, FIRST + 29, ACK);
+	expect_psns(1, FIRST + 30, 1);
+	/* again, which says nothing new */
+	hear_ack(&t, FIRST + 29, ACK);
+	hear_ack(&t, FIRST + 30, GAP);
+	CHECK_EQ(tape.n, 2);
+	finish_write(&t);
+
+	t_case("peer: gaps are frequent: repairs go out twice");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_KEEPS;
+	rp->distance = 200;
+	rp->gap = FIRST - 190;
+	hear_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 2);
+	CHECK_EQ(tape.p[1].psn, FIRST + 10);
+	finish_write(&t);
+
+	t_case("peer: gaps are dense: what follows goes out before the missing one");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_KEEPS;
+	rp->distance = 20;
+	rp->gap = FIRST - 10;
+	hear_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, SROCE_BURST_LEAST + 1);
+	for (i = 0; i < SROCE_BURST_LEAST - 1; i++)
+		CHECK_EQ(tape.p[i].psn, FIRST + 11 + i);
+	CHECK_EQ(tape.p[i].psn, FIRST + 10);
+	CHECK_EQ(tape.p[i + 1].psn, FIRST + 10);
+	CHECK(tape.p[i].ackreq);
+	finish_write(&t);
+
+	t_case("peer: thought to drop what follows, put to the test again");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_DROPS;
+	for (i = 0; rp->habit == SROCE_HABIT_DROPS && i < 100; i++)
+		hear_ack(&t, FIRST + i, GAP);
+	CHECK_EQ(i, 8);
+	CHECK(rp->hold);
+	finish_write(&t);
+}
+
 /* What is to be sent again waits for an RNR timer; meanwhile it may come. */
 static void overtaken_repairs(void)
 {
@@ -198,10 +256,14 @@ static void overtaken_repairs(void)
 	expect_psns(0, FIRST + 10, 1);
 	hear_ack(&t, FIRST + 11, RNR);
 	hear_ack(&t, FIRST + 11, GAP);
-	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 2);
+	/* the first of them is to follow the others */
+	CHECK_EQ(rp->from, FIRST + 12);
+	CHECK_EQ(rp->to, FIRST + 13);
+	CHECK_EQ(rp->copies, 1);
 	hear_ack(&t, FIRST + 11, ACK);
 	CHECK_EQ(rp->from, FIRST + 12);
-	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 1);
+	CHECK_EQ(rp->to, FIRST + 13);
+	CHECK_EQ(rp->copies, 0);
 	CHECK_EQ(tape.n, 1);
 	/* once more when the wait is over */
 	sim_run_until(t.s, t.s->now + 100000);
@@ -556,6 +618,7 @@ void test_peer(void)
 	gone_since(false);
 	gone_since(true);
 	habits();
+	many_gaps();
 	overtaken_repairs();
 	silent_read();
 	slow_read();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* READs and atomics that are asked for again, seen from the responder */
 
+#include <stdlib.h>
 #include "tests.h"
 #include "xfer.h"
 
@@ -230,7 +231,7 @@ static u32 begin_replay(struct xfers *t, u32 n)
 static void overlapping(void)
 {
 	struct xfers t;
-	u32 at;
+	u32 at, i;
 
 	t_case("replay: what is about to be sent again anyhow");
 	begin_replay(&t, MANY);
@@ -240,12 +241,33 @@ static void overlapping(void)
 	check_sent(0, FIRST, MANY, MTU);
 	xfers_end(&t);
 
-	t_case("replay: from before a replay's next packet");
+	t_case("replay: from before a replay's next packet to behind it");
 	at = begin_replay(&t, MANY);
-	ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
+	ask_read(&t, FIRST + 10, 10 * MTU, 80 * MTU);
 	sim_run(t.s);
 	CHECK_EQ(tape.n, at + MANY - 10);
 	check_sent(at, FIRST + 10, MANY - 10, MTU);
+	xfers_end(&t);
+
+	t_case("replay: two parts of a READ, and nothing in between");
+	at = begin_replay(&t, MANY);
+	ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
+	ask_read(&t, FIRST + 20, 20 * MTU, 2 * MTU);
+	ask_read(&t, FIRST + 13, 13 * MTU, 4 * MTU);
+	sim_run(t.s);
+	CHECK_EQ(tape.n, MANY + 9);
+	check_sent(MANY, FIRST + 10, 7, MTU);
+	check_sent(MANY + 7, FIRST + 20, 2, MTU);
+	xfers_end(&t);
+
+	t_case("replay: more than can be remembered");
+	begin_replay(&t, MANY);
+	for (i = 0; i < SROCE_REPLAYS_MAX; i++)
+		ask_read(&t, FIRST + 2 * i % 60, 2 * i % 60 * MTU, MTU);
+	for (i = 0; i < SROCE_REPLAYS_MAX; i++)
+		ask_read(&t, FIRST + 1, MTU, (MANY - 1) * MTU);
+	CHECK(t.s->b.qp.resp.replays.n <= SROCE_REPLAYS_MAX);
+	sim_run(t.s);
 	xfers_end(&t);
 
 	t_case("replay: to beyond a replay's end");
@@ -255,6 +277,11 @@ static void overlapping(void)
 	CHECK_EQ(tape.n, 140);
 	check_sent(0, FIRST, 140, MTU);
 	xfers_end(&t);
+}
+
+static void resize(struct sroce_qp *qp, u32 n)
+{
+	free(sroce_answer_resize(qp, calloc(n, sizeof(*qp->resp.res)), n));
 }
 
 static void forgotten(void)
@@ -279,6 +306,32 @@ static void forgotten(void)
 	CHECK_EQ(tape.n, at + 3);
 	check_sent(2 * MANY, FIRST + MANY, MANY, MTU);
 	check_sent(at, FIRST + 2 * MANY, 3, MTU);
+	xfers_end(&t);
+
+	t_case("replay: what is owed stays when more may be outstanding");
+	begin(&t, 3);
+	for (at = 0; at < 5; at++) {
+		ask_read(&t, FIRST + at, at * MTU, MTU);
+		sim_run(t.s);
+	}
+	ask_read(&t, FIRST + 5, 5 * MTU, MANY * MTU);
+	CHECK_EQ(t.s->b.qp.resp.fifo.n, 1);
+	ask_read(&t, FIRST + 4, 4 * MTU, MTU);
+	resize(&t.s->b.qp, 7);
+	ask_read(&t, FIRST + 3, 3 * MTU, MTU);
+	ask_read(&t, FIRST + 5 + MANY, 0, 2 * MTU);
+	sim_run(t.s);
+	CHECK_EQ(tape.n, 5 + MANY + 2 + 2);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 2);
+	check_sent(5 + MANY + 2, FIRST + 5 + MANY, 2, MTU);
+	CHECK_EQ(t.s->b.qp.resp.head, 4);
+	/* and fewer when nothing is */
+	resize(&t.s->b.qp, 2);
+	at = tape.n;
+	ask_read(&t, FIRST + 5 + MANY, 0, 2 * MTU);
+	ask_read(&t, FIRST + 3, 3 * MTU, MTU);
+	sim_run(t.s);
+	CHECK_EQ(tape.n, at + 2);
 	xfers_end(&t);
 
 	t_case("replay: an error ends it");

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * How fast the protocol gets over losses, in the simulation's own time: what is
+ * measured on a machine says as much of the machine.
+ *
+ * Both ends need a while for each packet, as hosts do. A wire lies between them
+ * that takes some time and loses packets either way. The table says MB/s and how
+ * many packets there were beyond those needed; with -T the bars are test cases.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "../unit/sim.h"
+
+#define DEPTH	4		/* work requests under way */
+#define MIB	(1U << 20)
+#define MTU	1024U
+#define PACKET	7000ULL		/* ns to take one in */
+/* What a QP has to send it sends slower than the peer takes it in. */
+#define KICK	(SROCE_BURST * PACKET * 11 / 10)
+
+struct path {
+	u64		latency;	/* ns, one way */
+	u32		loss;		/* packets in 10000 */
+	u64		busy[2];	/* until then with what came before */
+	struct rnd	r;
+};
+
+static const struct work {
+	const char	*name;
+	u32		opcode;
+	u32		len;
+	u32		count;
+} works[] = {
+	{ "WRITE 1 MiB", IB_WR_RDMA_WRITE, MIB, 64 },
+	{ "READ 8 MiB", IB_WR_RDMA_READ, 8 * MIB, 8 },
+};
+
+struct result {
+	double	mbs;
+	double	extra;		/* packets per packet needed, less 1 */
+};
+
+static int wire(struct sim *s, struct sim_packet *p)
+{
+	struct path *path = s->arg;
+	u64 *busy = &path->busy[p->from == &s->a];
+
+	if (rnd_below(&path->r, 10000) < path->loss)
+		return 0;
+	p->when = s->now + path->latency;
+	if (p->when < *busy)
+		p->when = *busy;
+	p->when += PACKET;
+	*busy = p->when;
+	return 1;
+}
+
+static void post(struct sim *s, const struct work *wk, u32 nr,
+		 const struct sim_buf *from, const struct sim_buf *to)
+{
+	struct sim_wr wr = {
+		.wr_id = nr, .opcode = wk->opcode, .flags = IB_SEND_SIGNALED,
+		.num_sge = 1, .sge = { sim_sge(from, 0, wk->len) },
+		.remote_addr = to->mr.iova, .rkey = to->mr.key,
+	};
+
+	sim_post(&s->a, &wr);
+}
+
+static void transfer(struct sim *s, const struct work *wk)
+{
+	struct sim_buf *from, *to;
+	u32 posted = 0;
+
+	from = sim_buf_zeros(s, 0x10000000, wk->len, IB_ACCESS_LOCAL_WRITE);
+	to = sim_buf_zeros(s, 0x70000000, wk->len, IB_ACCESS_LOCAL_WRITE |
+			   IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ);
+	do {
+		while (posted < wk->count && posted - s->a.scq.n < DEPTH)
+			post(s, wk, posted++, from, to);
+	} while (s->a.scq.n < wk->count && sim_step(s));
+	CHECK_EQ(s->a.scq.n, wk->count);
+	CHECK_EQ(s->a.qp.state, IB_QPS_RTS);
+}
+
+static struct result measure(const struct work *wk, u32 us, u32 loss, u64 seed)
+{
+	struct path path = { .latency = us * 1000, .loss = loss, .r.s = seed };
+	double needed = (double)wk->count * wk->len / MTU;
+	struct sim_cfg cfg = sim_default;
+	struct result res;
+	struct sim *s;
+	u64 start;
+
+	cfg.timeout = 14;
+	s = sim_new(&cfg);
+	s->wire = wire;
+	s->arg = &path;
+	s->train = SROCE_BURST;
+	s->kick_delay = KICK;
+	start = s->now;
+	transfer(s, wk);
+	res.mbs = (double)wk->count * wk->len * 1e3 / (s->now - start);
+	res.extra = (sim_count(&s->a, SROCE_CNT_TX_PACKETS) +
+		     sim_count(&s->b, SROCE_CNT_TX_PACKETS)) / needed - 1;
+	sim_end(s);
+	return res;
+}
+
+/* The mean of some runs */
+static struct result mean(const struct work *wk, u32 us, u32 loss, u32 runs)
+{
+	struct result sum = {};
+	u32 i;
+
+	for (i = 0; i < runs; i++) {
+		struct result one = measure(wk, us, loss, i);
+
+		sum.mbs += one.mbs / runs;
+		sum.extra += one.extra / runs;
+	}
+	return sum;
+}
+
+static void table(u32 runs)
+{
+	static const u32 losses[] = { 0, 10, 100, 500, 1000, 3000 };
+	static const u32 latencies[] = { 20, 100, 500, 5000 };	/* us */
+	u32 w, l, i;
+
+	printf("MB/s (packets beyond those needed, in %%) at a loss of\n%24s", "");
+	for (i = 0; i < ARRAY_SIZE(losses); i++)
+		printf("%12g %%", losses[i] / 100.0);
+	for (w = 0; w < ARRAY_SIZE(works); w++)
+		for (l = 0; l < ARRAY_SIZE(latencies); l++) {
+			printf("\n%-12s %7u us ", works[w].name, latencies[l]);
+			for (i = 0; i < ARRAY_SIZE(losses); i++) {
+				struct result r = mean(&works[w], latencies[l],
+						       losses[i], runs);
+
+				printf("%8.1f (%3.0f)", r.mbs, 100 * r.extra);
+				fflush(stdout);
+			}
+		}
+	printf("\n");
+}
+
+/* Over a wire as in a rack, with hosts that take their time */
+static void bars(void)
+{
+	static const struct {
+		u32	work, us, loss, percent;
+	} all[] = {
+		{ 0, 20, 100, 85 }, { 0, 20, 500, 60 }, { 0, 100, 100, 75 },
+		{ 0, 100, 500, 45 }, { 0, 500, 500, 25 }, { 0, 20, 3000, 4 },
+		{ 1, 20, 100, 90 }, { 1, 20, 500, 90 }, { 1, 100, 100, 90 },
+		{ 1, 500, 500, 70 }, { 1, 20, 3000, 30 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		const struct work *wk = &works[all[i].work];
+		struct result none = mean(wk, all[i].us, 0, 1);
+		struct result r = mean(wk, all[i].us, all[i].loss, 2);
+
+		t_case("goodput: %s, %u us, %g %% lost: at least %u %% of none",
+		       wk->name, all[i].us, all[i].loss / 100.0, all[i].percent);
+		t_note("%.1f of %.1f MB/s, %.0f %% more packets than needed",
+		       r.mbs, none.mbs, 100 * r.extra);
+		CHECK(r.mbs * 100 >= none.mbs * all[i].percent);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	bool tap = false;
+	u32 runs = 2;
+	int c;
+
+	while ((c = getopt(argc, argv, "Tn:")) != -1) {
+		if (c == 'T') {
+			tap = true;
+		} else if (c == 'n') {
+			runs = atoi(optarg);
+		} else {
+			fprintf(stderr, "usage: goodput [-T] [-n RUNS]\n");
+			return 2;
+		}
+	}
+	if (tap) {
+		bars();
+		return t_finish();
+	}
+	table(runs);
+	return 0;
+}
