@@ -243,6 +243,7 @@ static void kick_fn(struct tasklet_struct *t)
 
 	sroce_qp_begin(qp);
 	if (!qp->user) {
+		/* pairs with the release in drv/post.c: what was posted is there */
 		qp->sq.prod = smp_load_acquire(&host->posted);
 		if (qp->state == IB_QPS_ERR) {
 			sroce_sq_flush(qp);

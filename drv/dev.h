@@ -14,18 +14,18 @@
 #include "proto/env.h"
 #include "proto/qp.h"
 
-#define SROCE_MAX_QP		(1 << 20)
-#define SROCE_MAX_QP_WR		(1 << 15)
-#define SROCE_MAX_CQ		(1 << 20)
-#define SROCE_MAX_CQE		(1 << 22)
-#define SROCE_MAX_SRQ		(1 << 18)
-#define SROCE_MAX_SRQ_WR	(1 << 15)
-#define SROCE_MAX_MR		((1 << 24) - 1)
+#define SROCE_MAX_QP		0x100000
+#define SROCE_MAX_QP_WR		0x8000
+#define SROCE_MAX_CQ		0x100000
+#define SROCE_MAX_CQE		0x400000
+#define SROCE_MAX_SRQ		0x40000
+#define SROCE_MAX_SRQ_WR	0x8000
+#define SROCE_MAX_MR		0xffffff
 #define SROCE_MAX_FAST_PAGES	4096
 #define SROCE_MAX_GROUPS	8192
 #define SROCE_MAX_GROUP_QPS	256
-#define SROCE_MAX_AH		(1 << 20)
-#define SROCE_MAX_PD		(1 << 20)
+#define SROCE_MAX_AH		0x100000
+#define SROCE_MAX_PD		0x100000
 #define SROCE_GIDS		256
 #define SROCE_CA_ACK_DELAY	15	/* 4.096 us * 2^15 = 134 ms */
 #define SROCE_QPN_MIN		16

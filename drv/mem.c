@@ -434,5 +434,6 @@ void sroce_mr_drain(struct sroce_mr *mr)
 {
 	while (refcount_read(&mr->ref) > 2)
 		cpu_relax();
+	/* what they did comes before whatever the caller does now */
 	smp_mb();
 }

@@ -146,6 +146,7 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 		memcpy(sroce_ring_slot(&new.ring, i),
 		       sroce_ring_slot(&rq->ring, rq->ring.own + i),
 		       1 << rq->ring.shift);
+	/* the provider looks at the entries once it sees the index */
 	smp_store_release(&new.ring.buf->producer_index, n);
 	old = srq->map;
 	srq->map = map;

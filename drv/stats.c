@@ -17,7 +17,8 @@ struct sroce_stat {
 	struct sroce_counters __percpu *counters;
 };
 
-#define SROCE_COUNTER_DESC(id, text) [SROCE_CNT_##id] = { .name = text },
+#define SROCE_COUNTER_DESC(id, text)					\
+	[SROCE_CNT_##id] = { .name = text },
 
 static const struct rdma_stat_desc descs[] = {
 	SROCE_COUNTERS(SROCE_COUNTER_DESC)

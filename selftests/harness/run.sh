@@ -178,6 +178,25 @@ machines()
 	wait
 }
 
+# A stub answers the halt reason to a debugger, and lets the machine go on.
+gdb_answers()
+{
+	local answer i
+	machine gdb --gdb --timeout 20 -- sleep 8 &
+	for ((i = 0; i < 30; i++)); do
+		sleep 0.5
+		{ exec 3<>/dev/tcp/127.0.0.1/1234; } 2>/dev/null && break
+	done
+	[ $i -lt 30 ] || { echo "nobody listens"; return 1; }
+	printf '+$?#3f' >&3
+	read -r -t 10 -d '#' -u 3 answer
+	printf '+$D#44' >&3
+	exec 3>&-
+	wait
+	[[ $answer == *'$T'* || $answer == *'$S'* ]] || { echo "it says $answer"; return 1; }
+	[ "$(cat "$DIR/gdb.rc")" = 0 ] || { cat "$DIR/gdb"; return 1; }
+}
+
 # The exit status of machine $1 and what it must have said.
 said()	# name status regex...
 {
@@ -220,5 +239,6 @@ check "nor the stacks shown at a time limit" ignores_its_own_stacks
 if [ "${1:-}" = --all ]; then
 	check "the module that misbehaves builds" build_trouble
 	check_machines
+	check "a debugger is answered, and the run goes on" gdb_answers
 fi
 done_testing
