@@ -350,12 +350,12 @@ void sroce_dev_exit(void)
 			break;
 		if (IS_ERR(dev))
 			/* somebody else is removing it */
-			msleep(1);
+			usleep_range(1000, 2000);
 		else
 			ib_unregister_device_and_put(&dev->ibdev);
 	}
 	while (atomic_read(&devs_alive))
-		msleep(1);
+		usleep_range(1000, 2000);
 	/* the last one may be preempted just before its return */
 	synchronize_rcu_tasks();
 }

@@ -165,6 +165,7 @@ static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		ret = kernel_wqe(qp, wr);
 		if (ret)
 			break;
+		/* the work request is there before it is seen as posted */
 		smp_store_release(&host->posted,
 				  sroce_sq_next(&qp->sq, host->posted));
 	}
@@ -208,6 +209,7 @@ static int kernel_recv(struct sroce_rq *rq, const struct ib_recv_wr *wr)
 
 	if (wr->num_sge > rq->max_sge)
 		return -EINVAL;
+	/* the slot was read before it was given back */
 	if (((prod + 1) & rq->ring.mask) ==
 	    smp_load_acquire(&buf->consumer_index))
 		return -ENOMEM;
@@ -220,6 +222,7 @@ static int kernel_recv(struct sroce_rq *rq, const struct ib_recv_wr *wr)
 		slot->sge[i].length = wr->sg_list[i].length;
 		slot->sge[i].lkey = wr->sg_list[i].lkey;
 	}
+	/* the slot is filled before it is seen */
 	smp_store_release(&buf->producer_index, (prod + 1) & rq->ring.mask);
 	return 0;
 }

@@ -35,6 +35,7 @@ bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from)
  */
 void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to)
 {
+	/* who sees the state sees all that goes with it */
 	smp_store_release(&mr->state, to);
 }
 

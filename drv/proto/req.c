@@ -12,9 +12,9 @@
 #include "trace.h"
 
 /* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
-#define PSN_SPAN_MAX (1 << 22)
+#define PSN_SPAN_MAX 0x400000
 /* PSNs that one message can't have, not even alone */
-#define PSN_HALF (1 << 23)
+#define PSN_HALF 0x800000
 
 static bool is_rc(const struct sroce_qp *qp)
 {

@@ -32,6 +32,7 @@ static inline void *sroce_ring_slot(const struct sroce_ring *r, u32 idx)
 /* Slots filled by the producer, for us as the consumer. */
 static inline u32 sroce_ring_filled(const struct sroce_ring *r)
 {
+	/* what is in the slots is read after the index */
 	u32 prod = smp_load_acquire(&r->buf->producer_index);
 
 	return (prod - r->own) & r->mask;
@@ -40,6 +41,7 @@ static inline u32 sroce_ring_filled(const struct sroce_ring *r)
 /* Slots free for us as the producer. */
 static inline u32 sroce_ring_room(const struct sroce_ring *r)
 {
+	/* slots are written after the other side is done with them */
 	u32 cons = smp_load_acquire(&r->buf->consumer_index);
 
 	return (cons - r->own - 1) & r->mask;
@@ -48,12 +50,14 @@ static inline u32 sroce_ring_room(const struct sroce_ring *r)
 static inline void sroce_ring_consume(struct sroce_ring *r, u32 n)
 {
 	r->own = (r->own + n) & r->mask;
+	/* done with the slots */
 	smp_store_release(&r->buf->consumer_index, r->own);
 }
 
 static inline void sroce_ring_produce(struct sroce_ring *r)
 {
 	r->own = (r->own + 1) & r->mask;
+	/* the slot is filled */
 	smp_store_release(&r->buf->producer_index, r->own);
 }
 

@@ -20,7 +20,7 @@
 #define SROCE_DEFAULT_QKEY_GSI	0x80010000
 #define SROCE_MTU_MIN		256
 #define SROCE_MTU_MAX		4096
-#define SROCE_MSG_MAX		(1U << 31)	/* 9.7.7: longest message */
+#define SROCE_MSG_MAX		0x80000000U	/* 9.7.7: longest message */
 
 /* Base Transport Header, 9.2 */
 struct sroce_bth {
