@@ -204,14 +204,14 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 static int kernel_recv(struct sroce_rq *rq, const struct ib_recv_wr *wr)
 {
 	struct sroce_abi_ring *buf = rq->ring.buf;
-	u32 prod = buf->producer_index, i;
+	u32 prod = buf->producer_index, cons, i;
 	struct sroce_abi_recv_wqe *slot;
 
 	if (wr->num_sge > rq->max_sge)
 		return -EINVAL;
 	/* the slot was read before it was given back */
-	if (((prod + 1) & rq->ring.mask) ==
-	    smp_load_acquire(&buf->consumer_index))
+	cons = smp_load_acquire(&buf->consumer_index);
+	if (((prod + 1) & rq->ring.mask) == cons)
 		return -ENOMEM;
 	slot = sroce_ring_slot(&rq->ring, prod);
 	memset(slot, 0, sizeof(*slot));

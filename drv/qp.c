@@ -298,9 +298,8 @@ static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask
 	}
 	if (mask & IB_QP_PATH_MTU)
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
-	if (mask & IB_QP_SQ_PSN) {
+	if (mask & IB_QP_SQ_PSN)
 		sroce_req_set_psn(qp, attr->sq_psn);
-	}
 }
 
 static void enter(struct sroce_qp *qp, enum ib_qp_state from,
@@ -363,6 +362,7 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 		return -EINVAL;
 	}
 	if (!qp->user)
+		/* what was posted until now is there */
 		qp->sq.prod = smp_load_acquire(&qp->host->posted);
 	install(qp, attr, mask, &av);
 	if (mask & IB_QP_STATE)
@@ -442,6 +442,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_lock(&qp->mutex);
 	spin_lock_bh(&qp->lock);
 	if (!qp->user)
+		/* what was posted until now is there */
 		qp->sq.prod = smp_load_acquire(&qp->host->posted);
 	sroce_qp_reset(qp);
 	qp->host->posted = qp->sq.prod;

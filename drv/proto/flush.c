@@ -57,8 +57,8 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 		wqe->ah = NULL;
 	}
 	qp->sq.cons = sroce_sq_next(&qp->sq, qp->sq.cons);
-	/* the slot was copied long ago; the provider may have it back */
 	if (qp->user)
+		/* the slot was copied long ago; the provider may have it back */
 		smp_store_release(&qp->sq.ring.buf->consumer_index, qp->sq.cons);
 	count_status(qp, status);
 	if (signaled) {

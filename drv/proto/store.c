@@ -12,7 +12,7 @@
  * some READs under way, but a packet of an older connection; each packet until
  * its turn, perhaps hours later, would have a gap behind it to be reported.
  */
-#define AHEAD_MAX	(1 << 18)
+#define AHEAD_MAX	0x40000
 
 static bool insert(struct list_head *store, struct sroce_kept *kept)
 {
