@@ -89,7 +89,7 @@ netem: vm-module
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=)
 interop: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@$(VM) --timeout 3000 --two $(VMENV) -- selftests/interop.test.sh
+	@$(VM) --timeout $$((900 + 600 * $(or $(ROUNDS),1))) --two $(VMENV) -- selftests/interop.test.sh
 
 ## coverage: lines and branches of the protocol core that its tests reach
 coverage:

@@ -33,13 +33,11 @@ SAME_SIZE(sroce_abi_send_wqe, rxe_send_wqe);
 SAME(sroce_abi_send_wqe, opcode, rxe_send_wqe, wr.opcode);
 SAME(sroce_abi_send_wqe, send_flags, rxe_send_wqe, wr.send_flags);
 SAME(sroce_abi_send_wqe, ex, rxe_send_wqe, wr.ex);
-SAME(sroce_abi_send_wqe, wr.rdma.remote_addr, rxe_send_wqe,
-	wr.wr.rdma.remote_addr);
+SAME(sroce_abi_send_wqe, wr.rdma.remote_addr, rxe_send_wqe, wr.wr.rdma.remote_addr);
 SAME(sroce_abi_send_wqe, wr.rdma.rkey, rxe_send_wqe, wr.wr.rdma.rkey);
 SAME(sroce_abi_send_wqe, wr.atomic.swap, rxe_send_wqe, wr.wr.atomic.swap);
 SAME(sroce_abi_send_wqe, wr.atomic.rkey, rxe_send_wqe, wr.wr.atomic.rkey);
-SAME(sroce_abi_send_wqe, wr.ud.remote_qkey, rxe_send_wqe,
-	wr.wr.ud.remote_qkey);
+SAME(sroce_abi_send_wqe, wr.ud.remote_qkey, rxe_send_wqe, wr.wr.ud.remote_qkey);
 SAME(sroce_abi_send_wqe, wr.ud.ah_num, rxe_send_wqe, wr.wr.ud.ah_num);
 SAME(sroce_abi_send_wqe, wr.mw.access, rxe_send_wqe, wr.wr.mw.access);
 SAME(sroce_abi_send_wqe, iova, rxe_send_wqe, iova);

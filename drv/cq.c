@@ -86,6 +86,7 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 u32 sroce_cq_used(struct sroce_cq *cq)
 {
 	struct sroce_ring *r = &cq->ring;
+	/* who polls has read the slots before it gives them back */
 	u32 cons = smp_load_acquire(&r->buf->consumer_index) & r->mask;
 
 	if (((cons - cq->seen) & r->mask) > ((r->own - cq->seen) & r->mask))
@@ -138,6 +139,7 @@ int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 		       sroce_ring_slot(&cq->ring, cq->ring.own - used + i),
 		       1 << ring.shift);
 	ring.own = used;
+	/* the entries are there before they are seen */
 	smp_store_release(&ring.buf->producer_index, used);
 	old = cq->map;
 	cq->map = map;
@@ -282,6 +284,7 @@ int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 		memcpy(&wc[n], sroce_ring_slot(r, cons), sizeof(*wc));
 		cons = (cons + 1) & r->mask;
 	}
+	/* done with the slots */
 	smp_store_release(&r->buf->consumer_index, cons);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return n;
