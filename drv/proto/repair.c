@@ -239,6 +239,8 @@ static void skip_acked(struct sroce_qp *qp)
 	if (rp->from != rp->to && sroce_psn_diff(req->acked, rp->from) > 0)
 		rp->from = sroce_psn_diff(req->acked, rp->to) < 0 ?
 			   req->acked : rp->to;
+	if (sroce_psn_diff(req->acked, rp->fence) > 0)
+		rp->fence = req->acked;
 	if (sroce_psn_diff(req->acked, rp->last) > 0) {
 		rp->last = req->acked;
 		rp->n = 0;

@@ -106,8 +106,7 @@ void sroce_reread_until(struct sroce_qp *qp, u32 end)
 void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end)
 {
 	struct sroce_reread *rr = &qp->req.reread;
-	struct sroce_ask lost[SROCE_ASKS_MAX];
-	u32 i, n;
+	u32 n, from, to;
 
 	if (sroce_psn_diff(end, rr->due) > 0)
 		rr->due = end;
@@ -118,12 +117,20 @@ void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end)
 	if (n == rr->n)
 		return;
 	sroce_window_reread(qp, sroce_now() - rr->ask[n].when);
-	memcpy(lost, rr->ask, (n + 1) * sizeof(*lost));
-	lost[n].end = psn;
-	rr->ask[n].psn = end;
-	drop_first(rr, sroce_psn_diff(rr->ask[n].end, end) > 0 ? n : n + 1);
-	for (i = 0; i <= n; i++)
-		ask_all(qp, lost[i].psn, lost[i].end);
+	for (; n; n--) {
+		from = rr->ask[0].psn;
+		to = rr->ask[0].end;
+		drop_first(rr, 1);
+		ask_all(qp, from, to);
+		/* it may have been one request too many, and the list is gone */
+		if (!sroce_qp_may_send(qp))
+			return;
+	}
+	from = rr->ask[0].psn;
+	rr->ask[0].psn = end;
+	if (sroce_psn_diff(rr->ask[0].end, end) <= 0)
+		drop_first(rr, 1);
+	ask_all(qp, from, psn);
 	if (rr->full && !rr->n) {
 		rr->full = false;
 		ask_all(qp, qp->req.una, rr->due);
@@ -159,6 +166,7 @@ void sroce_reread_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 		rr->ask[i].psn = end;
 	} else if (rr->n == SROCE_ASKS_MAX) {
 		drop_first(rr, 1);
+		rr->full = true;
 	}
 	ask(qp, wqe, psn, end);
 }

@@ -154,6 +154,9 @@ static void repairs(const struct sroce_qp *qp)
 	const struct sroce_req *req = &qp->req;
 	const struct sroce_repair *rp = &req->repair;
 
+	CHECK(sroce_psn_diff(rp->fence, req->acked) >= 0);
+	CHECK(sroce_psn_diff(req->max_psn, rp->fence) >= 0);
+	CHECK(req->reread.n <= SROCE_ASKS_MAX);
 	CHECK(sroce_psn_diff(req->reread.due, req->una) >= 0);
 	CHECK(sroce_psn_diff(req->max_psn, req->reread.due) >= 0);
 	if (rp->from == rp->to)
