@@ -380,7 +380,9 @@ static int receive_all(struct rx *rx)
 
 	rx->pkt.carrier = rx->skb;
 	rx->pkt.vlan = vlan_of(rx->skb);
-	if (rx->skb->len < off || !read_addresses(&rx->pkt, rx->skb)) {
+	/* a train of what can't be packets is one mistake, not thousands */
+	if (rx->skb->len < off || rx->seg < SROCE_BTH_LEN + SROCE_ICRC_LEN ||
+	    !read_addresses(&rx->pkt, rx->skb)) {
 		count_orphan(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
 		return SROCE_CNT_RX_MALFORMED;
 	}

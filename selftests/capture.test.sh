@@ -89,7 +89,24 @@ opcodes_seen()
 	[ -z "$missing" ] || { echo "missing:$missing; seen: $seen"; return 1; }
 }
 
+# 50 segments of 4 bytes, that nothing on the way cuts up
+tiny_train()
+{
+	local n
+	n=$(counter "$DEV_B" rx_malformed)
+	in_a /usr/bin/python3 - <<-END || return
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.setsockopt(socket.IPPROTO_UDP, 103, 4)  # UDP_SEGMENT
+		s.sendto(bytes(200), ("$IP4_B", 4791))
+	END
+	n=$(($(counter "$DEV_B" rx_malformed) - n))
+	[ $n -eq 1 ] || { echo "counted $n times"; return 1; }
+}
+
 topo_veth || { not_ok "two namespaces, a link in each"; done_testing; exit 1; }
+[ "$LINK_TYPE" = rxe ] ||
+	check "a train of what can't be packets is dropped as a whole" tiny_train
 no_offloads
 # not in check's subshell, which would keep the pid
 if start_capture; then ok "capture starts"; else not_ok "capture starts"; fi
