@@ -194,6 +194,10 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 		wake_cq(qp->scq);
 	if (unlikely(duty & SROCE_DUTY_RCQ))
 		wake_cq(qp->rcq);
+	if (unlikely(duty & SROCE_DUTY_LOST(SROCE_DUTY_SCQ)))
+		sroce_cq_lost(qp->scq);
+	if (unlikely(duty & SROCE_DUTY_LOST(SROCE_DUTY_RCQ)))
+		sroce_cq_lost(qp->rcq);
 	if (unlikely(events | srq_events))
 		dispatch_events(qp, events, srq_events);
 	local_bh_enable();

@@ -6,6 +6,9 @@
 #include <rdma/uverbs_ioctl.h>
 #include "dev.h"
 
+/* Entries moved at a time when a queue is resized */
+#define RESIZE_BATCH	256
+
 static u32 elem_size(const struct sroce_cq *cq)
 {
 	return roundup_pow_of_two(max_t(u32, SMP_CACHE_BYTES,
@@ -95,6 +98,30 @@ u32 sroce_cq_used(struct sroce_cq *cq)
 	return (r->own - cons) & r->mask;
 }
 
+/*
+ * Some more entries go to a new ring, after the @moved oldest: not all at once,
+ * as interrupts are off. A kernel's consumer may poll in between, a user's may
+ * not.
+ *
+ * Return: 1 if there are more, 0 if not, or -EINVAL if there is no room.
+ */
+static int move_entries(struct sroce_cq *cq, const struct sroce_ring *to,
+			u32 *moved)
+{
+	u32 i, used = sroce_cq_used(cq), oldest = cq->ring.own - used;
+	u32 n = cq->user ? RESIZE_BATCH : used;
+
+	if (used > to->mask)
+		return -EINVAL;
+	*moved = min(*moved, used);
+	n = min(n, used - *moved);
+	for (i = *moved; i < *moved + n; i++)
+		memcpy(sroce_ring_slot(to, i),
+		       sroce_ring_slot(&cq->ring, oldest + i), 1 << to->shift);
+	*moved += n;
+	return *moved != used;
+}
+
 /**
  * sroce_resize_cq() - change the number of entries, keeping what is in there
  * @ibcq: the queue
@@ -111,7 +138,8 @@ int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	struct sroce_map *map, *old;
 	struct sroce_ring ring;
 	unsigned long flags;
-	u32 i, used;
+	u32 moved = 0;
+	int ret;
 
 	if (cqe < 1 || cqe > SROCE_MAX_CQE ||
 	    (udata && udata->outlen < sizeof(resp)))
@@ -127,20 +155,22 @@ int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 			return -EFAULT;
 		}
 	}
-	spin_lock_irqsave(&cq->lock, flags);
-	used = sroce_cq_used(cq);
-	if (used > ring.mask) {
+	for (;;) {
+		spin_lock_irqsave(&cq->lock, flags);
+		ret = move_entries(cq, &ring, &moved);
+		if (ret <= 0)
+			break;
+		spin_unlock_irqrestore(&cq->lock, flags);
+		cond_resched();
+	}
+	if (ret) {
 		spin_unlock_irqrestore(&cq->lock, flags);
 		sroce_map_destroy(map);
-		return -EINVAL;
+		return ret;
 	}
-	for (i = 0; i < used; i++)
-		memcpy(sroce_ring_slot(&ring, i),
-		       sroce_ring_slot(&cq->ring, cq->ring.own - used + i),
-		       1 << ring.shift);
-	ring.own = used;
+	ring.own = moved;
 	/* the entries are there before they are seen */
-	smp_store_release(&ring.buf->producer_index, used);
+	smp_store_release(&ring.buf->producer_index, moved);
 	old = cq->map;
 	cq->map = map;
 	cq->ring = ring;
@@ -205,8 +235,13 @@ static void put_kernel_wc(struct ib_wc *wc, struct sroce_qp *qp,
 	}
 }
 
-/* The queue is full: say so once; it takes no more (11.6.3.2). */
-static void overflow(struct sroce_qp *qp, struct sroce_cq *cq)
+/**
+ * sroce_cq_lost() - say once that the queue was full, and takes no more
+ * @cq: the queue
+ *
+ * 11.6.3.2. No lock is held, as the owner's handler is called.
+ */
+void sroce_cq_lost(struct sroce_cq *cq)
 {
 	struct ib_event ev = {
 		.device = cq->ibcq.device,
@@ -214,7 +249,6 @@ static void overflow(struct sroce_qp *qp, struct sroce_cq *cq)
 		.event = IB_EVENT_CQ_ERR,
 	};
 
-	sroce_count(qp, SROCE_CNT_CQ_OVERFLOW);
 	if (cq->ibcq.event_handler)
 		cq->ibcq.event_handler(&ev, cq->ibcq.cq_context);
 }
@@ -225,7 +259,8 @@ static void overflow(struct sroce_qp *qp, struct sroce_cq *cq)
  * @cq: the queue
  * @cqe: the completion
  * @solicited: it wakes a consumer that waits for solicited ones
- * @duty: bit to set in @qp's duties if the consumer must be woken
+ * @duty: bit to set in @qp's duties if the consumer must be woken; if it is to
+ *	hear of an overflow, the one that SROCE_DUTY_LOST() makes of it
  *
  * Return: false if the queue has overflowed, now or earlier.
  */
@@ -257,8 +292,10 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 		}
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (unlikely(first))
-		overflow(qp, cq);
+	if (unlikely(first)) {
+		sroce_count(qp, SROCE_CNT_CQ_OVERFLOW);
+		qp->duty |= SROCE_DUTY_LOST(duty);
+	}
 	return !lost;
 }
 

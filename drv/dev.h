@@ -396,6 +396,7 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+void sroce_cq_lost(struct sroce_cq *cq);
 u32 sroce_cq_used(struct sroce_cq *cq);
 
 /* srq.c */
