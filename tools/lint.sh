@@ -12,7 +12,7 @@ KERNEL=${KERNEL:-6.1}
 CLANG=${1:-CC=clang}
 BAD=0
 LOG=$(mktemp)
-trap 'rm -f "$LOG"' EXIT
+trap 'rm -f "$LOG" .checkpatch-camelcase.*' EXIT
 
 # Build in a directory of its own, and let any warning fail it.
 build()	# name make-arguments...
