@@ -86,6 +86,31 @@ static vt_why resize(struct vt_pair *p, const void *arg)
 	return vt_quiet(p->a.scq, 50);
 }
 
+/* So many that they are not moved in one go */
+static vt_why resize_many(struct vt_pair *p, const void *arg)
+{
+	static const int sizes[] = { 4000, 1600, 2500 };
+	struct ibv_wc wc;
+	int i, err, n = 1500;
+	size_t s;
+
+	(void)arg;
+	for (i = 0; i < n; i += 100) {
+		TRY(write_some(p, i, 100));
+		vt_sleep_ms(50);
+	}
+	vt_sleep_ms(200);
+	for (s = 0; s < ARRAY_SIZE(sizes); s++) {
+		err = ibv_resize_cq(p->a.scq, sizes[s]);
+		CHECK(!err, "resize to %d: %s", sizes[s], strerror(err));
+	}
+	err = ibv_resize_cq(p->a.scq, 1000);
+	CHECK(err == EINVAL, "resize below what is there: %d", err);
+	for (i = 0; i < n; i++)
+		TRY(vt_poll_ok(p->a.scq, &wc, i));
+	return vt_quiet(p->a.scq, 50);
+}
+
 /* Entries are added while the ring is being exchanged. */
 static vt_why resize_busy(struct vt_pair *p, const void *arg)
 {
@@ -220,6 +245,9 @@ int main(int argc, char **argv)
 	c.send_wr = 300;
 	vt_run("resize with live entries", &c, resize, NULL);
 	vt_run("resize under traffic", &c, resize_busy, NULL);
+	c.cqe = 2000;
+	vt_run("resize with many live entries", &c, resize_many, NULL);
+	c.cqe = 256;
 	vt_run("events are one for each request", &c, events, NULL);
 	vt_run("a sleeper misses nothing", &c, sleeper, NULL);
 	c.cqe = 64;
