@@ -65,7 +65,8 @@ eval "$(declare -f small_args | sed 's/small_args/stock_args/')"
 # One pass of tshark for all the questions: it takes seconds to start here.
 dissect()
 {
-	tshark -r $CAP -T fields -E separator=/t -e frame.number -e udp.dstport \
+	# shellcheck disable=SC2046
+	tshark $(no_guesses) -r $CAP -T fields -E separator=/t -e frame.number -e udp.dstport \
 		-e infiniband.bth.opcode -e _ws.malformed -e _ws.expert.message \
 		2>/tmp/tshark.log >/tmp/fields
 	[ -s /tmp/fields ] || { cat /tmp/tshark.log; return 1; }

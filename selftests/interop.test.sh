@@ -261,7 +261,8 @@ stop_capture()
 dissect()
 {
 	local bad
-	tshark -r $CAP -T fields -E separator=/t -e frame.number \
+	# shellcheck disable=SC2046
+	tshark $(no_guesses) -r $CAP -T fields -E separator=/t -e frame.number \
 		-e infiniband.bth.opcode -e _ws.malformed \
 		>/tmp/fields 2>/tmp/tshark.log
 	[ -s /tmp/fields ] || { cat /tmp/tshark.log; return 1; }

@@ -369,6 +369,16 @@ stock_result()	# tool, after its run_pair
 	esac
 }
 
+# ---- captures -------------------------------------------------------------
+
+# What tshark must not see in random payloads that look like it: with 100,000
+# packets one does.
+no_guesses()
+{
+	tshark -G heuristic-decodes 2>/dev/null |
+		awk '$1 == "infiniband.payload" { print "--disable-protocol " $2 }'
+}
+
 # ---- two VMs --------------------------------------------------------------
 
 # barrier NAME [SECONDS]: with tools/vm.sh --two, wait for the other VM.
