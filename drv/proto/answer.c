@@ -249,6 +249,30 @@ bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
+ * sroce_answer_upto() - how far a duplicate SEND or WRITE is acknowledged
+ * @qp: the QP
+ * @psn: its PSN
+ *
+ * Not beyond the next READ or atomic, which has an answer of its own: one that
+ * is yet to be asked for again would count as lost (9.7.5.1.2), and a plain
+ * acknowledge with its very PSN as the answer without what it should bring.
+ */
+u32 sroce_answer_upto(const struct sroce_qp *qp, u32 psn)
+{
+	const struct sroce_resp *resp = &qp->resp;
+	u32 i, end = resp->psn;
+
+	for (i = 0; i < resp->nres; i++) {
+		const struct sroce_res *res = &resp->res[i];
+
+		if (res->valid && sroce_psn_diff(res->first_psn, psn) > 0 &&
+		    sroce_psn_diff(res->first_psn, end) < 0)
+			end = res->first_psn;
+	}
+	return sroce_psn_add(end, -1);
+}
+
+/**
  * sroce_answer_ack() - have a positive acknowledge sent
  * @qp: the QP
  * @psn: what it acknowledges
@@ -258,7 +282,8 @@ void sroce_answer_ack(struct sroce_qp *qp, u32 psn)
 	struct sroce_resp *resp = &qp->resp;
 
 	/* A NAK that waits to be sent says as much, and more. */
-	if (resp->aeth && resp->aeth_syndrome & SROCE_AETH_TYPE)
+	if (resp->aeth && (resp->aeth_syndrome & SROCE_AETH_TYPE ||
+			   sroce_psn_diff(resp->aeth_psn, psn) > 0))
 		return;
 	resp->aeth = true;
 	resp->aeth_psn = psn;

@@ -499,6 +499,7 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum ib_wc_status status);
 bool sroce_answer_run(struct sroce_qp *qp, u32 budget);
+u32 sroce_answer_upto(const struct sroce_qp *qp, u32 psn);
 void sroce_answer_ack(struct sroce_qp *qp, u32 psn);
 void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_answer_rnr(struct sroce_qp *qp);

@@ -205,6 +205,15 @@ static bool by_answer(const struct sroce_qp *qp)
 	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
 }
 
+/* What the peer lacks next, or has not told of, is a READ or atomic. */
+static bool before_answer(struct sroce_qp *qp)
+{
+	const struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed,
+						    qp->req.acked);
+
+	return wqe && sroce_wqe_responds(wqe);
+}
+
 /* What the peer does with packets after a gap shows when the gap is filled. */
 static void learn(struct sroce_qp *qp, bool gap)
 {
@@ -213,7 +222,8 @@ static void learn(struct sroce_qp *qp, bool gap)
 	s32 ahead = sroce_psn_diff(req->acked, req->psn);
 	bool just_that = !gap && req->acked == rp->last;
 
-	if (rp->hold && just_that && ahead < 0 && by_answer(qp)) {
+	if (rp->hold && just_that && ahead < 0 &&
+	    (by_answer(qp) || before_answer(qp))) {
 		/* answers come one by one: those to what follows may be next */
 		resend(qp, 1, 1);
 		rp->hold = true;

@@ -41,7 +41,7 @@ static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (pkt->op->flags & (SROCE_READING | SROCE_ATOMIC))
 		sroce_answer_again(qp, pkt);
 	else
-		sroce_answer_ack(qp, sroce_psn_add(qp->resp.psn, -1));
+		sroce_answer_ack(qp, sroce_answer_upto(qp, pkt->psn));
 	return DROP;
 }
 

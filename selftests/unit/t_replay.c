@@ -279,6 +279,47 @@ static void overlapping(void)
 	xfers_end(&t);
 }
 
+/* What was sent last is an acknowledge, or a NAK, of this PSN. */
+static void check_acked(u32 psn)
+{
+	CHECK(tape.n);
+	CHECK_EQ(tape.p[tape.n - 1].opcode, 0x11);
+	CHECK_EQ(tape.p[tape.n - 1].psn, psn);
+}
+
+static void between_answers(void)
+{
+	struct xfers t;
+
+	/* WRITE, FETCH_ADD, WRITE, READ, WRITE, FETCH_ADD; without bytes */
+	t_case("replay: an acknowledge of a duplicate does not overtake answers");
+	begin(&t, 4);
+	ask(&t, 0x0a, FIRST, 0, 0, 0);
+	ask(&t, 0x14, FIRST + 1, 8, 8, 0);
+	ask(&t, 0x0a, FIRST + 2, 0, 0, 0);
+	ask(&t, 0x0c, FIRST + 3, 0, 2 * MTU, 0);
+	ask(&t, 0x0a, FIRST + 5, 0, 0, 0);
+	ask(&t, 0x14, FIRST + 6, 16, 8, 0);
+	sim_run(t.s);
+	ask(&t, 0x0a, FIRST, 0, 0, 0);
+	check_acked(FIRST);
+	ask(&t, 0x0a, FIRST + 2, 0, 0, 0);
+	check_acked(FIRST + 2);
+	/* nor is it the PSN of one that brings something */
+	ask(&t, 0x0a, FIRST + 5, 0, 0, 0);
+	check_acked(FIRST + 5);
+	xfers_end(&t);
+
+	t_case("replay: nothing to be asked for follows: all is acknowledged");
+	begin(&t, 4);
+	ask(&t, 0x14, FIRST, 8, 8, 0);
+	ask(&t, 0x0a, FIRST + 1, 0, 0, 0);
+	ask(&t, 0x0a, FIRST + 2, 0, 0, 0);
+	ask(&t, 0x0a, FIRST + 1, 0, 0, 0);
+	check_acked(FIRST + 2);
+	xfers_end(&t);
+}
+
 static void resize(struct sroce_qp *qp, u32 n)
 {
 	free(sroce_answer_resize(qp, calloc(n, sizeof(*qp->resp.res)), n));
@@ -395,6 +436,7 @@ void test_replay(void)
 	impostors();
 	unfinished();
 	overlapping();
+	between_answers();
 	forgotten();
 	last_word();
 }
