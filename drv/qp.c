@@ -446,9 +446,8 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		qp->sq.prod = smp_load_acquire(&qp->host->posted);
 	sroce_qp_reset(qp);
 	qp->host->posted = qp->sq.prod;
-	qp->duty = 0;
+	/* a burst that is sending has duties yet: others share the CQs */
 	qp->events = 0;
-	qp->srq_events = 0;
 	spin_unlock_bh(&qp->lock);
 	mutex_unlock(&qp->mutex);
 	sroce_qp_host_stop(qp->host);

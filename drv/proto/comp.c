@@ -90,6 +90,7 @@ void sroce_comp_settle(struct sroce_qp *qp)
 
 		if (sroce_psn_diff(end, req->una) > 0) {
 			req->una = end;
+			sroce_reread_settled(qp);
 			sroce_repair_progress(qp);
 		}
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0)
@@ -387,6 +388,7 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_ACK_GHOST);
 		return;
 	}
+	sroce_window_heard(qp);
 	if (pkt->op->flags & (SROCE_READING | SROCE_ATOMIC))
 		rx_response(qp, pkt);
 	else

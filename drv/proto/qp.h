@@ -22,11 +22,11 @@ struct sroce_qp_host;
 /* Unacknowledged request packets per QP, at least and at most: window.c */
 #define SROCE_WINDOW_MIN	256U
 #define SROCE_WINDOW_MAX	2048U
-/* Request packets kept after a gap, per QP */
 /* Packets sent again for a gap where gaps are dense, at least */
 #define SROCE_BURST_LEAST	8U
 /* Gaps count as no further from each other than so many packets. */
 #define SROCE_GAP_FAR		1024
+/* Request packets kept after a gap, per QP */
 #define SROCE_STORE_MAX		SROCE_WINDOW_MAX
 /* Responses taken in after a gap, in PSNs from the oldest missing one */
 #define SROCE_READ_AHEAD	16384
@@ -95,7 +95,7 @@ enum sroce_habit {
  * @distance: mean of that of gaps from each other, in packets
  * @burst: packets to send again where gaps are dense
  * @tries_burst: just so many were sent now
- * @doubt: gaps since @habit was found out
+ * @doubt: gaps that speak against @habit
  * @asked: responses asked for by the newest probe
  * @asked_end: one past the last of them
  * @probes: probes sent since there was progress
@@ -156,6 +156,7 @@ struct sroce_reread {
  * @psn: of the packet whose acknowledge ends the sample
  * @acked: req.acked when it was sent
  * @start: when it was sent, in ns
+ * @first: when the first packet of all was
  * @smooth: round trip time, in ns, as in RFC 6298
  * @var: its mean deviation
  * @min: the shortest of late
@@ -168,6 +169,7 @@ struct sroce_rtt {
 	u32	psn;
 	u32	acked;
 	u64	start;
+	u64	first;
 	u64	smooth;
 	u64	var;
 	u64	min;
@@ -284,7 +286,7 @@ struct sroce_fifo {
 };
 
 /* Most ranges of answers that wait to be sent again */
-#define SROCE_REPLAYS_MAX	SROCE_ASKS_MAX
+#define SROCE_REPLAYS_MAX	SROCE_MAX_RD_ATOMIC
 
 /**
  * struct sroce_replays - what was asked for again, in this order
@@ -422,7 +424,6 @@ struct sroce_qp {
 	bool			comm_est;
 	bool			last_wqe;
 	u32			burst;
-	bool			tries_burst;
 	u32			duty;
 	u32			events;
 	u32			srq_events;
@@ -463,9 +464,11 @@ bool sroce_req_idle(const struct sroce_qp *qp);
 void sroce_repair_gap(struct sroce_qp *qp);
 void sroce_repair_passed(struct sroce_qp *qp);
 void sroce_repair_took(struct sroce_qp *qp, u64 ns);
+void sroce_repair_vain(struct sroce_qp *qp);
 void sroce_repair_acked(struct sroce_qp *qp, bool gap);
 void sroce_reread_until(struct sroce_qp *qp, u32 end);
 void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end);
+void sroce_reread_settled(struct sroce_qp *qp);
 void sroce_reread_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n);
 void sroce_repair_progress(struct sroce_qp *qp);
 void sroce_repair_alive(struct sroce_qp *qp);
@@ -477,6 +480,7 @@ void sroce_req_rnr_over(struct sroce_qp *qp);
 bool sroce_window_open(const struct sroce_qp *qp);
 void sroce_window_sent(struct sroce_qp *qp, u32 psn);
 void sroce_window_acked(struct sroce_qp *qp);
+void sroce_window_heard(struct sroce_qp *qp);
 void sroce_window_repaired(struct sroce_qp *qp);
 void sroce_window_reread(struct sroce_qp *qp, u64 ns);
 u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);

@@ -108,10 +108,11 @@ static u32 repair_size(struct sroce_qp *qp)
 static void fill(struct sroce_qp *qp)
 {
 	struct sroce_repair *rp = &qp->req.repair;
+	s32 dense = min_t(u32, DENSE * rp->burst, SROCE_GAP_FAR / 2);
 	u32 n = repair_size(qp), burst;
 
 	note_gap(qp);
-	burst = rp->distance < (s32)(DENSE * rp->burst) ? rp->burst : 1;
+	burst = rp->distance < dense ? rp->burst : 1;
 	resend(qp, max(n, burst), rp->distance < OFTEN ? 2 : 1);
 	rp->told = true;
 	rp->tries_burst = rp->n == rp->burst;
@@ -137,10 +138,44 @@ void sroce_repair_took(struct sroce_qp *qp, u64 ns)
 		rp->burst /= 2;
 }
 
+/**
+ * sroce_repair_vain() - what was sent again was late, and not lost
+ * @qp: the QP
+ *
+ * So an acknowledge says nothing of what was sent before the repair.
+ */
+void sroce_repair_vain(struct sroce_qp *qp)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+
+	rp->fence = qp->req.acked;
+	rp->burst = SROCE_BURST_LEAST;
+	rp->distance += (SROCE_GAP_FAR - rp->distance) / 4;
+}
+
 /* A peer that keeps what follows has no use for more than the hole. */
 static bool too_many(const struct sroce_repair *rp, u32 n)
 {
 	return n > REPAIR_MAX && rp->habit != SROCE_HABIT_KEEPS;
+}
+
+/*
+ * A gap right behind the one before, again and again: the peer has no room to
+ * keep what follows, or never did. It would get a packet for each round trip.
+ */
+static bool keeps_no_more(struct sroce_qp *qp)
+{
+	struct sroce_repair *rp = &qp->req.repair;
+
+	if (sroce_psn_diff(qp->req.acked, rp->gap) == 1)
+		rp->doubt++;
+	else
+		rp->doubt = 0;
+	if (rp->doubt < DOUBT)
+		return false;
+	rp->habit = SROCE_HABIT_UNKNOWN;
+	rp->doubt = 0;
+	return true;
 }
 
 /**
@@ -155,7 +190,7 @@ void sroce_repair_gap(struct sroce_qp *qp)
 	if (rp->tried)
 		return;
 	rp->tried = true;
-	if (rp->habit == SROCE_HABIT_KEEPS) {
+	if (rp->habit == SROCE_HABIT_KEEPS && !keeps_no_more(qp)) {
 		fill(qp);
 		return;
 	}

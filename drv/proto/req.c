@@ -401,6 +401,8 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	sroce_room_seal(qp, &pkt, &room);
 	if (room.bth && is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
+	if (!qp->req.rtt.first && is_rc(qp))
+		qp->req.rtt.first = sroce_now();
 	if (again)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	else if (pkt.ackreq || sroce_wqe_responds(wqe))

@@ -11,15 +11,21 @@
 
 static bool missing(const struct sroce_req *req, u32 psn)
 {
-	return sroce_psn_diff(psn, req->una) >= 0 &&
-	       !test_bit(psn % SROCE_READ_AHEAD, req->got);
+	s32 ahead = sroce_psn_diff(psn, req->una);
+
+	return ahead >= SROCE_READ_AHEAD ||
+	       (ahead >= 0 && !test_bit(psn % SROCE_READ_AHEAD, req->got));
 }
 
 /* The first PSN in a range that is, or is not, missing; or the end */
 static u32 find(const struct sroce_req *req, u32 psn, u32 end, bool is)
 {
-	while (sroce_psn_diff(end, psn) > 0 && missing(req, psn) != is)
+	while (sroce_psn_diff(end, psn) > 0 && missing(req, psn) != is) {
+		/* nothing is taken in from there on */
+		if (sroce_psn_diff(psn, req->una) >= SROCE_READ_AHEAD)
+			return end;
 		psn = sroce_psn_add(psn, 1);
+	}
 	return psn;
 }
 
@@ -29,6 +35,29 @@ static void drop_first(struct sroce_reread *rr, u32 n)
 	memmove(rr->ask, rr->ask + n, rr->n * sizeof(*rr->ask));
 }
 
+/* Ranges that lie before @psn, or have nothing left, are no concern any more. */
+static void drop_empty(struct sroce_reread *rr, u32 psn)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < rr->n; i++)
+		if (sroce_psn_diff(rr->ask[i].end, psn) > 0)
+			rr->ask[n++] = rr->ask[i];
+	rr->n = n;
+}
+
+/**
+ * sroce_reread_settled() - req.una has moved
+ * @qp: the QP
+ *
+ * What lies before it would look as if it were to come, 2^23 packets later.
+ */
+void sroce_reread_settled(struct sroce_qp *qp)
+{
+	if (qp->req.reread.n)
+		drop_empty(&qp->req.reread, qp->req.una);
+}
+
 /* What is missing in a range of one work request, as far as there is room */
 static void ask(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 {
@@ -36,6 +65,8 @@ static void ask(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 	struct sroce_reread *rr = &req->reread;
 	u32 to;
 
+	if (sroce_psn_diff(req->una, psn) > 0)
+		psn = req->una;
 	for (;; psn = to) {
 		psn = find(req, psn, end, true);
 		to = find(req, psn, end, false);
@@ -155,16 +186,10 @@ void sroce_reread_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 		rr->due = end;
 	/* that was in vain, and what was asked for later tells nothing now */
 	for (i = 0; i < rr->n; i++)
-		if (sroce_psn_diff(rr->ask[i].end, psn) > 0 &&
-		    sroce_psn_diff(end, rr->ask[i].psn) > 0)
-			break;
-	if (i < rr->n && sroce_psn_diff(rr->ask[i].end, end) <= 0) {
-		memmove(rr->ask + i, rr->ask + i + 1,
-			(rr->n - i - 1) * sizeof(*rr->ask));
-		rr->n--;
-	} else if (i < rr->n) {
-		rr->ask[i].psn = end;
-	} else if (rr->n == SROCE_ASKS_MAX) {
+		if (sroce_psn_diff(rr->ask[i].psn, end) < 0)
+			rr->ask[i].psn = end;
+	drop_empty(rr, end);
+	if (rr->n == SROCE_ASKS_MAX) {
 		drop_first(rr, 1);
 		rr->full = true;
 	}

@@ -50,6 +50,23 @@ void sroce_window_sent(struct sroce_qp *qp, u32 psn)
 	rtt->start = sroce_now();
 }
 
+/**
+ * sroce_window_heard() - the peer has answered something
+ * @qp: the QP
+ *
+ * Until there is a sample, the first answer to anything says how long the round
+ * trip may be: where much is lost no other sample may ever be taken.
+ */
+void sroce_window_heard(struct sroce_qp *qp)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+
+	if (rtt->first && !rtt->min) {
+		rtt->min_at = sroce_now();
+		rtt->min = max_t(u64, rtt->min_at - rtt->first, 1);
+	}
+}
+
 /* RFC 6298 */
 static void smooth(struct sroce_rtt *rtt, u64 ns)
 {
@@ -70,6 +87,12 @@ static void note_min(struct sroce_rtt *rtt, u64 ns, u64 now)
 		return;
 	rtt->min = ns;
 	rtt->min_at = now;
+}
+
+/* Less than a round trip: not that packet has come, but the first one, late. */
+static bool too_soon(const struct sroce_rtt *rtt, u64 ns)
+{
+	return ns < rtt->min - rtt->min / 4;
 }
 
 /*
@@ -100,6 +123,10 @@ void sroce_window_acked(struct sroce_qp *qp)
 	rtt->sampling = false;
 	now = sroce_now();
 	ns = max_t(u64, now - rtt->start, 1);
+	if (rtt->repair && too_soon(rtt, ns)) {
+		sroce_repair_vain(qp);
+		return;
+	}
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
 	if (rtt->repair) {

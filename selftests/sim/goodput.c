@@ -24,6 +24,7 @@
 struct path {
 	u64		latency;	/* ns, one way */
 	u32		loss;		/* packets in 10000 */
+	u32		late;		/* those overtaken by ten others */
 	u64		busy[2];	/* until then with what came before */
 	struct rnd	r;
 };
@@ -55,6 +56,8 @@ static int wire(struct sim *s, struct sim_packet *p)
 		p->when = *busy;
 	p->when += PACKET;
 	*busy = p->when;
+	if (path->late && rnd_below(&path->r, 10000) < path->late)
+		p->when += 10 * PACKET;
 	return 1;
 }
 
@@ -86,15 +89,17 @@ static void transfer(struct sim *s, const struct work *wk)
 	CHECK_EQ(s->a.qp.state, IB_QPS_RTS);
 }
 
-static struct result measure(const struct work *wk, u32 us, u32 loss, u64 seed)
+static struct result measure(const struct work *wk, const struct path *like,
+			     u64 seed)
 {
-	struct path path = { .latency = us * 1000, .loss = loss, .r.s = seed };
+	struct path path = *like;
 	double needed = (double)wk->count * wk->len / MTU;
 	struct sim_cfg cfg = sim_default;
 	struct result res;
 	struct sim *s;
 	u64 start;
 
+	path.r.s = seed;
 	cfg.timeout = 14;
 	s = sim_new(&cfg);
 	s->wire = wire;
@@ -111,13 +116,15 @@ static struct result measure(const struct work *wk, u32 us, u32 loss, u64 seed)
 }
 
 /* The mean of some runs */
-static struct result mean(const struct work *wk, u32 us, u32 loss, u32 runs)
+static struct result mean(const struct work *wk, u32 us, u32 loss, u32 late,
+			  u32 runs)
 {
+	struct path path = { .latency = us * 1000, .loss = loss, .late = late };
 	struct result sum = {};
 	u32 i;
 
 	for (i = 0; i < runs; i++) {
-		struct result one = measure(wk, us, loss, i);
+		struct result one = measure(wk, &path, i);
 
 		sum.mbs += one.mbs / runs;
 		sum.extra += one.extra / runs;
@@ -139,7 +146,7 @@ static void table(u32 runs)
 			printf("\n%-12s %7u us ", works[w].name, latencies[l]);
 			for (i = 0; i < ARRAY_SIZE(losses); i++) {
 				struct result r = mean(&works[w], latencies[l],
-						       losses[i], runs);
+						       losses[i], 0, runs);
 
 				printf("%8.1f (%3.0f)", r.mbs, 100 * r.extra);
 				fflush(stdout);
@@ -152,22 +159,28 @@ static void table(u32 runs)
 static void bars(void)
 {
 	static const struct {
-		u32	work, us, loss, percent;
+		u32	work, us, loss, late, percent;
 	} all[] = {
-		{ 0, 20, 100, 85 }, { 0, 20, 500, 60 }, { 0, 100, 100, 75 },
-		{ 0, 100, 500, 45 }, { 0, 500, 500, 25 }, { 0, 20, 3000, 4 },
-		{ 1, 20, 100, 90 }, { 1, 20, 500, 90 }, { 1, 100, 100, 90 },
-		{ 1, 500, 500, 70 }, { 1, 20, 3000, 30 },
+		{ 0, 20, 100, 0, 85 }, { 0, 20, 500, 0, 60 },
+		{ 0, 100, 100, 0, 75 }, { 0, 100, 500, 0, 45 },
+		{ 0, 500, 500, 0, 25 }, { 0, 20, 3000, 0, 4 },
+		{ 0, 20, 0, 100, 80 }, { 0, 100, 0, 100, 80 },
+		{ 0, 100, 10, 100, 70 },
+		{ 1, 20, 100, 0, 90 }, { 1, 20, 500, 0, 90 },
+		{ 1, 100, 100, 0, 90 }, { 1, 500, 500, 0, 70 },
+		{ 1, 20, 3000, 0, 30 }, { 1, 100, 10, 100, 80 },
 	};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		const struct work *wk = &works[all[i].work];
-		struct result none = mean(wk, all[i].us, 0, 1);
-		struct result r = mean(wk, all[i].us, all[i].loss, 2);
+		struct result none = mean(wk, all[i].us, 0, 0, 1);
+		struct result r = mean(wk, all[i].us, all[i].loss,
+					 all[i].late, 2);
 
-		t_case("goodput: %s, %u us, %g %% lost: at least %u %% of none",
-		       wk->name, all[i].us, all[i].loss / 100.0, all[i].percent);
+		t_case("goodput: %s, %u us, %g %% lost, %g %% late: at least %u %% of none",
+		       wk->name, all[i].us, all[i].loss / 100.0,
+		       all[i].late / 100.0, all[i].percent);
 		t_note("%.1f of %.1f MB/s, %.0f %% more packets than needed",
 		       r.mbs, none.mbs, 100 * r.extra);
 		CHECK(r.mbs * 100 >= none.mbs * all[i].percent);

@@ -185,6 +185,8 @@ static void many_gaps(void)
 	rp->habit = SROCE_HABIT_KEEPS;
 	hear_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(tape.n, 1);
+	/* a round trip later */
+	sim_run_until(t.s, t.s->now + 100000);
 	hear_ack(&t, FIRST + 29, ACK);
 	expect_psns(1, FIRST + 30, 1);
 	/* again, which says nothing new */
@@ -227,6 +229,41 @@ static void many_gaps(void)
 		hear_ack(&t, FIRST + i, GAP);
 	CHECK_EQ(i, 8);
 	CHECK(rp->hold);
+	finish_write(&t);
+}
+
+/* Packets that come out of order look like gaps for a while. */
+static void no_gaps(void)
+{
+	struct sroce_repair *rp;
+	struct xfers t;
+	u32 i;
+
+	t_case("peer: has what it lacked sooner than it can: it was late, not lost");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_KEEPS;
+	hear_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 1);
+	sim_run_until(t.s, t.s->now + 1000);
+	for (i = 11; i < 100; i++)
+		hear_ack(&t, FIRST + i, ACK);
+	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(rp->burst, SROCE_BURST_LEAST);
+	finish_write(&t);
+
+	t_case("peer: thought to keep what follows, lacks every packet: it drops");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_KEEPS;
+	for (i = 10; rp->habit == SROCE_HABIT_KEEPS && i < 100; i++) {
+		hear_ack(&t, FIRST + i, GAP);
+		sim_run_until(t.s, t.s->now + 100000);
+	}
+	CHECK(i < 20);
+	CHECK(rp->hold);
+	hear_ack(&t, FIRST + i - 1, ACK);
+	CHECK_EQ(rp->habit, SROCE_HABIT_DROPS);
 	finish_write(&t);
 }
 
@@ -513,6 +550,56 @@ static void long_read(void)
 	xfers_end(&t);
 }
 
+/* What has come is remembered by the low bits of its PSN. */
+static void long_read_partly(void)
+{
+	const u32 n = SROCE_READ_AHEAD + 1000;
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("peer: all that is missing of a long READ is asked for, at once");
+	cfg.timeout = 14;
+	begin_with(&t, &cfg, (n + 10) * MTU);
+	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
+	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+	sim_doorbell(&t.s->a);
+	for (i = 1; i <= 500; i++)
+		hear(&t, 0x0e, FIRST + i, ACK, MTU);
+	tape.n = 0;
+	hear_ack(&t, FIRST + n, ACK);
+	expect_psns(0, FIRST + 501, 1);
+	xfers_end(&t);
+}
+
+/* Silence for long, and the same is asked for again and again */
+static void asked_often(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sroce_reread *rr;
+	struct xfers t;
+	u32 i;
+
+	t_case("peer: what was asked for many times is not waited for twice");
+	cfg.timeout = 14;
+	begin_with(&t, &cfg, 65536);
+	rr = &t.s->a.qp.req.reread;
+	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
+	go(&t);
+	hear(&t, 0x0e, FIRST + 5, ACK, MTU);
+	while (!sim_count(&t.s->a, SROCE_CNT_TIMEOUT) && sim_step(t.s))
+		;
+	i = sim_count(&t.s->a, SROCE_CNT_PROBE);
+	while (sim_count(&t.s->a, SROCE_CNT_PROBE) == i && sim_step(t.s))
+		;
+	CHECK_EQ(rr->n, 1);
+	for (i = 0; i < 5; i++)
+		hear(&t, 0x0e, FIRST + i, ACK, MTU);
+	CHECK_EQ(t.s->a.qp.req.una, FIRST + 6);
+	CHECK_EQ(rr->n, 0);
+	xfers_end(&t);
+}
+
 /* Two messages that together span more PSNs than may be compared */
 static void longest(void)
 {
@@ -619,6 +706,7 @@ void test_peer(void)
 	gone_since(true);
 	habits();
 	many_gaps();
+	no_gaps();
 	overtaken_repairs();
 	silent_read();
 	slow_read();
@@ -628,6 +716,8 @@ void test_peer(void)
 	early_fault("an early response without a place", true);
 	lost_cq();
 	long_read();
+	long_read_partly();
+	asked_often();
 	longest();
 	fails_late(false);
 	fails_late(true);

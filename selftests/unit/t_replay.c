@@ -270,6 +270,19 @@ static void overlapping(void)
 	sim_run(t.s);
 	xfers_end(&t);
 
+	t_case("replay: a peer that goes back over all READs it may have");
+	begin(&t, SROCE_MAX_RD_ATOMIC);
+	for (i = 0; i < SROCE_MAX_RD_ATOMIC; i++) {
+		ask_read(&t, FIRST + i * MANY, 0, MANY * MTU);
+		sim_run(t.s);
+	}
+	tape.n = 0;
+	for (i = 0; i < SROCE_MAX_RD_ATOMIC; i++)
+		ask_read(&t, FIRST + i * MANY, 0, MANY * MTU);
+	sim_run(t.s);
+	CHECK_EQ(tape.n, SROCE_MAX_RD_ATOMIC * MANY);
+	xfers_end(&t);
+
 	t_case("replay: to beyond a replay's end");
 	begin_replay(&t, 100);
 	ask_read(&t, FIRST + 90, 90 * MTU, 50 * MTU);
