@@ -181,7 +181,7 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 
 	more = sroce_qp_run(qp);
 	watch_error(qp);
-	more |= send_queued(qp, more);
+	more |= send_queued(qp, more && !(qp->duty & SROCE_DUTY_SEND));
 	duty = qp->duty;
 	events = qp->events;
 	srq_events = qp->srq_events;

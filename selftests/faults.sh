@@ -10,12 +10,18 @@ FAULT_LIMIT=100000	# packets netem holds: never the reason of a loss
 # stack takes in at a time: it would be the bottleneck.
 FAULT_BATCH=10000
 
+# Which CPUs take in what arrives
+taken_in_on()	# a|b NETDEV MASK
+{
+	"in_$1" sh -c "echo $(printf %x "$3") \
+		>/sys/class/net/$2/queues/rx-0/rps_cpus"
+}
+
 # A wire that by itself keeps packets in order and drops none: what arrives for
 # one flow is taken in by one CPU, and its queue is long.
 one_wire()	# a|b NETDEV
 {
-	"in_$1" sh -c "echo $(printf %x $(((1 << $(nproc)) - 1))) \
-		>/sys/class/net/$2/queues/rx-0/rps_cpus"
+	taken_in_on "$1" "$2" $(((1 << $(nproc)) - 1))
 	sysctl -qw net.core.netdev_max_backlog=$FAULT_LIMIT
 }
 
@@ -87,17 +93,20 @@ faults()
 # B's. The client's output is left in $PEERS_OUT.
 PEERS_OUT=/tmp/peers.out
 
+# PEERS_ON is a command to run both by, or LISTENER_ON and CONNECTER_ON are.
 peers()
 {
 	local a=$DEV_A b=$DEV_B rc=0 srv path=/tmp/peers.sock
 	! ns_exists "$NS_A" || a=$DEV_A@$NS_A b=$DEV_B@$NS_B
-	# shellcheck disable=SC2086 # PEERS_ON is a command or nothing
-	timeout -k 1 "${PEERS_LIMIT:-100}" ${PEERS_ON:-} "$VERBS/peer" "$b" \
-		listen $path >/tmp/peers.server 2>&1 &
+	# shellcheck disable=SC2086 # a command or nothing
+	timeout -k 1 "${PEERS_LIMIT:-100}" \
+		${LISTENER_ON:-${PEERS_ON:-}} "$VERBS/peer" "$b" listen \
+		$path >/tmp/peers.server 2>&1 &
 	srv=$!
 	# shellcheck disable=SC2086
-	timeout -k 1 "${PEERS_LIMIT:-100}" ${PEERS_ON:-} "$VERBS/peer" "$a" \
-		connect $path "$@" >$PEERS_OUT 2>&1 || rc=$?
+	timeout -k 1 "${PEERS_LIMIT:-100}" \
+		${CONNECTER_ON:-${PEERS_ON:-}} "$VERBS/peer" "$a" connect \
+		$path "$@" >$PEERS_OUT 2>&1 || rc=$?
 	[ $rc -eq 0 ] || kill $srv 2>/dev/null
 	wait $srv || [ $rc -ne 0 ] || rc=3
 	return $rc

@@ -358,6 +358,7 @@ struct sroce_resp {
 /* What is left to do once the QP's lock is released, struct sroce_qp.duty */
 #define SROCE_DUTY_SCQ		BIT(0)	/* wake the send CQ's consumer */
 #define SROCE_DUTY_RCQ		BIT(1)	/* wake the receive CQ's consumer */
+#define SROCE_DUTY_SEND		BIT(4)	/* at once, without what may follow */
 #define SROCE_DUTY_LOST(duty)	((duty) << 2)	/* tell the owner of its loss */
 
 /**

@@ -518,6 +518,7 @@ static void check_drained(struct sroce_qp *qp)
 bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_req *req = &qp->req;
+	bool repaired = false;
 
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait; budget--) {
 		enum ib_wc_status status;
@@ -529,7 +530,14 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		}
 		if (req->repair.from != req->repair.to || req->repair.copies) {
 			send_repair(qp);
+			repaired = true;
 			continue;
+		}
+		if (repaired) {
+			/* nothing that is long in the making delays it */
+			qp->duty |= SROCE_DUTY_SEND;
+			budget = 0;
+			break;
 		}
 		if (must_wait(qp))
 			break;

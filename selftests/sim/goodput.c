@@ -18,13 +18,18 @@
 #define MIB	(1U << 20)
 #define MTU	1024U
 #define PACKET	7000ULL		/* ns to take one in */
-/* What a QP has to send it sends slower than the peer takes it in. */
+/*
+ * What a QP has to send it sends a little slower than a fast peer takes it in;
+ * before a slow one, a queue grows.
+ */
 #define KICK	(SROCE_BURST * PACKET * 11 / 10)
+#define SLOW	2
 
 struct path {
 	u64		latency;	/* ns, one way */
 	u32		loss;		/* packets in 10000 */
 	u32		late;		/* those overtaken by ten others */
+	bool		slow;		/* the peer is */
 	u64		busy[2];	/* until then with what came before */
 	struct rnd	r;
 };
@@ -48,13 +53,14 @@ static int wire(struct sim *s, struct sim_packet *p)
 {
 	struct path *path = s->arg;
 	u64 *busy = &path->busy[p->from == &s->a];
+	u64 take = path->slow && p->from == &s->a ? SLOW * PACKET : PACKET;
 
 	if (rnd_below(&path->r, 10000) < path->loss)
 		return 0;
 	p->when = s->now + path->latency;
 	if (p->when < *busy)
 		p->when = *busy;
-	p->when += PACKET;
+	p->when += take;
 	*busy = p->when;
 	if (path->late && rnd_below(&path->r, 10000) < path->late)
 		p->when += 10 * PACKET;
@@ -116,15 +122,14 @@ static struct result measure(const struct work *wk, const struct path *like,
 }
 
 /* The mean of some runs */
-static struct result mean(const struct work *wk, u32 us, u32 loss, u32 late,
+static struct result mean(const struct work *wk, const struct path *like,
 			  u32 runs)
 {
-	struct path path = { .latency = us * 1000, .loss = loss, .late = late };
 	struct result sum = {};
 	u32 i;
 
 	for (i = 0; i < runs; i++) {
-		struct result one = measure(wk, &path, i);
+		struct result one = measure(wk, like, i);
 
 		sum.mbs += one.mbs / runs;
 		sum.extra += one.extra / runs;
@@ -135,18 +140,29 @@ static struct result mean(const struct work *wk, u32 us, u32 loss, u32 late,
 static void table(u32 runs)
 {
 	static const u32 losses[] = { 0, 10, 100, 500, 1000, 3000 };
-	static const u32 latencies[] = { 20, 100, 500, 5000 };	/* us */
+	static const struct {
+		u32	us;
+		bool	slow;
+	} paths[] = {
+		{ 20, false }, { 20, true }, { 100, false }, { 100, true },
+		{ 500, false }, { 500, true }, { 5000, false },
+	};
 	u32 w, l, i;
 
 	printf("MB/s (packets beyond those needed, in %%) at a loss of\n%24s", "");
 	for (i = 0; i < ARRAY_SIZE(losses); i++)
 		printf("%12g %%", losses[i] / 100.0);
 	for (w = 0; w < ARRAY_SIZE(works); w++)
-		for (l = 0; l < ARRAY_SIZE(latencies); l++) {
-			printf("\n%-12s %7u us ", works[w].name, latencies[l]);
+		for (l = 0; l < ARRAY_SIZE(paths); l++) {
+			printf("\n%-12s %5u us %s", works[w].name, paths[l].us,
+			       paths[l].slow ? "slow" : "    ");
 			for (i = 0; i < ARRAY_SIZE(losses); i++) {
-				struct result r = mean(&works[w], latencies[l],
-						       losses[i], 0, runs);
+				struct path path = {
+					.latency = paths[l].us * 1000,
+					.slow = paths[l].slow,
+					.loss = losses[i],
+				};
+				struct result r = mean(&works[w], &path, runs);
 
 				printf("%8.1f (%3.0f)", r.mbs, 100 * r.extra);
 				fflush(stdout);
@@ -159,24 +175,41 @@ static void table(u32 runs)
 static void bars(void)
 {
 	static const struct {
-		u32	work, us, loss, late, percent;
+		u32	work, us, loss, late;
+		bool	slow;
+		u32	percent;
 	} all[] = {
-		{ 0, 20, 100, 0, 85 }, { 0, 20, 500, 0, 60 },
-		{ 0, 100, 100, 0, 75 }, { 0, 100, 500, 0, 45 },
-		{ 0, 500, 500, 0, 25 }, { 0, 20, 3000, 0, 4 },
-		{ 0, 20, 0, 100, 80 }, { 0, 100, 0, 100, 80 },
-		{ 0, 100, 10, 100, 70 },
-		{ 1, 20, 100, 0, 90 }, { 1, 20, 500, 0, 90 },
-		{ 1, 100, 100, 0, 90 }, { 1, 500, 500, 0, 70 },
-		{ 1, 20, 3000, 0, 30 }, { 1, 100, 10, 100, 80 },
+		{ 0, 20, 100, 0, false, 85 },
+		{ 0, 20, 500, 0, false, 60 },
+		{ 0, 100, 100, 0, false, 75 },
+		{ 0, 100, 500, 0, false, 45 },
+		{ 0, 500, 500, 0, false, 25 },
+		{ 0, 20, 3000, 0, false, 4 },
+		{ 0, 20, 0, 100, false, 80 },
+		{ 0, 100, 0, 100, false, 80 },
+		{ 0, 100, 10, 100, false, 70 },
+		{ 1, 20, 100, 0, false, 90 },
+		{ 1, 20, 500, 0, false, 90 },
+		{ 1, 100, 100, 0, false, 90 },
+		{ 1, 500, 500, 0, false, 70 },
+		{ 1, 20, 3000, 0, false, 30 },
+		{ 1, 100, 10, 100, false, 80 },
+		{ 0, 20, 100, 0, true, 60 },
+		{ 0, 100, 100, 0, true, 60 },
+		{ 0, 20, 500, 0, true, 25 },
 	};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		const struct work *wk = &works[all[i].work];
-		struct result none = mean(wk, all[i].us, 0, 0, 1);
-		struct result r = mean(wk, all[i].us, all[i].loss,
-					 all[i].late, 2);
+		struct path path = {
+			.latency = all[i].us * 1000, .slow = all[i].slow,
+		};
+		struct result none = mean(wk, &path, 1), r;
+
+		path.loss = all[i].loss;
+		path.late = all[i].late;
+		r = mean(wk, &path, 2);
 
 		t_case("goodput: %s, %u us, %g %% lost, %g %% late: at least %u %% of none",
 		       wk->name, all[i].us, all[i].loss / 100.0,

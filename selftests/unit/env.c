@@ -429,7 +429,12 @@ static void burst_end(struct sroce_qp_host *h)
 {
 	struct sim *s = h->sim;
 
-	h->kick_when = sroce_qp_run(&h->qp) ? s->now + s->kick_delay + 1 : 0;
+	bool more = sroce_qp_run(&h->qp);
+
+	/* what is queued to be sent at once took no time to make */
+	u64 delay = h->qp.duty & SROCE_DUTY_SEND ? 0 : s->kick_delay;
+
+	h->kick_when = more ? s->now + delay + 1 : 0;
 	h->events |= h->qp.events;
 	h->qp.events = 0;
 	h->srq_events |= h->qp.srq_events;

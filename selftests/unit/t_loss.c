@@ -427,6 +427,46 @@ static void lost_going_back(void)
 	xfers_end(&t);
 }
 
+struct outset {
+	u32	seen[2];
+	u64	repair;		/* when the second repair left */
+	u64	next;		/* when the first new packet after it did */
+};
+
+static int note_outset(struct sim *s, struct sim_packet *p)
+{
+	struct outset *o = s->arg;
+
+	if (p->from != &s->a)
+		return 1;
+	/* by then it is known that the peer keeps what follows */
+	if (sim_psn(p) == 1015 && o->seen[1])
+		o->repair = s->now;
+	else if (o->repair && !o->next && sim_psn(p) > 1015)
+		o->next = s->now;
+	return lose_two(s, p);
+}
+
+/* What follows is long in the making, and a train grows before it leaves. */
+static void repair_first(u32 opcode)
+{
+	struct outset o = {};
+	struct xfers t;
+
+	t_case("loss: %s, a repair leaves before what follows it is made",
+	       xfer_name(opcode));
+	xfers_init(&t, NULL, 1048576, 524288);
+	t.s->wire = note_outset;
+	t.s->arg = &o;
+	xfer_put(&t, opcode, 500 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK(o.repair);
+	CHECK(o.next > o.repair);
+	xfers_end(&t);
+}
+
 /* Nothing is kept without bound. */
 static void store_bound(void)
 {
@@ -589,6 +629,8 @@ void test_loss(void)
 	lost_going_back();
 	overtaking_probe(IB_WR_SEND);
 	overtaking_probe(IB_WR_RDMA_WRITE);
+	repair_first(IB_WR_SEND);
+	repair_first(IB_WR_RDMA_WRITE);
 	store_bound();
 	store_dies(IB_QPS_ERR);
 	store_dies(IB_QPS_RESET);
