@@ -31,26 +31,6 @@ lengths_agree()
 			     ($3 && $3 != $4)' | head -n 20 | grep .
 }
 
-start_capture()
-{
-	local ns=()
-	! ns_exists $NS_A || ns=(ip netns exec "$NS_A")
-	# execs all the way, so that $! is tcpdump itself
-	"${ns[@]}" tcpdump -i va -B 32768 -s 0 -w $CAP udp port 4791 \
-		>/tmp/tcpdump.log 2>&1 &
-	CAPTURE=$!
-	wait_until 15 grep -q 'listening on' /tmp/tcpdump.log
-}
-
-stop_capture()
-{
-	sleep 0.5
-	kill -TERM "$CAPTURE"
-	wait_until 10 grep -q 'packets dropped' /tmp/tcpdump.log
-	grep -q '^0 packets dropped by kernel' /tmp/tcpdump.log ||
-		{ cat /tmp/tcpdump.log; return 1; }
-}
-
 small_args()
 {
 	case $1 in
@@ -110,7 +90,7 @@ topo_veth || { not_ok "two namespaces, a link in each"; done_testing; exit 1; }
 	check "a train of what can't be packets is dropped as a whole" tiny_train
 no_offloads
 # not in check's subshell, which would keep the pid
-if start_capture; then ok "capture starts"; else not_ok "capture starts"; fi
+if start_capture $CAP va "$NS_A"; then ok "capture starts"; else not_ok "capture starts"; fi
 for fam in v4 v6; do
 	for tool in $TOOLS; do
 		check "$tool over IP$fam, captured" stock_tool "$tool" b $fam

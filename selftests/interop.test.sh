@@ -242,22 +242,6 @@ with_loss()
 	on 2 faults_down a eth0
 }
 
-start_capture()
-{
-	tcpdump -i eth0 -B 65536 -s 0 -w $CAP udp port 4791 >/tmp/tcpdump.log 2>&1 &
-	CAPTURE=$!
-	wait_until 15 grep -q 'listening on' /tmp/tcpdump.log
-}
-
-stop_capture()
-{
-	sleep 0.5
-	kill -TERM "$CAPTURE"
-	wait_until 10 grep -q 'packets dropped' /tmp/tcpdump.log
-	grep -q '^0 packets dropped by kernel' /tmp/tcpdump.log ||
-		{ cat /tmp/tcpdump.log; return 1; }
-}
-
 dissect()
 {
 	local bad
@@ -285,7 +269,7 @@ clean_counters()
 
 round()
 {
-	if start_capture; then ok "capture starts"; else not_ok "capture starts"; fi
+	if start_capture $CAP eth0; then ok "capture starts"; else not_ok "capture starts"; fi
 	tools "" "$TOOLS" v4
 	tools "" "rping ib_write_bw ib_read_bw ib_send_bw ibv_ud_pingpong" v6
 	all_streams

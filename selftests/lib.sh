@@ -371,6 +371,27 @@ stock_result()	# tool, after its run_pair
 
 # ---- captures -------------------------------------------------------------
 
+# start_capture FILE NETDEV [NAMESPACE]
+start_capture()
+{
+	local ns=()
+	[ $# -lt 3 ] || ! ns_exists "$3" || ns=(ip netns exec "$3")
+	# execs all the way, so that $! is tcpdump itself
+	"${ns[@]}" tcpdump -i "$2" -B 65536 -s 0 -w "$1" udp port 4791 \
+		>/tmp/tcpdump.log 2>&1 &
+	CAPTURE=$!
+	wait_until 15 grep -q 'listening on' /tmp/tcpdump.log
+}
+
+stop_capture()
+{
+	sleep 0.5
+	kill -TERM "$CAPTURE"
+	wait_until 10 grep -q 'packets dropped' /tmp/tcpdump.log
+	grep -q '^0 packets dropped by kernel' /tmp/tcpdump.log ||
+		{ cat /tmp/tcpdump.log; return 1; }
+}
+
 # What tshark must not see in random payloads that look like it: with 100,000
 # packets one does.
 no_guesses()

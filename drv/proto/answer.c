@@ -40,7 +40,6 @@ static void end_first(struct sroce_resp *resp, struct sroce_res *res)
 {
 	fifo_del(&resp->fifo, idx_of(resp, res));
 	res->queued = false;
-	res->answered = true;
 }
 
 /* Nothing of an entry is to be answered again any more. */

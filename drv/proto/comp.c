@@ -230,20 +230,6 @@ static void rx_ack(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	}
 }
 
-struct place {
-	const struct sroce_pkt	*pkt;
-	u32			off;
-};
-
-static int place_span(void *span, u32 len, void *arg)
-{
-	struct place *pl = arg;
-	int ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
-
-	pl->off += len;
-	return ret;
-}
-
 /* Positive acknowledge in the AETH that READ and atomic responses carry */
 static bool aeth_positive(const struct sroce_pkt *pkt)
 {
@@ -255,10 +241,10 @@ static int place_read(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		      const struct sroce_wqe *wqe)
 {
 	u32 off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
-	struct place pl = { .pkt = pkt };
+	struct sroce_place pl = { .pkt = pkt };
 
 	return sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, off,
-				 pkt->payload_len, place_span, &pl);
+				 pkt->payload_len, sroce_place_span, &pl);
 }
 
 static int place_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,

@@ -64,6 +64,14 @@ void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel);
 /* Payload bytes of a received packet */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
+/* Where in a packet's payload to go on, for sroce_place_span() */
+struct sroce_place {
+	const struct sroce_pkt	*pkt;
+	u32			off;
+};
+
+int sroce_place_span(void *span, u32 len, void *arg);
+
 /*
  * Keep a received packet beyond its burst: its carrier, which may be replaced,
  * lives until the release. False without memory.

@@ -124,8 +124,9 @@ struct sroce_repair {
 	u64			probe_at;
 };
 
-/* Responses from @psn to before @end, asked for again at @when */
+/* Responses to @wqe from @psn to before @end, asked for again at @when */
 struct sroce_ask {
+	struct sroce_wqe *wqe;
 	u32	psn;
 	u32	end;
 	u64	when;
@@ -249,7 +250,6 @@ struct sroce_answer {
  * @atomic: which of the two
  * @write: an atomic that returns nothing: a READ response without data
  * @queued: @first is to be sent
- * @answered: all responses have been sent, at least once
  * @first_psn: PSN of the request
  * @last_psn: PSN of its last response
  * @first: the first answer
@@ -264,7 +264,6 @@ struct sroce_res {
 	bool	atomic;
 	bool	write;
 	bool	queued;
-	bool	answered;
 	u32	first_psn;
 	u32	last_psn;
 	struct sroce_answer first;
@@ -479,7 +478,7 @@ void sroce_req_rnr_over(struct sroce_qp *qp);
 
 /* window.c */
 bool sroce_window_open(const struct sroce_qp *qp);
-void sroce_window_sent(struct sroce_qp *qp, u32 psn);
+void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);
 void sroce_window_acked(struct sroce_qp *qp);
 void sroce_window_heard(struct sroce_qp *qp);
 void sroce_window_repaired(struct sroce_qp *qp);

@@ -401,12 +401,11 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	sroce_room_seal(qp, &pkt, &room);
 	if (room.bth && is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
-	if (!qp->req.rtt.first && is_rc(qp))
-		qp->req.rtt.first = sroce_now();
 	if (again)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	else if (pkt.ackreq || sroce_wqe_responds(wqe))
-		sroce_window_sent(qp, psn);
+	else if (is_rc(qp))
+		sroce_window_sent(qp, psn,
+				  pkt.ackreq || sroce_wqe_responds(wqe));
 	/* UC and UD are done with a message once it is sent. */
 	if (!is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);

@@ -77,7 +77,7 @@ static void ask(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 			return;
 		}
 		rr->ask[rr->n++] = (struct sroce_ask){
-			.psn = psn, .end = to, .when = sroce_now(),
+			.wqe = wqe, .psn = psn, .end = to, .when = sroce_now(),
 		};
 		sroce_req_resend_read(qp, wqe, psn, to);
 		if (!sroce_qp_may_send(qp))
@@ -137,7 +137,8 @@ void sroce_reread_until(struct sroce_qp *qp, u32 end)
 void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end)
 {
 	struct sroce_reread *rr = &qp->req.reread;
-	u32 n, from, to;
+	struct sroce_ask a;
+	u32 n;
 
 	if (sroce_psn_diff(end, rr->due) > 0)
 		rr->due = end;
@@ -149,19 +150,18 @@ void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end)
 		return;
 	sroce_window_reread(qp, sroce_now() - rr->ask[n].when);
 	for (; n; n--) {
-		from = rr->ask[0].psn;
-		to = rr->ask[0].end;
+		a = rr->ask[0];
 		drop_first(rr, 1);
-		ask_all(qp, from, to);
+		ask(qp, a.wqe, a.psn, a.end);
 		/* it may have been one request too many, and the list is gone */
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
-	from = rr->ask[0].psn;
+	a = rr->ask[0];
 	rr->ask[0].psn = end;
-	if (sroce_psn_diff(rr->ask[0].end, end) <= 0)
+	if (sroce_psn_diff(a.end, end) <= 0)
 		drop_first(rr, 1);
-	ask_all(qp, from, psn);
+	ask(qp, a.wqe, a.psn, psn);
 	if (rr->full && !rr->n) {
 		rr->full = false;
 		ask_all(qp, qp->req.una, rr->due);

@@ -263,20 +263,6 @@ static enum verdict check_write(struct sroce_qp *qp, const struct sroce_pkt *pkt
 	return drop(qp, pkt, SROCE_CNT_RX_LENGTH);
 }
 
-struct place {
-	const struct sroce_pkt	*pkt;
-	u32			off;
-};
-
-static int place_span(void *span, u32 len, void *arg)
-{
-	struct place *pl = arg;
-	int ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
-
-	pl->off += len;
-	return ret;
-}
-
 /* The 40 bytes before a datagram: an IPv4 header stands in the last 20. */
 static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -291,7 +277,7 @@ static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
-	struct place pl = { .pkt = pkt };
+	struct sroce_place pl = { .pkt = pkt };
 
 	if (pkt->op->flags & SROCE_START)
 		resp->off = 0;
@@ -301,7 +287,7 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		resp->off = SROCE_GRH_LEN;
 	}
 	if (sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
-			      pkt->payload_len, place_span, &pl))
+			      pkt->payload_len, sroce_place_span, &pl))
 		return LOC_PROT;
 	resp->off += pkt->payload_len;
 	if (pkt->op->flags & SROCE_IETH &&
@@ -313,7 +299,7 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
-	struct place pl = { .pkt = pkt };
+	struct sroce_place pl = { .pkt = pkt };
 	u32 len = pkt->payload_len;
 	struct sroce_mr *mr;
 	int ret;
@@ -325,7 +311,7 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!mr)
 		return is_rc(qp) ? REM_ACCESS :
 		       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
-	ret = sroce_mr_walk(mr, resp->va, len, place_span, &pl);
+	ret = sroce_mr_walk(mr, resp->va, len, sroce_place_span, &pl);
 	sroce_mr_put(mr);
 	resp->va += len;
 	resp->remaining -= len;

@@ -63,6 +63,23 @@ static void establish(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_place_span() - for sroce_mr_walk(): copy payload in
+ * @span: where it goes
+ * @len: how many bytes
+ * @arg: struct sroce_place, where they are; moves on
+ *
+ * Return: what sroce_pkt_copy() said
+ */
+int sroce_place_span(void *span, u32 len, void *arg)
+{
+	struct sroce_place *pl = arg;
+	int ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
+
+	pl->off += len;
+	return ret;
+}
+
+/**
  * sroce_qp_rx() - hand a packet to its QP
  * @qp: the QP, locked; sroce_qp_run() is to follow the last of a burst
  * @pkt: the packet; its ICRC is right

@@ -33,15 +33,18 @@ bool sroce_window_open(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_window_sent() - a packet left that the peer answers at once
- * @qp: the QP
- * @psn: its PSN; it was not sent before
+ * sroce_window_sent() - a packet left that was not sent before
+ * @qp: the QP, RC
+ * @psn: its PSN
+ * @asks: the peer answers it at once
  */
-void sroce_window_sent(struct sroce_qp *qp, u32 psn)
+void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 
-	if (rtt->sampling)
+	if (!rtt->first)
+		rtt->first = sroce_now();
+	if (!asks || rtt->sampling)
 		return;
 	rtt->sampling = true;
 	rtt->repair = false;

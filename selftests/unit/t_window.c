@@ -11,7 +11,7 @@ static void sample(struct sim *s, u32 n, u64 ns)
 {
 	struct sroce_req *req = &s->a.qp.req;
 
-	sroce_window_sent(&s->a.qp, sroce_psn_add(req->acked, n - 1));
+	sroce_window_sent(&s->a.qp, sroce_psn_add(req->acked, n - 1), true);
 	s->now += ns;
 	req->acked = sroce_psn_add(req->acked, n);
 	sroce_window_acked(&s->a.qp);
@@ -88,9 +88,9 @@ static void samples(void)
 	struct sroce_rtt *rtt = &req->rtt;
 
 	t_case("window: one sample at a time, until its packet is acknowledged");
-	sroce_window_sent(&s->a.qp, 1009);
+	sroce_window_sent(&s->a.qp, 1009, true);
 	s->now += 10 * US;
-	sroce_window_sent(&s->a.qp, 1019);
+	sroce_window_sent(&s->a.qp, 1019, true);
 	req->acked = 1009;
 	sroce_window_acked(&s->a.qp);
 	CHECK_EQ(rtt->smooth, 0);
