@@ -103,6 +103,10 @@ NS_A=none NS_B=none FAULTS_A=$B_V0 FAULTS_B=$B_V1
 modprobe -a sch_netem ifb act_mirred cls_matchall cls_u32
 bench_topology 1500
 faults_up a $B_V0 && faults_up b $B_V1 || exit 1
+# a CPU for each end, or chance would say whether they share one
+taken_in_on a $B_V0 1
+taken_in_on b $B_V1 2
+LISTENER_ON="taskset -c 1" CONNECTER_ON="taskset -c 0"
 : >$ROWS
 for who in tcp sroce rxe; do measure_all $who; done
 table
