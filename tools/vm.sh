@@ -308,7 +308,7 @@ main()
 	CMDLINE="console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off"
 	CMDLINE+=" nokaslr net.ifnames=0 apparmor=0 audit=0 log_buf_len=8M"
 	CMDLINE+=" rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on"
-	CMDLINE+=" no_timer_check tsc=nowatchdog"
+	CMDLINE+=" no_timer_check tsc=reliable"
 	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"

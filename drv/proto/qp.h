@@ -162,6 +162,7 @@ struct sroce_reread {
  * @var: its mean deviation
  * @min: the shortest of late
  * @min_at: when that was
+ * @losses: repairs yet that are thought to be needed, though they come soon
  */
 struct sroce_rtt {
 	u32	window;
@@ -175,6 +176,7 @@ struct sroce_rtt {
 	u64	var;
 	u64	min;
 	u64	min_at;
+	u32	losses;
 };
 
 /**

@@ -27,6 +27,8 @@
 #define OFTEN		256
 /* A peer's habit is put to the test again after so many gaps. */
 #define DOUBT		8
+/* After a silence so many repairs that come soon may have been needed. */
+#define LOSSES		8
 /* Probes until the acknowledge timer fires, ever less often */
 #define PROBES_MAX	10
 
@@ -100,6 +102,12 @@ static u32 repair_size(struct sroce_qp *qp)
 	return rp->n && rp->last == qp->req.acked ? 2 * rp->n : 1;
 }
 
+/* Where much is lost, what is sent again will be. */
+static u32 copies(const struct sroce_repair *rp)
+{
+	return rp->distance < OFTEN ? 2 : 1;
+}
+
 /*
  * Fill a gap of a peer that keeps what follows. Where gaps are dense the next is
  * near, too, and what is sent in vain costs less than to wait for the peer to
@@ -113,7 +121,7 @@ static void fill(struct sroce_qp *qp)
 
 	note_gap(qp);
 	burst = rp->distance < dense ? rp->burst : 1;
-	resend(qp, max(n, burst), rp->distance < OFTEN ? 2 : 1);
+	resend(qp, max(n, burst), copies(rp));
 	rp->told = true;
 	rp->tries_burst = rp->n == rp->burst;
 	rp->n = n;
@@ -421,17 +429,19 @@ void sroce_repair_watch(struct sroce_qp *qp)
 static void nudge(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	bool hold = req->repair.hold;
+	struct sroce_repair *rp = &req->repair;
 	u32 n = repair_size(qp);
+	bool hold = rp->hold;
 
 	if (resend_hole(qp) || req->psn == req->acked)
 		return;
-	if (too_many(&req->repair, n)) {
+	if (too_many(rp, n)) {
 		go_back(qp);
 		return;
 	}
-	resend(qp, n, 1);
-	req->repair.hold = hold;
+	/* in vain before, where much is lost: that was lost as well */
+	resend(qp, n, rp->probes > 1 ? copies(rp) : 1);
+	rp->hold = hold;
 }
 
 static void timeout(struct sroce_qp *qp)
@@ -462,6 +472,7 @@ static void probe(struct sroce_qp *qp)
 
 	rp->probes++;
 	rp->probe_at = 0;
+	qp->req.rtt.losses = LOSSES;
 	sroce_count(qp, SROCE_CNT_PROBE);
 	nudge(qp);
 }

@@ -111,6 +111,28 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 	rtt->window = clamp_t(u64, want, floor, SROCE_WINDOW_MAX);
 }
 
+/*
+ * A repair was answered, or what it repaired has come late. After a silence it is
+ * the former, and the shortest round trip so far may have been none: the first
+ * answer of all is taken for one.
+ */
+static void answered(struct sroce_qp *qp, u64 ns, u64 now)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+
+	if (!rtt->losses && too_soon(rtt, ns)) {
+		sroce_repair_vain(qp);
+		return;
+	}
+	smooth(rtt, ns);
+	if (rtt->losses) {
+		rtt->losses--;
+		return;
+	}
+	note_min(rtt, ns, now);
+	sroce_repair_took(qp, ns);
+}
+
 /**
  * sroce_window_acked() - req.acked has moved
  * @qp: the QP
@@ -126,16 +148,12 @@ void sroce_window_acked(struct sroce_qp *qp)
 	rtt->sampling = false;
 	now = sroce_now();
 	ns = max_t(u64, now - rtt->start, 1);
-	if (rtt->repair && too_soon(rtt, ns)) {
-		sroce_repair_vain(qp);
+	if (rtt->repair) {
+		answered(qp, ns, now);
 		return;
 	}
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
-	if (rtt->repair) {
-		sroce_repair_took(qp, ns);
-		return;
-	}
 	resize(rtt, sroce_psn_diff(acked, rtt->acked), ns);
 }
 

@@ -243,13 +243,36 @@ static void no_gaps(void)
 	begin_write(&t);
 	rp = &t.s->a.qp.req.repair;
 	rp->habit = SROCE_HABIT_KEEPS;
-	hear_ack(&t, FIRST + 10, GAP);
+	/* a round trip, to know what is too soon */
+	sim_run_until(t.s, t.s->now + 100000);
+	hear_ack(&t, FIRST + 70, ACK);
+	hear_ack(&t, FIRST + 80, GAP);
 	CHECK_EQ(tape.n, 1);
 	sim_run_until(t.s, t.s->now + 1000);
-	for (i = 11; i < 100; i++)
+	for (i = 81; i < 100; i++)
 		hear_ack(&t, FIRST + i, ACK);
 	CHECK_EQ(tape.n, 1);
 	CHECK_EQ(rp->burst, SROCE_BURST_LEAST);
+	finish_write(&t);
+
+
+	t_case("peer: has what it lacked sooner than it can, after a silence: no wonder");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_KEEPS;
+	/* the first answer comes late, and seems to be what a round trip takes */
+	sim_run_until(t.s, t.s->now + 5000000);
+	hear_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 1);
+	for (i = 0; tape.n < 2 && i < 100; i++)
+		sim_run_until(t.s, t.s->now + 1000000);
+	CHECK_EQ(rp->probes, 1);
+	for (i = 2; i < 6; i++) {
+		hear_ack(&t, FIRST + 10 * i, GAP);
+		sim_run_until(t.s, t.s->now + 1000);
+	}
+	CHECK(t.s->a.qp.req.rtt.smooth && t.s->a.qp.req.rtt.smooth < 5000);
+	CHECK(rp->distance < SROCE_GAP_FAR / 2);
 	finish_write(&t);
 
 	t_case("peer: thought to keep what follows, lacks every packet: it drops");
