@@ -109,8 +109,12 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	return 0;
 }
 
-/* The provider copies nothing: what is posted moves to the new ring here. */
-static int srq_resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
+/*
+ * The provider copies nothing: what is posted moves to the new ring here. The
+ * limit becomes *@limit, unless that is NULL.
+ */
+static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
+		      struct ib_udata *udata)
 {
 	struct sroce_abi_modify_srq cmd = {};
 	struct sroce_abi_mmap mi;
@@ -137,7 +141,7 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 	}
 	spin_lock_irqsave(&rq->lock, flags);
 	n = sroce_ring_filled(&rq->ring);
-	if (n > max_wr || rq->limit > max_wr) {
+	if (n > max_wr || (limit ? *limit : rq->limit) > max_wr) {
 		spin_unlock_irqrestore(&rq->lock, flags);
 		sroce_map_destroy(map);
 		return -EINVAL;
@@ -152,6 +156,8 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 	srq->map = map;
 	rq->ring = new.ring;
 	rq->max_wr = max_wr;
+	if (limit)
+		rq->limit = *limit;
 	spin_unlock_irqrestore(&rq->lock, flags);
 	sroce_map_destroy(old);
 	return 0;
@@ -163,29 +169,30 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
  * @attr: new values
  * @mask: which of them
  * @udata: for a resize by user space
+ *
+ * After an error all is as it was.
  */
 int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct sroce_srq *srq = to_ssrq(ibsrq);
 	unsigned long flags;
-	int ret;
+	int ret = 0;
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EINVAL;
-	if (mask & IB_SRQ_MAX_WR) {
-		ret = srq_resize(srq, attr->max_wr, udata);
-		if (ret)
-			return ret;
-	}
-	if (mask & IB_SRQ_LIMIT) {
-		if (attr->srq_limit > srq->rq.max_wr)
-			return -EINVAL;
-		spin_lock_irqsave(&srq->rq.lock, flags);
+	if (mask & IB_SRQ_MAX_WR)
+		return srq_resize(srq, attr->max_wr, mask & IB_SRQ_LIMIT ?
+				  &attr->srq_limit : NULL, udata);
+	if (!(mask & IB_SRQ_LIMIT))
+		return 0;
+	spin_lock_irqsave(&srq->rq.lock, flags);
+	if (attr->srq_limit > srq->rq.max_wr)
+		ret = -EINVAL;
+	else
 		srq->rq.limit = attr->srq_limit;
-		spin_unlock_irqrestore(&srq->rq.lock, flags);
-	}
-	return 0;
+	spin_unlock_irqrestore(&srq->rq.lock, flags);
+	return ret;
 }
 
 /**

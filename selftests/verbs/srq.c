@@ -245,6 +245,42 @@ static vt_why resize(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* Size and limit at once: both, or neither */
+static vt_why resize_and_limit(struct vt_pair *p, const void *arg)
+{
+	struct ibv_srq *srq = p->b.qp->srq;
+	struct ibv_srq_attr attr, was;
+	int err;
+
+	(void)arg;
+	CHECK(!ibv_query_srq(srq, &was), "ibv_query_srq");
+	attr = (struct ibv_srq_attr){
+		.max_wr = 4 * was.max_wr, .srq_limit = 1 << 24,
+	};
+	err = ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT);
+	CHECK(err == EINVAL, "a limit beyond the size: %s", strerror(err));
+	CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
+	CHECK(attr.max_wr == was.max_wr && attr.srq_limit == was.srq_limit,
+	      "max_wr is %u, not %u; limit %u, not %u", attr.max_wr,
+	      was.max_wr, attr.srq_limit, was.srq_limit);
+	attr = (struct ibv_srq_attr){
+		.max_wr = 4 * was.max_wr, .srq_limit = 2 * was.max_wr,
+	};
+	err = ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT);
+	CHECK(!err, "ibv_modify_srq: %s", strerror(err));
+	CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
+	CHECK(attr.max_wr >= 4 * was.max_wr &&
+	      attr.srq_limit == 2 * was.max_wr, "max_wr %u, limit %u",
+	      attr.max_wr, attr.srq_limit);
+	/* smaller, with a limit that fits, though the one in force doesn't */
+	attr = (struct ibv_srq_attr){ .max_wr = was.max_wr, .srq_limit = 0 };
+	err = ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT);
+	CHECK(!err, "smaller again: %s", strerror(err));
+	TRY(post(&p->b, 1));
+	TRY(send(p, 1, 1));
+	return received(p, &p->b.buf, 1);
+}
+
 static vt_why in_use(struct vt_pair *p, const void *arg)
 {
 	int err = ibv_destroy_srq(p->b.qp->srq);
@@ -308,6 +344,7 @@ int main(int argc, char **argv)
 	run("SRQ full", IBV_QPT_RC, full);
 	run("SRQ receive with too many pieces", IBV_QPT_RC, too_many_sges);
 	run("SRQ resize with live receives", IBV_QPT_RC, resize);
+	run("SRQ resize with a limit", IBV_QPT_RC, resize_and_limit);
 	run("SRQ in use is EBUSY", IBV_QPT_RC, in_use);
 	test_limits();
 	return vt_finish();
