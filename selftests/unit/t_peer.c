@@ -93,6 +93,17 @@ static void begin_write(struct xfers *t)
 	tape.n = 0;
 }
 
+/* The same to a peer that is known to keep what follows a gap */
+static struct sroce_repair *begin_kept(struct xfers *t)
+{
+	struct sroce_repair *rp;
+
+	begin_write(t);
+	rp = &t->s->a.qp.req.repair;
+	rp->habit = SROCE_HABIT_KEEPS;
+	return rp;
+}
+
 static void finish_write(struct xfers *t)
 {
 	hear_ack(t, LAST, ACK);
@@ -172,7 +183,7 @@ static void expect_psns(u32 at, u32 psn, u32 n)
 		CHECK_EQ(tape.p[at + i].psn, psn + i);
 }
 
-/* Of a peer that is known to keep what follows a gap */
+/* A peer that keeps tells of one gap at a time. */
 static void many_gaps(void)
 {
 	struct sroce_repair *rp;
@@ -180,9 +191,7 @@ static void many_gaps(void)
 	u32 i;
 
 	t_case("peer: acknowledges less than was sent before the repair: lost, too");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_KEEPS;
+	rp = begin_kept(&t);
 	hear_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(tape.n, 1);
 	/* a round trip later */
@@ -196,9 +205,7 @@ static void many_gaps(void)
 	finish_write(&t);
 
 	t_case("peer: gaps are frequent: repairs go out twice");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_KEEPS;
+	rp = begin_kept(&t);
 	rp->distance = 200;
 	rp->gap = FIRST - 190;
 	hear_ack(&t, FIRST + 10, GAP);
@@ -207,9 +214,7 @@ static void many_gaps(void)
 	finish_write(&t);
 
 	t_case("peer: gaps are dense: what follows goes out before the missing one");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_KEEPS;
+	rp = begin_kept(&t);
 	rp->distance = 20;
 	rp->gap = FIRST - 10;
 	hear_ack(&t, FIRST + 10, GAP);
@@ -240,9 +245,7 @@ static void no_gaps(void)
 	u32 i;
 
 	t_case("peer: has what it lacked sooner than it can: it was late, not lost");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_KEEPS;
+	rp = begin_kept(&t);
 	/* a round trip, to know what is too soon */
 	sim_run_until(t.s, t.s->now + 100000);
 	hear_ack(&t, FIRST + 70, ACK);
@@ -257,9 +260,7 @@ static void no_gaps(void)
 
 
 	t_case("peer: has what it lacked sooner than it can, after a silence: no wonder");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_KEEPS;
+	rp = begin_kept(&t);
 	/* the first answer comes late, and seems to be what a round trip takes */
 	sim_run_until(t.s, t.s->now + 5000000);
 	hear_ack(&t, FIRST + 10, GAP);
@@ -276,9 +277,7 @@ static void no_gaps(void)
 	finish_write(&t);
 
 	t_case("peer: thought to keep what follows, lacks every packet: it drops");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_KEEPS;
+	rp = begin_kept(&t);
 	for (i = 10; rp->habit == SROCE_HABIT_KEEPS && i < 100; i++) {
 		hear_ack(&t, FIRST + i, GAP);
 		sim_run_until(t.s, t.s->now + 100000);
