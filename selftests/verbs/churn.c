@@ -149,6 +149,15 @@ static void reconnect(struct vt_pair *p)
 	vt_connect(p);
 }
 
+/*
+ * The provider unmaps a ring, then maps the new one, and if the device has gone in
+ * between it has none, and looks for it all the same when it is polled or posted to.
+ */
+static bool lost_ring(int err)
+{
+	return err && err != EINVAL;
+}
+
 /* One blow to one connection, chosen by the seed. */
 static void blow(int i)
 {
@@ -181,12 +190,14 @@ static void blow(int i)
 		break;
 	case 7:
 	case 8:
-		ibv_resize_cq(chance(2) ? ep->scq : ep->rcq,
-			      1 + vt_below(&rnd, 600));
+		if (lost_ring(ibv_resize_cq(chance(2) ? ep->scq : ep->rcq,
+					    1 + vt_below(&rnd, 600))))
+			close_one(i);
 		break;
 	case 9:
-		if (srqs[i])
-			ibv_modify_srq(srqs[i], &attr, IBV_SRQ_MAX_WR);
+		if (srqs[i] && lost_ring(ibv_modify_srq(srqs[i], &attr,
+							IBV_SRQ_MAX_WR)))
+			close_one(i);
 		break;
 	case 10:
 		if (srqs[i])
