@@ -359,8 +359,8 @@ struct sroce_resp {
 /* What is left to do once the QP's lock is released, struct sroce_qp.duty */
 #define SROCE_DUTY_SCQ		BIT(0)	/* wake the send CQ's consumer */
 #define SROCE_DUTY_RCQ		BIT(1)	/* wake the receive CQ's consumer */
-#define SROCE_DUTY_SEND		BIT(4)	/* at once, without what may follow */
 #define SROCE_DUTY_LOST(duty)	((duty) << 2)	/* tell the owner of its loss */
+#define SROCE_DUTY_SEND		BIT(4)	/* at once, without what may follow */
 
 /**
  * struct sroce_qp - a queue pair
@@ -483,6 +483,7 @@ bool sroce_window_open(const struct sroce_qp *qp);
 void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);
 void sroce_window_acked(struct sroce_qp *qp);
 void sroce_window_heard(struct sroce_qp *qp);
+void sroce_window_probed(struct sroce_qp *qp);
 void sroce_window_repaired(struct sroce_qp *qp);
 void sroce_window_reread(struct sroce_qp *qp, u64 ns);
 u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);

@@ -27,8 +27,6 @@
 #define OFTEN		256
 /* A peer's habit is put to the test again after so many gaps. */
 #define DOUBT		8
-/* After a silence so many repairs that come soon may have been needed. */
-#define LOSSES		8
 /* Probes until the acknowledge timer fires, ever less often */
 #define PROBES_MAX	10
 
@@ -472,7 +470,7 @@ static void probe(struct sroce_qp *qp)
 
 	rp->probes++;
 	rp->probe_at = 0;
-	qp->req.rtt.losses = LOSSES;
+	sroce_window_probed(qp);
 	sroce_count(qp, SROCE_CNT_PROBE);
 	nudge(qp);
 }

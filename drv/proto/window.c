@@ -11,6 +11,8 @@
 
 /* How long the shortest round trip is remembered */
 #define MIN_LIFE	(10ULL * NSEC_PER_SEC)
+/* After a silence so many repairs that come soon may have been needed. */
+#define LOSSES		8
 /* Before the first sample */
 #define FIRST_PATIENCE	(10ULL * NSEC_PER_MSEC)
 #define LEAST_PATIENCE	(200ULL * NSEC_PER_USEC)
@@ -155,6 +157,15 @@ void sroce_window_acked(struct sroce_qp *qp)
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
 	resize(rtt, sroce_psn_diff(acked, rtt->acked), ns);
+}
+
+/**
+ * sroce_window_probed() - a silence has lasted so long that something was lost
+ * @qp: the QP
+ */
+void sroce_window_probed(struct sroce_qp *qp)
+{
+	qp->req.rtt.losses = LOSSES;
 }
 
 /**

@@ -428,9 +428,7 @@ void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
 static void burst_end(struct sroce_qp_host *h)
 {
 	struct sim *s = h->sim;
-
 	bool more = sroce_qp_run(&h->qp);
-
 	/* what is queued to be sent at once took no time to make */
 	u64 delay = h->qp.duty & SROCE_DUTY_SEND ? 0 : s->kick_delay;
 

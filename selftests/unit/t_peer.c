@@ -258,7 +258,6 @@ static void no_gaps(void)
 	CHECK_EQ(rp->burst, SROCE_BURST_LEAST);
 	finish_write(&t);
 
-
 	t_case("peer: has what it lacked sooner than it can, after a silence: no wonder");
 	rp = begin_kept(&t);
 	/* the first answer comes late, and seems to be what a round trip takes */
