@@ -25,7 +25,7 @@ bool sroce_parcel_default(void)
  */
 bool sroce_tx_local(struct sroce_qp *qp)
 {
-	if (qp->svc == SROCE_SVC_UD || !READ_ONCE(qp->dev->local))
+	if (qp->svc == SROCE_SVC_UD || qp->paged || !READ_ONCE(qp->dev->local))
 		return false;
 	return sroce_route_local(qp->dev, &qp->av);
 }

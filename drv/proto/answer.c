@@ -106,6 +106,17 @@ struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res
 }
 
 /**
+ * sroce_answer_room() - whether a READ or atomic can be remembered
+ * @qp: the QP
+ */
+bool sroce_answer_room(const struct sroce_qp *qp)
+{
+	const struct sroce_resp *resp = &qp->resp;
+
+	return resp->nres && !resp->res[resp->head].queued;
+}
+
+/**
  * sroce_answer_new() - an entry to remember a READ or atomic in
  * @qp: the QP
  *
@@ -117,11 +128,9 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp)
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_res *res;
 
-	if (!resp->nres)
+	if (!sroce_answer_room(qp))
 		return NULL;
 	res = &resp->res[resp->head];
-	if (res->queued)
-		return NULL;
 	/* It asks for more than it may have outstanding, so it has this. */
 	end_replays(resp, resp->head);
 	resp->head = (resp->head + 1) % resp->nres;
@@ -387,8 +396,11 @@ static u8 read_opcode(const struct sroce_answer *a, bool last)
 		      SROCE_OP_READ_MIDDLE;
 }
 
-/* One response. false: the region is gone; the requester is told so. */
-static bool send_read(struct sroce_qp *qp, const struct sroce_res *res,
+/*
+ * One response. -EAGAIN: what it brings is not in memory yet; -EXDEV: it has to
+ * take another way; another error: the region is gone, the requester is told so.
+ */
+static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 		      struct sroce_answer *a)
 {
 	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
@@ -397,16 +409,18 @@ static bool send_read(struct sroce_qp *qp, const struct sroce_res *res,
 	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
 	struct sroce_room room;
 	u32 psn;
+	int ret;
 
 	pkt.payload_len = min(sroce_room_unit(qp, &pkt), len);
 	psn = sroce_psn_add(a->psn, sroce_pkt_psns(&pkt, qp->mtu));
 	fill(qp, &pkt, read_opcode(a, psn == a->end), a->psn, res->msn);
-	if (sroce_room_remote(qp, &pkt, res->rkey, res->va + off, &room))
-		return false;
+	ret = sroce_room_remote(qp, &pkt, res->rkey, res->va + off, &room);
+	if (ret)
+		return ret;
 	sroce_room_seal(qp, &pkt, &room);
 	a->opened = true;
 	a->psn = psn;
-	return true;
+	return 0;
 }
 
 static void refuse_read(struct sroce_qp *qp, u32 psn)
@@ -441,19 +455,32 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_resp *resp = &qp->resp;
 
+	/* answers are in order: what follows waits as well */
+	if (resp->answer_paging)
+		return false;
 	while (resp->replays.n || resp->fifo.n) {
 		bool again = resp->replays.n;
 		u8 idx = again ? resp->replays.q[0].idx : resp->fifo.idx[0];
 		struct sroce_res *res = &resp->res[idx];
 		struct sroce_answer *a = again ? &resp->replays.q[0].answer :
 						 &res->first;
+		int ret = 0;
 
 		if (!budget-- || qp->burst >= SROCE_BURST_BYTES)
 			return true;
 		if (res->atomic) {
 			send_atomic(qp, res);
 			a->psn = a->end;
-		} else if (!send_read(qp, res, a)) {
+		} else {
+			ret = send_read(qp, res, a);
+		}
+		if (ret == -EAGAIN) {
+			resp->answer_paging = true;
+			return false;
+		}
+		if (ret == -EXDEV)
+			continue;
+		if (ret) {
 			if (!again || !was_sent(res, a->psn)) {
 				refuse_read(qp, a->psn);
 				break;

@@ -300,6 +300,18 @@ static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		sroce_sq_fail(qp, status);
 }
 
+/* What it goes to is not in memory: it counts as lost until that has come. */
+static void miss(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_req *req = &qp->req;
+
+	sroce_count(qp, SROCE_CNT_PAGE_DROP);
+	if (!req->missed || sroce_psn_diff(end, req->missed_end) > 0)
+		req->missed_end = end;
+	req->missed = true;
+	sroce_repair_alive(qp);
+}
+
 /* The data goes to its place at once; completions wait for what is missing. */
 static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  struct sroce_wqe *wqe)
@@ -319,6 +331,10 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 	ret = pkt->op->flags & SROCE_ATOMIC ? place_atomic(qp, pkt, wqe) :
 					      place_read(qp, pkt, wqe);
+	if (ret == -EAGAIN) {
+		miss(qp, end);
+		return;
+	}
 	if (ret) {
 		bad_response(qp, wqe, IB_WC_LOC_PROT_ERR);
 		return;

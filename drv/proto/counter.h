@@ -64,7 +64,9 @@
 	C(BAD_RESPONSE, "bad_response")					\
 	C(RETRY_EXC, "retry_exceeded")					\
 	C(RNR_RETRY_EXC, "rnr_retry_exceeded")				\
-	/* windows and fast regions */					\
+	/* memory: regions on demand, windows and fast regions */		\
+	C(PAGE_WAIT, "page_waits")					\
+	C(PAGE_DROP, "page_drops")					\
 	C(MW_BIND, "windows_bound")					\
 	C(FAST_REG, "fast_registrations")				\
 	C(INVALIDATE, "invalidations")					\

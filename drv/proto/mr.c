@@ -113,6 +113,8 @@ static u32 extent_at(const struct sroce_mr *mr, u64 off)
  * @mr: the region
  * @iova: address of the byte; sroce_mr_covers() said yes
  * @len: in: bytes wanted; out: how many of them are contiguous
+ *
+ * If pages come on demand: within sroce_mr_walk() only.
  */
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 {
@@ -125,6 +127,8 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 	}
 	if (mr->all)
 		return (void *)(uintptr_t)iova;
+	if (mr->odp)
+		return sroce_odp_span(mr->odp, iova, len);
 
 	off = iova - mr->iova;
 	i = extent_at(mr, off);
@@ -167,32 +171,62 @@ int sroce_span_put(void *span, u32 len, void *arg)
 	return 0;
 }
 
-/**
- * sroce_mr_walk() - visit the contiguous pieces of a range
- * @mr: the region
- * @iova: first byte
- * @len: bytes
- * @fn: called for each piece in turn; a non-zero return ends the walk
- * @arg: passed to @fn
- *
- * Return: 0, -EFAULT if the range is not inside the region, or what @fn said.
- */
-int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len,
-		  sroce_span_fn fn, void *arg)
+static int walk(const struct sroce_mr *mr, u64 iova, u32 len, sroce_span_fn fn,
+		void *arg)
 {
-	int ret;
-
-	if (!sroce_mr_covers(mr, iova, len))
-		return -EFAULT;
 	while (len) {
 		u32 n = len;
 		void *p = sroce_mr_span(mr, iova, &n);
+		int ret = fn(p, n, arg);
 
-		ret = fn(p, n, arg);
 		if (ret)
 			return ret;
 		iova += n;
 		len -= n;
 	}
 	return 0;
+}
+
+/* The pages must all be there before the first is touched, and stay. */
+static int walk_odp(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
+		    bool write, sroce_span_fn fn, void *arg)
+{
+	int ret = sroce_odp_enter(mr->odp, iova, len, write);
+
+	if (!ret) {
+		ret = walk(mr, iova, len, fn, arg);
+		sroce_odp_leave(mr->odp);
+	} else if (ret == -EAGAIN) {
+		sroce_count(qp, SROCE_CNT_PAGE_WAIT);
+		sroce_odp_want(qp, mr, iova, len, write);
+	}
+	return ret;
+}
+
+/**
+ * sroce_mr_walk() - visit the contiguous pieces of a range
+ * @qp: on whose behalf
+ * @mr: the region
+ * @iova: first byte
+ * @len: bytes
+ * @write: they will be changed
+ * @fn: called for each piece in turn; a non-zero return ends the walk
+ * @arg: passed to @fn
+ *
+ * Return: 0, -EFAULT if the range is not inside the region, -EAGAIN if some of it
+ * is not in memory but on its way: sroce_qp_paged() is called when it has come;
+ * or what @fn said.
+ */
+int sroce_mr_walk(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
+		  bool write, sroce_span_fn fn, void *arg)
+{
+	if (!sroce_mr_covers(mr, iova, len))
+		return -EFAULT;
+	if (mr->under) {
+		iova = iova - mr->iova + mr->base;
+		mr = mr->under;
+	}
+	if (mr->odp && len)
+		return walk_odp(qp, mr, iova, len, write, fn, arg);
+	return walk(mr, iova, len, fn, arg);
 }

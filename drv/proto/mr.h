@@ -9,6 +9,7 @@
 #include <linux/completion.h>
 
 struct sroce_dev;
+struct sroce_odp;
 struct sroce_qp;
 struct ib_umem;
 
@@ -56,6 +57,7 @@ enum sroce_mr_state {
  * @base: window: address of its first byte in @under
  * @qpn: SROCE_MW_2: number of the QP that bound it
  * @all: a DMA region: all of memory by kernel address
+ * @odp: pages that come when they are needed, instead of all that follows
  * @umem: the pinned pages of a process
  * @nr: number of extents
  * @ext: the extents, ascending, without holes
@@ -82,6 +84,7 @@ struct sroce_mr {
 	u64			base;
 	u32			qpn;
 	bool			all;
+	struct sroce_odp	*odp;
 	struct ib_umem		*umem;
 	u32			nr;
 	struct sroce_extent	*ext;
@@ -113,7 +116,7 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
 int sroce_span_get(void *span, u32 len, void *arg);
 int sroce_span_put(void *span, u32 len, void *arg);
-int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len,
-		  sroce_span_fn fn, void *arg);
+int sroce_mr_walk(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
+		  bool write, sroce_span_fn fn, void *arg);
 
 #endif /* SROCE_MR_H */

@@ -205,6 +205,9 @@ struct sroce_rtt {
  * @repair: getting over losses
  * @reread: getting over losses of responses
  * @rtt: the path
+ * @paging: the payload of the next packet is not in memory yet
+ * @missed: a response was dropped as what it goes to is not in memory...
+ * @missed_end: ...and those before this PSN are to be asked for again
  * @got: responses from @una on that have come, by the low bits of the PSN
  */
 struct sroce_req {
@@ -228,6 +231,9 @@ struct sroce_req {
 	u32	trial;
 	u8	doom;
 	u32	doom_psn;
+	bool	paging;
+	bool	missed;
+	u32	missed_end;
 	struct sroce_repair	repair;
 	struct sroce_reread	reread;
 	struct sroce_rtt	rtt;
@@ -328,6 +334,8 @@ struct sroce_replays {
  * @store: requests that came after a gap, by PSN
  * @stored: how many
  * @store_max: most of them
+ * @paging: the request at @psn is in @store and waits for pages
+ * @answer_paging: the next answer waits for pages
  */
 struct sroce_resp {
 	u32			psn;
@@ -354,6 +362,8 @@ struct sroce_resp {
 	struct list_head	store;
 	u32			stored;
 	u32			store_max;
+	bool			paging;
+	bool			answer_paging;
 };
 
 /* What is left to do once the QP's lock is released, struct sroce_qp.duty */
@@ -386,6 +396,7 @@ struct sroce_resp {
  * @req: requester
  * @resp: responder
  * @drained: SQD reached with nothing outstanding
+ * @paged: it has met a region whose pages come on demand: parcels refer to none
  * @binds: it has bound windows of type 2, which end with it
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
@@ -422,6 +433,7 @@ struct sroce_qp {
 	struct sroce_resp	resp ____cacheline_aligned;
 
 	bool			drained;
+	bool			paged;
 	bool			binds;
 	bool			comm_est;
 	bool			last_wqe;
@@ -460,6 +472,7 @@ struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn);
 void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end);
 void sroce_req_forget(struct sroce_qp *qp);
+void sroce_req_paged(struct sroce_qp *qp);
 bool sroce_req_idle(const struct sroce_qp *qp);
 
 /* repair.c */
@@ -469,6 +482,7 @@ void sroce_repair_took(struct sroce_qp *qp, u64 ns);
 void sroce_repair_vain(struct sroce_qp *qp);
 void sroce_repair_acked(struct sroce_qp *qp, bool gap);
 void sroce_reread_until(struct sroce_qp *qp, u32 end);
+void sroce_reread_missed(struct sroce_qp *qp, u32 end);
 void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end);
 void sroce_reread_settled(struct sroce_qp *qp);
 void sroce_reread_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n);
@@ -503,6 +517,7 @@ void sroce_mw_unbind(struct sroce_mr *mw);
 
 /* resp.c, answer.c, store.c */
 void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+void sroce_resp_paged(struct sroce_qp *qp);
 void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum ib_wc_status status);
 bool sroce_answer_run(struct sroce_qp *qp, u32 budget);
@@ -512,6 +527,7 @@ void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_answer_rnr(struct sroce_qp *qp);
 struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res,
 				      u32 n);
+bool sroce_answer_room(const struct sroce_qp *qp);
 struct sroce_res *sroce_answer_new(struct sroce_qp *qp);
 void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res);
 bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
@@ -524,6 +540,7 @@ void sroce_store_purge(struct sroce_qp *qp);
 /* rx.c */
 void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_qp_run(struct sroce_qp *qp);
+void sroce_qp_paged(struct sroce_qp *qp);
 
 int sroce_msg_of_wr(u8 svc, u32 opcode);
 

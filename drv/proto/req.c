@@ -312,15 +312,18 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 	return last;
 }
 
-/* Room for a packet, with the payload in place; false: it can't be read. */
-static bool lay_out(struct sroce_qp *qp, const struct sroce_wqe *wqe,
+/*
+ * Room for a packet, with the payload in place. -EFAULT: it can't be read; -EAGAIN:
+ * not yet; -EXDEV: the packet has to be made anew.
+ */
+static int lay_out(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		    const struct sroce_pkt *pkt, struct sroce_room *room)
 {
 	struct sroce_av *av;
 
 	av = qp->svc == SROCE_SVC_UD ? sroce_ah_av(wqe->ah) : &qp->av;
-	return !sroce_room_wqe(qp, av, pkt, wqe, offset_of(qp, wqe, pkt->psn),
-			       room);
+	return sroce_room_wqe(qp, av, pkt, wqe, offset_of(qp, wqe, pkt->psn),
+			      room);
 }
 
 /* One past the PSNs of a packet; a READ takes those of its responses. */
@@ -390,11 +393,17 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	struct sroce_room room;
 	struct sroce_pkt pkt;
 	bool last;
+	int ret;
 
 	if (sroce_wqe_is_local(wqe))
 		return do_local(qp, wqe);
 	last = describe(qp, wqe, psn, &pkt);
-	if (!lay_out(qp, wqe, &pkt, &room))
+	ret = lay_out(qp, wqe, &pkt, &room);
+	if (ret == -EAGAIN || ret == -EXDEV) {
+		qp->req.paging = ret == -EAGAIN;
+		return IB_WC_SUCCESS;
+	}
+	if (ret)
 		return IB_WC_LOC_PROT_ERR;
 	advance(qp, wqe, &pkt, last);
 	pkt.ackreq = ask_for_ack(qp, wqe);
@@ -434,6 +443,7 @@ static void send_repair(struct sroce_qp *qp)
 	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, psn);
 	struct sroce_room room;
 	struct sroce_pkt pkt;
+	int ret;
 
 	if (!wqe) {
 		rp->from = rp->to;
@@ -441,7 +451,12 @@ static void send_repair(struct sroce_qp *qp)
 		return;
 	}
 	describe(qp, wqe, psn, &pkt);
-	if (!lay_out(qp, wqe, &pkt, &room)) {
+	ret = lay_out(qp, wqe, &pkt, &room);
+	if (ret == -EAGAIN || ret == -EXDEV) {
+		qp->req.paging = ret == -EAGAIN;
+		return;
+	}
+	if (ret) {
 		/* in turn, it ends with an error */
 		rp->hold = false;
 		rp->copies = 0;
@@ -480,6 +495,7 @@ void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	struct sroce_room room;
 	struct sroce_pkt pkt;
 	u32 len;
+	int ret;
 
 	if (sroce_psn_diff(from, wqe->first_psn) < 0)
 		from = wqe->first_psn;
@@ -487,7 +503,11 @@ void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	len = sroce_psn_diff(end, from) * qp->mtu;
 	if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 		pkt.length = min(pkt.length, len);
-	if (!lay_out(qp, wqe, &pkt, &room)) {
+	ret = lay_out(qp, wqe, &pkt, &room);
+	/* who waits for the answer will ask again */
+	if (ret == -EAGAIN || ret == -EXDEV)
+		return;
+	if (ret) {
 		/* if it is not its turn, it will be asked for again */
 		if (wqe == sroce_sq_oldest(qp))
 			sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
@@ -519,7 +539,8 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	struct sroce_req *req = &qp->req;
 	bool repaired = false;
 
-	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait; budget--) {
+	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !req->paging;
+	     budget--) {
 		enum ib_wc_status status;
 		struct sroce_wqe *wqe;
 
@@ -608,6 +629,8 @@ void sroce_req_forget(struct sroce_qp *qp)
 	req->reads = 0;
 	req->read_psns = 0;
 	req->rnr_wait = false;
+	req->paging = false;
+	req->missed = false;
 	req->beyond = false;
 	req->doom = 0;
 	req->deadline = 0;
@@ -618,4 +641,19 @@ void sroce_req_forget(struct sroce_qp *qp)
 	req->repair.probe_at = 0;
 	req->rtt.sampling = false;
 	bitmap_zero(req->got, SROCE_READ_AHEAD);
+}
+
+/**
+ * sroce_req_paged() - pages have come, perhaps those that the requester waits for
+ * @qp: the QP
+ */
+void sroce_req_paged(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	bool missed = req->missed;
+
+	req->paging = false;
+	req->missed = false;
+	if (missed && sroce_qp_may_send(qp))
+		sroce_reread_missed(qp, req->missed_end);
 }

@@ -127,6 +127,22 @@ void sroce_reread_until(struct sroce_qp *qp, u32 end)
 }
 
 /**
+ * sroce_reread_missed() - responses have come in vain, and would not now
+ * @qp: the QP
+ * @end: one past the last of them
+ */
+void sroce_reread_missed(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_reread *rr = &qp->req.reread;
+
+	if (sroce_psn_diff(end, rr->due) > 0)
+		rr->due = end;
+	rr->n = 0;
+	rr->full = false;
+	ask_all(qp, qp->req.una, rr->due);
+}
+
+/**
  * sroce_reread_came() - responses have come
  * @qp: the QP
  * @psn: of the first

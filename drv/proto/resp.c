@@ -19,6 +19,7 @@ enum verdict {
 	REM_ACCESS,		/* R_Key violation */
 	LOC_LEN,		/* longer than the receive work request */
 	LOC_PROT,		/* the receive work request is wrong */
+	PAGE,			/* what it goes to is not in memory yet */
 };
 
 static bool is_rc(const struct sroce_qp *qp)
@@ -48,7 +49,8 @@ static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /* One NAK per gap, at once (9.7.5.2.8) */
 static void report_gap(struct sroce_qp *qp)
 {
-	if (qp->resp.nak_sent)
+	/* what waits for pages is no gap */
+	if (qp->resp.nak_sent || qp->resp.paging)
 		return;
 	qp->resp.nak_sent = true;
 	qp->resp.nak_psn = qp->resp.psn;
@@ -83,6 +85,8 @@ static enum verdict check_psn_rc(struct sroce_qp *qp,
 		return duplicate(qp, pkt);
 	if (diff > 0)
 		return early(qp, pkt);
+	if (resp->paging)
+		return drop(qp, pkt, SROCE_CNT_DUPLICATE);
 	/* A gap stays the same one while what is late in it comes. */
 	if (!resp->stored || pkt->ackreq)
 		resp->nak_sent = false;
@@ -278,17 +282,20 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_place pl = { .pkt = pkt };
+	int ret;
 
 	if (pkt->op->flags & SROCE_START)
 		resp->off = 0;
 	if (qp->svc == SROCE_SVC_UD) {
-		if (put_grh(qp, pkt))
-			return LOC_PROT;
+		ret = put_grh(qp, pkt);
+		if (ret)
+			return ret == -EAGAIN ? PAGE : LOC_PROT;
 		resp->off = SROCE_GRH_LEN;
 	}
-	if (sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
-			      pkt->payload_len, sroce_place_span, &pl))
-		return LOC_PROT;
+	ret = sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
+				pkt->payload_len, sroce_place_span, &pl);
+	if (ret)
+		return ret == -EAGAIN ? PAGE : LOC_PROT;
 	resp->off += pkt->payload_len;
 	if (pkt->op->flags & SROCE_IETH &&
 	    sroce_local_invalidate(qp, pkt->inv_rkey, true))
@@ -311,8 +318,10 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!mr)
 		return is_rc(qp) ? REM_ACCESS :
 		       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
-	ret = sroce_mr_walk(mr, resp->va, len, sroce_place_span, &pl);
+	ret = sroce_mr_walk(qp, mr, resp->va, len, true, sroce_place_span, &pl);
 	sroce_mr_put(mr);
+	if (ret == -EAGAIN)
+		return PAGE;
 	resp->va += len;
 	resp->remaining -= len;
 	return ret ? REM_ACCESS : PASS;
@@ -335,51 +344,55 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
+struct operation {
+	const struct sroce_pkt	*pkt;
+	u64			orig;
+};
+
 /* Eight aligned bytes at once; the value before goes into the answer. */
-static int operate(struct sroce_res *res, const struct sroce_pkt *pkt, u64 *p)
+static int operate(void *span, u32 len, void *arg)
 {
-	u64 value;
+	struct operation *op = arg;
+	u64 value, *p = span;
 	int ret;
 
-	if (pkt->opcode == SROCE_OP_CMP_SWP) {
-		res->orig = sroce_atomic_cmpxchg(p, pkt->compare,
-						 pkt->swap_add);
-	} else if (pkt->opcode == SROCE_OP_ATOMIC_WRITE) {
-		ret = sroce_pkt_copy(pkt, 0, &value, sizeof(value));
+	if (len != sizeof(u64) || !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
+		return -EINVAL;
+	if (op->pkt->opcode == SROCE_OP_CMP_SWP) {
+		op->orig = sroce_atomic_cmpxchg(p, op->pkt->compare,
+						op->pkt->swap_add);
+	} else if (op->pkt->opcode == SROCE_OP_ATOMIC_WRITE) {
+		ret = sroce_pkt_copy(op->pkt, 0, &value, sizeof(value));
 		if (ret)
 			return ret;
 		WRITE_ONCE(*p, value);
-		res->write = true;
 	} else {
-		res->orig = sroce_atomic_add(p, pkt->swap_add);
+		op->orig = sroce_atomic_add(p, op->pkt->swap_add);
 	}
 	return 0;
 }
 
 static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	struct operation op = { .pkt = pkt };
 	struct sroce_res *res;
 	struct sroce_mr *mr;
-	u32 len = sizeof(u64);
-	u64 *p;
 	int ret;
 
-	mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
+	if (!sroce_answer_room(qp))
+		return INV_REQ;
+	mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, sizeof(u64),
 			     access_of(pkt->op->flags));
 	if (!mr)
 		return REM_ACCESS;
-	p = sroce_mr_span(mr, pkt->va, &len);
-	res = len == sizeof(u64) && IS_ALIGNED((uintptr_t)p, sizeof(u64)) ?
-	      sroce_answer_new(qp) : NULL;
-	if (!res) {
-		sroce_mr_put(mr);
-		return INV_REQ;
-	}
-	ret = operate(res, pkt, p);
+	ret = sroce_mr_walk(qp, mr, pkt->va, sizeof(u64), true, operate, &op);
 	sroce_mr_put(mr);
 	if (ret)
-		return INV_REQ;
+		return ret == -EAGAIN ? PAGE : INV_REQ;
+	res = sroce_answer_new(qp);
 	res->atomic = true;
+	res->write = pkt->opcode == SROCE_OP_ATOMIC_WRITE;
+	res->orig = op.orig;
 	res->first_psn = pkt->psn;
 	res->last_psn = pkt->psn;
 	res->msn = sroce_psn_add(qp->resp.msn, 1);
@@ -503,6 +516,23 @@ static void refuse_length(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_resp_complete(qp, pkt, IB_WC_LOC_LEN_ERR);
 }
 
+/*
+ * The request waits in the store, and all that follow it, too; what can't wait
+ * there the peer is told to send again when the pages are there. It costs UC and
+ * UD a message.
+ */
+static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (!is_rc(qp)) {
+		qp->resp.msg = 0;
+		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
+		return;
+	}
+	if (!sroce_store_put(qp, pkt))
+		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
+	qp->resp.paging = true;
+}
+
 static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		   enum verdict why)
 {
@@ -530,6 +560,9 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	case LOC_PROT:
 		refuse_fatal(qp, pkt, SROCE_NAK_REM_OP, IB_WC_LOC_PROT_ERR,
 			     IB_EVENT_QP_FATAL);
+		break;
+	case PAGE:
+		await_pages(qp, pkt);
 		break;
 	default:
 		break;
@@ -565,7 +598,8 @@ static void catch_up(struct sroce_qp *qp)
 {
 	struct sroce_kept *kept;
 
-	while (!qp->resp.closing && (kept = sroce_store_take(qp))) {
+	while (!qp->resp.closing && !qp->resp.paging &&
+	       (kept = sroce_store_take(qp))) {
 		qp->resp.nak_sent = false;
 		request(qp, &kept->pkt);
 		sroce_store_free(kept);
@@ -586,4 +620,24 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	request(qp, pkt);
 	if (qp->resp.stored)
 		catch_up(qp);
+}
+
+/**
+ * sroce_resp_paged() - pages have come, perhaps those that a request waits for
+ * @qp: the QP
+ */
+void sroce_resp_paged(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u32 psn = resp->psn;
+
+	resp->answer_paging = false;
+	if (!resp->paging || !sroce_qp_may_receive(qp))
+		return;
+	resp->paging = false;
+	catch_up(qp);
+	if (resp->psn != psn || resp->paging || resp->closing)
+		return;
+	resp->nak_sent = false;
+	report_gap(qp);
 }

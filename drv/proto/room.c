@@ -72,14 +72,22 @@ static bool by_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return refers(qp, pkt) && pkt->payload_len > SROCE_PARCEL_COPIED;
 }
 
-/* The reference to @mr is the parcel's now. */
-static int add_piece(struct sroce_parcel *parcel, struct sroce_mr *mr, u64 iova,
-		     u32 len)
+/*
+ * The reference to @mr is the parcel's now. It can't refer to what comes and goes:
+ * from now on the QP takes the way round.
+ */
+static int add_piece(struct sroce_qp *qp, struct sroce_parcel *parcel,
+		     struct sroce_mr *mr, u64 iova, u32 len)
 {
 	if (!mr)
 		return -EFAULT;
 	parcel->piece[parcel->n++] = (struct sroce_piece){ mr, iova, len };
-	return sroce_mr_covers(mr, iova, len) ? 0 : -EFAULT;
+	if (!sroce_mr_covers(mr, iova, len))
+		return -EFAULT;
+	if (!mr->odp)
+		return 0;
+	qp->paged = true;
+	return -EXDEV;
 }
 
 /* A window may change while a parcel is under way, what is under it may not. */
@@ -96,7 +104,7 @@ static int add_remote(struct sroce_qp *qp, struct sroce_parcel *parcel,
 		sroce_mr_put(mr);
 		mr = under;
 	}
-	return add_piece(parcel, mr, va, len);
+	return add_piece(qp, parcel, mr, va, len);
 }
 
 static int refer_to_sges(struct sroce_qp *qp, struct sroce_parcel *parcel,
@@ -112,7 +120,7 @@ static int refer_to_sges(struct sroce_qp *qp, struct sroce_parcel *parcel,
 			continue;
 		}
 		n = min(len, sge->length - off);
-		ret = add_piece(parcel, sroce_mr_local(qp, sge->lkey, 0),
+		ret = add_piece(qp, parcel, sroce_mr_local(qp, sge->lkey, 0),
 				sge->addr + off, n);
 		if (ret)
 			return ret;
@@ -143,7 +151,8 @@ void sroce_room_empty(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  * @off: offset of the payload in that of @wqe
  * @room: filled in
  *
- * Return: 0, or -EFAULT if the payload can't be read.
+ * Return: 0, -EFAULT if the payload can't be read, -EAGAIN if not yet, -EXDEV
+ * if not in this way, but in the one that the QP takes from now on.
  */
 int sroce_room_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		   const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
@@ -181,7 +190,7 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
 	mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return -EFAULT;
-	ret = sroce_mr_walk(mr, va, len, sroce_span_get, &to);
+	ret = sroce_mr_walk(qp, mr, va, len, false, sroce_span_get, &to);
 	sroce_mr_put(mr);
 	return ret;
 }
@@ -194,7 +203,8 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
  * @va: first byte
  * @room: filled in
  *
- * Return: 0, or -EFAULT if the peer may not read that.
+ * Return: 0, -EFAULT if the peer may not read that, -EAGAIN if not yet,
+ * -EXDEV if not in this way, but in the one that the QP takes from now on.
  */
 int sroce_room_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		      u32 rkey, u64 va, struct sroce_room *room)

@@ -116,3 +116,15 @@ bool sroce_qp_run(struct sroce_qp *qp)
 		more = sroce_answer_run(qp, SROCE_BURST);
 	return sroce_req_run(qp, SROCE_BURST) || more;
 }
+
+/**
+ * sroce_qp_paged() - pages that were wanted have come, or can't
+ * @qp: the QP, locked; sroce_qp_run() is to follow
+ *
+ * Whoever waits tries again, and finds out.
+ */
+void sroce_qp_paged(struct sroce_qp *qp)
+{
+	sroce_req_paged(qp);
+	sroce_resp_paged(qp);
+}

@@ -226,14 +226,22 @@ static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 
 	if (!mr)
 		return -EFAULT;
-	ret = sroce_mr_walk(mr, sge->addr + skip, len, fn, arg);
+	ret = sroce_mr_walk(qp, mr, sge->addr + skip, len,
+			    access & IB_ACCESS_LOCAL_WRITE, fn, arg);
 	sroce_mr_put(mr);
 	return ret;
 }
 
+static int do_nothing(void *span, u32 len, void *arg)
+{
+	return 0;
+}
+
+/* If some of it is not in memory, all that isn't is asked for. */
 static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		     u32 off, u32 len, int access, sroce_span_fn fn, void *arg)
 {
+	bool again = false;
 	int ret;
 
 	for (; num && len; num--, sge++) {
@@ -245,12 +253,18 @@ static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		}
 		n = min(len, sge->length - off);
 		ret = walk_sge(qp, sge, off, n, access, fn, arg);
-		if (ret)
+		if (ret == -EAGAIN) {
+			again = true;
+			fn = do_nothing;
+		} else if (ret) {
 			return ret;
+		}
 		len -= n;
 		off = 0;
 	}
-	return len ? -ENOSPC : 0;
+	if (len)
+		return -ENOSPC;
+	return again ? -EAGAIN : 0;
 }
 
 /**
@@ -261,7 +275,8 @@ static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
  * @to: where to
  * @len: how many
  *
- * Return: 0, or -EFAULT if a local key or range is wrong.
+ * Return: 0, -EFAULT if a local key or range is wrong, -EAGAIN if it is not in
+ * memory yet.
  */
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len)
@@ -285,7 +300,7 @@ int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
  * @arg: passed to @fn
  *
  * Return: 0, -EFAULT if a key, right or range is wrong, -ENOSPC if the list is
- * too short.
+ * too short, -EAGAIN if some of it is not in memory yet.
  */
 int sroce_sge_scatter(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		      u32 off, u32 len, sroce_span_fn fn, void *arg)

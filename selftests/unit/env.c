@@ -142,7 +142,7 @@ void sroce_tx_abort(struct sroce_qp *qp)
 
 bool sroce_tx_local(struct sroce_qp *qp)
 {
-	return qp->host->sim->local && qp->svc != SROCE_SVC_UD;
+	return qp->host->sim->local && qp->svc != SROCE_SVC_UD && !qp->paged;
 }
 
 void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel)
@@ -580,6 +580,8 @@ static u64 soonest(const struct sroce_qp_host *h, u64 t)
 {
 	if (h->kick_when && h->kick_when < t)
 		t = h->kick_when;
+	if (h->paged_when && h->paged_when < t)
+		t = h->paged_when;
 	if (h->ack_when && h->ack_when < t)
 		t = h->ack_when;
 	if (h->rnr_when && h->rnr_when < t)
@@ -591,6 +593,8 @@ static bool host_step(struct sroce_qp_host *h, u64 t)
 {
 	if (h->kick_when == t) {
 		h->kick_when = 0;
+	} else if (h->paged_when == t) {
+		sim_paged(h);
 	} else if (h->ack_when == t) {
 		h->ack_when = 0;
 		sroce_req_timer(&h->qp);

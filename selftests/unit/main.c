@@ -26,6 +26,7 @@ static const struct {
 	{ "state", test_state },
 	{ "dgram", test_dgram },
 	{ "parcel", test_parcel },
+	{ "paging", test_paging },
 };
 
 static int wanted(const char *name, int argc, char **argv)

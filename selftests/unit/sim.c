@@ -212,6 +212,7 @@ void sim_destroy(struct sroce_qp_host *h)
 	h->ack_when = 0;
 	h->rnr_when = 0;
 	h->kick_when = 0;
+	h->paged_when = 0;
 }
 
 static void host_free(struct sroce_qp_host *h)
@@ -245,6 +246,7 @@ static void buf_free(struct sim_buf *b)
 		}
 		free(b->raw[i]);
 	}
+	sim_buf_on_demand_free(b);
 	free(b->raw);
 	free(b->mr.ext);
 	free(b);

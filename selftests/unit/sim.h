@@ -86,6 +86,15 @@ struct sroce_ah {
 };
 
 /* One end of the wire */
+#define SIM_WANTS	16
+
+/* Pages of a region that are to come */
+struct sim_want {
+	struct sroce_odp	*odp;
+	u32			first, last;
+	bool			write;
+};
+
 struct sroce_qp_host {
 	struct sim		*sim;
 	struct sroce_qp		qp;
@@ -96,6 +105,9 @@ struct sroce_qp_host {
 	u64			ack_when;	/* 0: not armed */
 	u64			rnr_when;
 	u64			kick_when;
+	u64			paged_when;
+	u32			wants;
+	struct sim_want		want[SIM_WANTS];
 	u32			events;		/* raised so far */
 	u32			srq_events;
 	u32			sq_prod, rq_prod;	/* the provider's indices */
@@ -137,6 +149,7 @@ struct sim {
 	bool			hold_fails;	/* packets can't be kept */
 	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;
+	u64			page_delay;	/* until pages come */
 	u32			train;		/* packets of a burst, 0 as 1 */
 	/* Whether a packet can be sent now, unless @tx_fails says it all */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
@@ -179,6 +192,12 @@ struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 /* All zeros, and nothing but zeros is ever to be written to it */
 struct sim_buf *sim_buf_zeros(struct sim *s, u64 iova, u64 len, int access);
 struct sim_buf *sim_window_new(struct sim *s, enum sroce_mr_kind kind);
+/* Its pages come on demand, or never; one of them goes. */
+void sim_buf_on_demand(struct sim_buf *b);
+void sim_buf_never(struct sim_buf *b);
+void sim_buf_evict(struct sim_buf *b, u32 page);
+void sim_buf_on_demand_free(struct sim_buf *b);
+void sim_paged(struct sroce_qp_host *h);
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
 u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);

@@ -23,5 +23,6 @@ void test_hostile(void);
 void test_state(void);
 void test_dgram(void);
 void test_parcel(void);
+void test_paging(void);
 
 #endif /* UNIT_TESTS_H */

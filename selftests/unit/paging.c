@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Pages on demand, as drv/odp.c has them, but when they come is the test's. */
+
+#include <stdlib.h>
+#include <string.h>
+#include "sim.h"
+
+#define PAGE		4096
+
+enum { ABSENT, READABLE, WRITABLE };
+
+/**
+ * struct sroce_odp - pages of a region
+ * @plain: the region, as if they were always there
+ * @pages: which are, and for what
+ * @n: how many there are in all
+ * @entered: somebody uses them
+ * @never: they can't come
+ */
+struct sroce_odp {
+	struct sroce_mr	plain;
+	u8		*pages;
+	u32		n;
+	bool		entered;
+	bool		never;
+};
+
+static u32 page_of(const struct sroce_odp *odp, u64 iova)
+{
+	return (iova - odp->plain.iova) / PAGE;
+}
+
+int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
+{
+	u32 i, last = page_of(odp, iova + len - 1);
+
+	CHECK(len && last < odp->n && !odp->entered);
+	if (odp->never)
+		return -EFAULT;
+	for (i = page_of(odp, iova); i <= last; i++)
+		if (odp->pages[i] < (write ? WRITABLE : READABLE))
+			return -EAGAIN;
+	odp->entered = true;
+	return 0;
+}
+
+void sroce_odp_leave(struct sroce_odp *odp)
+{
+	CHECK(odp->entered);
+	odp->entered = false;
+}
+
+void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
+{
+	u64 left = PAGE - (iova - odp->plain.iova) % PAGE;
+
+	CHECK(odp->entered && odp->pages[page_of(odp, iova)]);
+	if (*len > left)
+		*len = left;
+	return sroce_mr_span(&odp->plain, iova, len);
+}
+
+void sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
+		    bool write)
+{
+	struct sroce_qp_host *h = qp->host;
+	struct sim_want *w;
+
+	if (!h->paged_when)
+		h->paged_when = h->sim->now + h->sim->page_delay + 1;
+	if (h->wants == SIM_WANTS)
+		return;
+	w = &h->want[h->wants++];
+	w->odp = mr->odp;
+	w->first = page_of(mr->odp, iova);
+	w->last = page_of(mr->odp, iova + len - 1);
+	w->write = write;
+}
+
+/* What the host wanted has come. */
+void sim_paged(struct sroce_qp_host *h)
+{
+	u32 i, k;
+
+	for (i = 0; i < h->wants; i++) {
+		struct sim_want *w = &h->want[i];
+		u8 to = w->write ? WRITABLE : READABLE;
+
+		for (k = w->first; k <= w->last; k++)
+			if (w->odp->pages[k] < to)
+				w->odp->pages[k] = to;
+	}
+	h->wants = 0;
+	h->paged_when = 0;
+	sroce_qp_paged(&h->qp);
+}
+
+/* From now on the region's pages come on demand; none is there. */
+void sim_buf_on_demand(struct sim_buf *b)
+{
+	struct sroce_odp *odp = calloc(1, sizeof(*odp));
+
+	odp->plain = b->mr;
+	odp->n = (b->mr.length + PAGE - 1) / PAGE;
+	odp->pages = calloc(odp->n, 1);
+	b->mr.odp = odp;
+}
+
+void sim_buf_never(struct sim_buf *b)
+{
+	b->mr.odp->never = true;
+}
+
+/* One page goes. */
+void sim_buf_evict(struct sim_buf *b, u32 page)
+{
+	struct sroce_odp *odp = b->mr.odp;
+
+	CHECK(!odp->entered);
+	odp->pages[page % odp->n] = ABSENT;
+}
+
+void sim_buf_on_demand_free(struct sim_buf *b)
+{
+	if (!b->mr.odp)
+		return;
+	CHECK(!b->mr.odp->entered);
+	free(b->mr.odp->pages);
+	free(b->mr.odp);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Regions whose pages come when they are needed, and may go at any time */
+
+#include "tests.h"
+#include "xfer.h"
+
+#define SIZE	400000
+#define DELAY	(300 * 1000ULL)		/* until pages come, in ns */
+
+/* Whose memory it is */
+enum { LOCAL = 1, REMOTE = 2 };
+
+static void begin(struct xfers *t, int whose, bool local)
+{
+	xfers_init(t, NULL, SIZE, 5000);
+	t->s->page_delay = DELAY;
+	t->s->local = local;
+	if (whose & LOCAL)
+		sim_buf_on_demand(t->a);
+	if (whose & REMOTE)
+		sim_buf_on_demand(t->b);
+}
+
+static void finish(struct xfers *t)
+{
+	sim_doorbell(&t->s->a);
+	sim_run(t->s);
+	xfers_check(t);
+	CHECK_EQ(t->s->a.qp.state, IB_QPS_RTS);
+	CHECK_EQ(t->s->b.qp.state, IB_QPS_RTS);
+	xfers_end(t);
+}
+
+static const char *where(int whose)
+{
+	return whose == LOCAL ? "the sender's" : whose == REMOTE ?
+	       "the receiver's" : "both ends'";
+}
+
+static void each(u32 opcode, int whose, bool local)
+{
+	struct xfers t;
+
+	t_case("paging: %s, %s memory%s", xfer_name(opcode), where(whose),
+	       local ? ", on one host" : "");
+	begin(&t, whose, local);
+	xfer_put(&t, opcode, 50000);
+	xfer_put(&t, opcode, 700);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_WAIT) +
+	      sim_count(&t.s->b, SROCE_CNT_PAGE_WAIT) > 0);
+	/* nobody is told that anything was lost, who needn't know */
+	CHECK(local || !sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT));
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	finish(&t);
+}
+
+/* The packets of one message, while the first of them waits */
+static void in_order(void)
+{
+	struct xfers t;
+
+	t_case("paging: a request that waits is executed once, and all after it");
+	begin(&t, REMOTE, false);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
+	xfer_put(&t, IB_WR_SEND, 3000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + DELAY / 2);
+	CHECK(t.s->b.qp.resp.paging);
+	CHECK(t.s->b.qp.resp.stored > 20);
+	CHECK_EQ(t.s->b.qp.resp.msn, 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ACK_SENT), 0);
+	finish(&t);
+}
+
+static void no_room(void)
+{
+	struct xfers t;
+
+	t_case("paging: a request that can't wait is asked for when the pages are there");
+	begin(&t, REMOTE, false);
+	t.s->b.qp.resp.store_max = 0;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + DELAY / 2);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP) > 0);
+	finish(&t);
+}
+
+static void missed_response(void)
+{
+	struct xfers t;
+
+	t_case("paging: the responses of a READ that found no page are asked for at once");
+	begin(&t, LOCAL, false);
+	/* before the silence is one */
+	t.s->page_delay = DELAY / 3;
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_DROP) > 0);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_READ_GAP) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	finish(&t);
+}
+
+/* What can't come is an error like any wrong address. */
+static void never(u32 opcode, int whose, enum ib_wc_status status)
+{
+	struct xfers t;
+
+	t_case("paging: %s, pages in %s memory that can't come: an error",
+	       xfer_name(opcode), where(whose));
+	begin(&t, whose, false);
+	sim_buf_never(whose & LOCAL ? t.a : t.b);
+	xfer_put(&t, opcode, 3000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].status, status);
+	xfers_end(&t);
+}
+
+/* The QP goes while it waits. */
+static void dies(enum ib_qp_state to)
+{
+	struct xfers t;
+
+	t_case("paging: a QP that waits goes to state %d", to);
+	begin(&t, LOCAL | REMOTE, false);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_RDMA_READ, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 5 * DELAY / 2);
+	CHECK(t.s->b.qp.resp.paging);
+	sim_enter(&t.s->a, to);
+	sim_enter(&t.s->b, to);
+	sim_run(t.s);
+	CHECK_EQ(t.s->b.qp.resp.stored, 0);
+	CHECK_EQ(t.s->a.scq.n, to == IB_QPS_ERR ? 2 : 0);
+	xfers_end(&t);
+}
+
+/* UC can't wait. */
+static void unreliable(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("paging: UC loses a message, and receives the next");
+	cfg.type = IB_QPT_UC;
+	xfers_init(&t, &cfg, SIZE, 5000);
+	sim_buf_on_demand(t.b);
+	for (i = 0; i < 2; i++) {
+		struct sim_wr wr = {
+			.wr_id = i, .opcode = IB_WR_RDMA_WRITE, .num_sge = 1,
+			.flags = IB_SEND_SIGNALED,
+			.sge = { sim_sge(t.a, 0, 3000) },
+			.remote_addr = t.b->mr.iova, .rkey = t.b->mr.key,
+		};
+
+		sim_fill(t.a, 0, 3000, 77);
+		sim_post(&t.s->a, &wr);
+		sim_run(t.s);
+		CHECK_EQ(sim_filled(t.b, 0, 3000, 77), i == 1);
+	}
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP), 1);
+	xfers_end(&t);
+}
+
+struct tide {
+	struct rnd	r;
+	struct xfers	*t;
+	u32		loss;	/* packets in 1000 */
+};
+
+/* With each packet some page goes, at either end; some packets do, too. */
+static int ebb(struct sim *s, struct sim_packet *p)
+{
+	struct tide *w = s->arg;
+
+	if (!rnd_below(&w->r, 4))
+		sim_buf_evict(w->t->a, rnd32(&w->r));
+	if (!rnd_below(&w->r, 4))
+		sim_buf_evict(w->t->b, rnd32(&w->r));
+	return p->parcel || rnd_below(&w->r, 1000) >= w->loss;
+}
+
+static void tides(u32 rounds, u32 loss, bool local)
+{
+	struct sim_cfg cfg = sim_default;
+	struct tide w;
+	struct xfers t;
+	u32 i, k;
+
+	t_case("paging: %u seeds, pages come and go, %u of 1000 packets lost%s",
+	       rounds, loss, local ? ", on one host" : "");
+	for (i = 0; i < rounds && t_ok(); i++) {
+		t_where("seed %u", i);
+		w = (struct tide){ { i + 1 }, &t, loss };
+		cfg.psn = rnd32(&w.r) & SROCE_PSN_MASK;
+		cfg.mtu = 1 + rnd_below(&w.r, 5);
+		xfers_init(&t, &cfg, SIZE, 8 * (1 + rnd_below(&w.r, 900)));
+		t.s->page_delay = rnd_below(&w.r, 200000);
+		t.s->local = local;
+		sim_buf_on_demand(t.a);
+		sim_buf_on_demand(t.b);
+		t.s->wire = ebb;
+		t.s->arg = &w;
+		for (k = 0; k < 30; k++)
+			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, 9)],
+				 rnd_below(&w.r, 9000));
+		finish(&t);
+	}
+}
+
+void test_paging(void)
+{
+	u32 i, whose;
+
+	for (i = 0; i < ARRAY_SIZE(xfer_rc_ops); i++)
+		for (whose = LOCAL; whose <= (LOCAL | REMOTE); whose++) {
+			each(xfer_rc_ops[i], whose, false);
+			each(xfer_rc_ops[i], whose, true);
+		}
+	in_order();
+	no_room();
+	missed_response();
+	never(IB_WR_SEND, LOCAL, IB_WC_LOC_PROT_ERR);
+	never(IB_WR_SEND, REMOTE, IB_WC_REM_OP_ERR);
+	never(IB_WR_RDMA_WRITE, REMOTE, IB_WC_REM_ACCESS_ERR);
+	never(IB_WR_RDMA_READ, REMOTE, IB_WC_REM_ACCESS_ERR);
+	never(IB_WR_RDMA_READ, LOCAL, IB_WC_LOC_PROT_ERR);
+	dies(IB_QPS_ERR);
+	dies(IB_QPS_RESET);
+	unreliable();
+	tides(100, 0, false);
+	tides(100, 20, false);
+	tides(100, 0, true);
+}
