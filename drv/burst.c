@@ -276,6 +276,7 @@ void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host)
 	sroce_hrtimer_setup(&host->rnr_timer, rnr_timer_fn,
 			    HRTIMER_MODE_REL_SOFT);
 	tasklet_setup(&host->kick, kick_fn);
+	sroce_pager_init(qp);
 }
 
 /**
@@ -299,6 +300,7 @@ void sroce_qp_host_stop(struct sroce_qp_host *host)
 	sroce_qp_host_put(host);
 	wait_for_completion(&host->unused);
 	/* The tasklet does nothing in RESET, so it can't start a timer. */
+	sroce_pager_stop(host->qp);
 	tasklet_kill(&host->kick);
 	hrtimer_cancel(&host->ack_timer);
 	hrtimer_cancel(&host->rnr_timer);

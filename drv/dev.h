@@ -132,6 +132,43 @@ struct sroce_map {
 	bool				user;
 };
 
+/* Most ranges of pages that are being brought for a QP */
+#define SROCE_WANTS	8
+
+/**
+ * struct sroce_want - pages to be brought
+ * @mr: the region, held
+ * @key: its key
+ * @iova: first byte
+ * @len: bytes
+ * @write: they are to be changed
+ * @ret: 0, or why they can't come
+ */
+struct sroce_want {
+	struct sroce_mr	*mr;
+	u32		key;
+	u64		iova;
+	u32		len;
+	bool		write;
+	int		ret;
+};
+
+/**
+ * struct sroce_pager - brings pages for a QP
+ * @qp: the QP, whose lock owns what follows
+ * @work: does it
+ * @n: entries of @want
+ * @want: what is to be brought
+ * @failed: what was tried and can't be, if its @ret isn't 0
+ */
+struct sroce_pager {
+	struct sroce_qp		*qp;
+	struct work_struct	work;
+	u32			n;
+	struct sroce_want	want[SROCE_WANTS];
+	struct sroce_want	failed;
+};
+
 /**
  * struct sroce_qp_host - the surroundings of a QP
  * @qp: the QP, valid while @ref is held
@@ -154,6 +191,7 @@ struct sroce_map {
  * @open_joins: it joins a train
  * @sq_map: memory of the send ring
  * @rq_map: memory of the receive ring
+ * @pager: brings pages of regions on demand
  */
 struct sroce_qp_host {
 	struct sroce_qp		*qp;
@@ -176,6 +214,7 @@ struct sroce_qp_host {
 	bool			open_joins;
 	struct sroce_map	*sq_map;
 	struct sroce_map	*rq_map;
+	struct sroce_pager	pager;
 };
 
 struct sroce_ucontext {
@@ -424,6 +463,15 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 				int access);
 void sroce_mr_free(struct sroce_mr *mr);
+
+/* odp.c */
+struct sroce_odp *sroce_odp_new(u64 start, u64 length, u64 iova);
+void sroce_odp_free(struct sroce_odp *odp);
+void sroce_pager_init(struct sroce_qp *qp);
+void sroce_pager_stop(struct sroce_qp *qp);
+int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		    u32 flags, struct ib_sge *sge, u32 n,
+		    struct uverbs_attr_bundle *attrs);
 int sroce_mr_publish(struct sroce_mr *mr);
 void sroce_mr_unpublish(struct sroce_mr *mr);
 

@@ -38,6 +38,7 @@ struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
  */
 void sroce_mr_free(struct sroce_mr *mr)
 {
+	sroce_odp_free(mr->odp);
 	kvfree(mr->ext);
 	kvfree(mr->next);
 	ib_umem_release(mr->umem);
@@ -110,6 +111,20 @@ static int mr_map(struct sroce_mr *mr)
 	return 0;
 }
 
+static int mr_on_demand(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
+			int access)
+{
+	struct sroce_odp *odp;
+
+	mr->iova = access & IB_ZERO_BASED ? 0 : iova;
+	mr->length = length;
+	odp = sroce_odp_new(start, length, mr->iova);
+	if (IS_ERR(odp))
+		return PTR_ERR(odp);
+	mr->odp = odp;
+	return 0;
+}
+
 static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 		  int access)
 {
@@ -117,6 +132,8 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 
 	if (iova + length < iova)
 		return -EINVAL;
+	if (access & IB_ACCESS_ON_DEMAND)
+		return mr_on_demand(mr, start, length, iova, access);
 	mr->umem = ib_umem_get(mr->pd->device, start, length, access);
 	if (IS_ERR(mr->umem)) {
 		ret = PTR_ERR(mr->umem);
@@ -144,8 +161,6 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	struct sroce_mr *mr;
 	int ret;
 
-	if (access & IB_ACCESS_ON_DEMAND)
-		return ERR_PTR(-EOPNOTSUPP);
 	mr = sroce_mr_alloc(ibpd, SROCE_MR_PLAIN, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);

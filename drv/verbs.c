@@ -9,6 +9,18 @@
 #include "dev.h"
 
 /* The core asks at registration and keeps the answer; users get ours. */
+/* What arrives by UC and UD is lost where a page isn't there. */
+static const struct ib_odp_caps odp_caps = {
+	.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT,
+	.per_transport_caps = {
+		.rc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+			       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV,
+		.uc_odp_caps = IB_ODP_SUPPORT_SEND,
+		.ud_odp_caps = IB_ODP_SUPPORT_SEND,
+	},
+};
+
 static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -34,7 +46,8 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 #ifdef SROCE_HAVE_ATOMIC_WRITE
 	attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
 #endif
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING;
+	attr->odp_caps = odp_caps;
 	attr->max_send_sge = SROCE_MAX_SGE;
 	attr->max_recv_sge = SROCE_MAX_SGE;
 	attr->max_sge_rd = SROCE_MAX_SGE;
@@ -233,6 +246,7 @@ const struct ib_device_ops sroce_dev_ops = {
 	.device_group = &dev_group,
 
 	.add_gid = sroce_add_gid,
+	.advise_mr = sroce_advise_mr,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.alloc_mr = sroce_alloc_mr,
 	.alloc_mw = sroce_alloc_mw,

@@ -93,14 +93,14 @@ void sroce_mr_drain(struct sroce_mr *mr);
 
 /*
  * Pages that come on demand. Enter: 0 if all of a range is there, to stay until
- * leave; -EAGAIN if not; -EFAULT if it can't be. Want: bring it in, which may
- * sleep, and then call sroce_qp_paged().
+ * leave; -EAGAIN if not; -EFAULT if it can't be. Want: -EAGAIN: it is brought,
+ * which may sleep, and then sroce_qp_paged() is called; -EFAULT if it can't be.
  */
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write);
 void sroce_odp_leave(struct sroce_odp *odp);
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len);
-void sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		    bool write);
+int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
+		   bool write);
 
 /* The address handle of a number, in the QP's PD, held until put. */
 struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num);

@@ -198,7 +198,7 @@ static int walk_odp(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
 		sroce_odp_leave(mr->odp);
 	} else if (ret == -EAGAIN) {
 		sroce_count(qp, SROCE_CNT_PAGE_WAIT);
-		sroce_odp_want(qp, mr, iova, len, write);
+		ret = sroce_odp_want(qp, mr, iova, len, write);
 	}
 	return ret;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Pages on demand, as drv/odp.c has them, but when they come is the test's. */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim.h"
@@ -60,8 +61,8 @@ void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 	return sroce_mr_span(&odp->plain, iova, len);
 }
 
-void sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		    bool write)
+int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
+		   bool write)
 {
 	struct sroce_qp_host *h = qp->host;
 	struct sim_want *w;
@@ -69,12 +70,13 @@ void sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
 	if (!h->paged_when)
 		h->paged_when = h->sim->now + h->sim->page_delay + 1;
 	if (h->wants == SIM_WANTS)
-		return;
+		return -EAGAIN;
 	w = &h->want[h->wants++];
 	w->odp = mr->odp;
 	w->first = page_of(mr->odp, iova);
 	w->last = page_of(mr->odp, iova + len - 1);
 	w->write = write;
+	return -EAGAIN;
 }
 
 /* What the host wanted has come. */
