@@ -9,15 +9,16 @@
 #include "dev.h"
 
 /* The core asks at registration and keeps the answer; users get ours. */
-/* What arrives by UC and UD is lost where a page isn't there. */
 static const struct ib_odp_caps odp_caps = {
 	.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT,
 	.per_transport_caps = {
 		.rc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
 			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
 			       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV,
-		.uc_odp_caps = IB_ODP_SUPPORT_SEND,
-		.ud_odp_caps = IB_ODP_SUPPORT_SEND,
+		.uc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_SRQ_RECV,
+		.ud_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_SRQ_RECV,
 	},
 };
 

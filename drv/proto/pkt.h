@@ -81,10 +81,12 @@ struct sroce_pkt {
  * struct sroce_kept - a packet that waits for those before it
  * @list: in sroce_resp.store
  * @pkt: the packet; its carrier is held
+ * @l3: its network header
  */
 struct sroce_kept {
 	struct list_head	list;
 	struct sroce_pkt	pkt;
+	u8			l3[SROCE_GRH_LEN];
 };
 
 int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len);

@@ -532,7 +532,8 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp);
 void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res);
 bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_answer_forget(struct sroce_qp *qp);
-bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		     bool first);
 struct sroce_kept *sroce_store_take(struct sroce_qp *qp);
 void sroce_store_free(struct sroce_kept *kept);
 void sroce_store_purge(struct sroce_qp *qp);

@@ -63,7 +63,7 @@ static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 
 	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
-	if (sroce_store_put(qp, pkt)) {
+	if (sroce_store_put(qp, pkt, false)) {
 		sroce_count(qp, SROCE_CNT_STORED);
 	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
@@ -518,19 +518,20 @@ static void refuse_length(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 /*
  * The request waits in the store, and all that follow it, too; what can't wait
- * there the peer is told to send again when the pages are there. It costs UC and
- * UD a message.
+ * there the peer is told to send again when the pages are there, if it is an RC.
  */
 static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (!is_rc(qp)) {
-		qp->resp.msg = 0;
+	struct sroce_resp *resp = &qp->resp;
+
+	resp->paging = true;
+	if (!sroce_store_put(qp, pkt, true)) {
 		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
-		return;
+		if (!is_rc(qp))
+			resp->msg = 0;
+	} else if (qp->svc == SROCE_SVC_UC) {
+		resp->psn = pkt->psn;
 	}
-	if (!sroce_store_put(qp, pkt))
-		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
-	qp->resp.paging = true;
 }
 
 static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
@@ -604,7 +605,7 @@ static void catch_up(struct sroce_qp *qp)
 		request(qp, &kept->pkt);
 		sroce_store_free(kept);
 	}
-	if (qp->resp.stored && !qp->resp.closing)
+	if (is_rc(qp) && qp->resp.stored && !qp->resp.closing)
 		report_gap(qp);
 }
 
@@ -617,6 +618,11 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (qp->resp.closing)
 		return;
+	if (qp->resp.paging && !is_rc(qp)) {
+		if (!sroce_store_put(qp, pkt, false))
+			drop(qp, pkt, SROCE_CNT_PAGE_DROP);
+		return;
+	}
 	request(qp, pkt);
 	if (qp->resp.stored)
 		catch_up(qp);
@@ -636,7 +642,7 @@ void sroce_resp_paged(struct sroce_qp *qp)
 		return;
 	resp->paging = false;
 	catch_up(qp);
-	if (resp->psn != psn || resp->paging || resp->closing)
+	if (!is_rc(qp) || resp->psn != psn || resp->paging || resp->closing)
 		return;
 	resp->nak_sent = false;
 	report_gap(qp);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Requests that came after a gap wait here until it is filled, and are then
- * executed in order. The peer can't tell, but has less to send again.
+ * executed in order. The peer can't tell, but has less to send again. So do those
+ * that came before the pages they go to; of UC and UD in the order they came in.
  */
 
 #include <linux/slab.h>
+#include <linux/string.h>
 #include "env.h"
 
 /*
@@ -14,9 +16,19 @@
  */
 #define AHEAD_MAX	0x40000
 
-static bool insert(struct list_head *store, struct sroce_kept *kept)
+static bool in_order(const struct sroce_qp *qp)
 {
-	struct list_head *pos;
+	return qp->svc == SROCE_SVC_RC;
+}
+
+static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
+{
+	struct list_head *pos, *store = &qp->resp.store;
+
+	if (!in_order(qp)) {
+		list_add(&kept->list, first ? store : store->prev);
+		return true;
+	}
 
 	/* nearly always the newest goes last */
 	list_for_each_prev(pos, store) {
@@ -36,27 +48,31 @@ static bool insert(struct list_head *store, struct sroce_kept *kept)
 /**
  * sroce_store_put() - keep a request for later
  * @qp: the QP
- * @pkt: the packet; its PSN lies ahead of the expected one
+ * @pkt: the packet; with RC its PSN is not before the expected one
+ * @first: without RC: it goes before all others, and not behind them
  *
  * What stays on this host is not kept: it would hold on to its region.
  *
  * Return: false if it is there already, or there is no room.
  */
-bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		     bool first)
 {
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_kept *kept;
 
-	if (pkt->local || resp->stored >= resp->store_max ||
-	    sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
+	if (pkt->local || resp->stored >= resp->store_max)
+		return false;
+	if (in_order(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
 		return false;
 	kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
 	if (!kept)
 		return false;
 	kept->pkt = *pkt;
-	/* only datagrams need it, and it may not live as long */
-	kept->pkt.l3 = NULL;
-	if (!insert(&resp->store, kept))
+	/* only datagrams need it, and the original may not live as long */
+	memcpy(kept->l3, pkt->l3, pkt->l3_len);
+	kept->pkt.l3 = kept->l3;
+	if (!insert(qp, kept, first))
 		goto forget;
 	if (!sroce_pkt_hold(&kept->pkt)) {
 		list_del(&kept->list);
@@ -92,7 +108,7 @@ static void unlink(struct sroce_resp *resp, struct sroce_kept *kept)
 }
 
 /**
- * sroce_store_take() - the request with the expected PSN
+ * sroce_store_take() - the request with the expected PSN, or the oldest
  * @qp: the QP
  *
  * Return: the request, to be freed by sroce_store_free(), or NULL.
@@ -103,7 +119,8 @@ struct sroce_kept *sroce_store_take(struct sroce_qp *qp)
 	struct sroce_kept *kept;
 
 	while ((kept = first(resp))) {
-		s32 diff = sroce_psn_diff(kept->pkt.psn, resp->psn);
+		s32 diff = in_order(qp) ?
+			   sroce_psn_diff(kept->pkt.psn, resp->psn) : 0;
 
 		if (diff > 0)
 			return NULL;

@@ -237,7 +237,7 @@ static void replays(const struct sroce_resp *resp)
 }
 
 /* What waits for a gap to be filled lies ahead, in order. */
-static void store(const struct sroce_resp *resp)
+static void store(const struct sroce_resp *resp, bool in_order)
 {
 	const struct list_head *pos;
 	u32 n = 0, psn = resp->psn;
@@ -247,7 +247,7 @@ static void store(const struct sroce_resp *resp)
 			list_entry(pos, struct sroce_kept, list);
 
 		/* the first may be there for want of pages */
-		CHECK(sroce_psn_diff(k->pkt.psn, psn) > 0 ||
+		CHECK(!in_order || sroce_psn_diff(k->pkt.psn, psn) > 0 ||
 		      (!n && resp->paging && k->pkt.psn == psn));
 		psn = k->pkt.psn;
 		n++;
@@ -265,7 +265,7 @@ static void responder(const struct sroce_qp *qp)
 	fifo(resp, &resp->fifo);
 	replays(resp);
 	if (!resp->closing)
-		store(resp);
+		store(resp, qp->svc == SROCE_SVC_RC);
 	CHECK(resp->remaining <= resp->length);
 	if (resp->have_wqe)
 		CHECK(resp->wqe.num_sge <= SROCE_MAX_SGE);

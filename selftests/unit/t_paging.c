@@ -144,17 +144,30 @@ static void dies(enum ib_qp_state to)
 	xfers_end(&t);
 }
 
-/* UC can't wait. */
+/* Messages that come while the first of them waits */
 static void unreliable(void)
 {
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 	u32 i;
 
-	t_case("paging: UC loses a message, and receives the next");
+	t_case("paging: UC messages wait, in order");
 	cfg.type = IB_QPT_UC;
 	xfers_init(&t, &cfg, SIZE, 5000);
+	t.s->page_delay = DELAY;
 	sim_buf_on_demand(t.b);
+	for (i = 0; i < 8; i++)
+		xfer_put(&t, i % 2 ? IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE,
+			 3000 + i);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + DELAY / 2);
+	CHECK(t.s->b.qp.resp.stored > 20);
+	finish(&t);
+
+	t_case("paging: UC loses what can't wait, and receives the next");
+	xfers_init(&t, &cfg, SIZE, 5000);
+	sim_buf_on_demand(t.b);
+	t.s->b.qp.resp.store_max = 0;
 	for (i = 0; i < 2; i++) {
 		struct sim_wr wr = {
 			.wr_id = i, .opcode = IB_WR_RDMA_WRITE, .num_sge = 1,
@@ -168,7 +181,7 @@ static void unreliable(void)
 		sim_run(t.s);
 		CHECK_EQ(sim_filled(t.b, 0, 3000, 77), i == 1);
 	}
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP), 1);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP) > 0);
 	xfers_end(&t);
 }
 
