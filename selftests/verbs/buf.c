@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "vt.h"
 
 #define CANARY	0xc5
@@ -37,6 +38,18 @@ void vt_fill(void *to, size_t len, uint64_t seed)
 	memcpy(p, &x, len);
 }
 
+/* Takes the buffer's pages out of the page tables, all the time. */
+static void *tide(void *arg)
+{
+	struct vt_buf *b = arg;
+
+	while (b->ebbs) {
+		madvise(b->map, b->map_len, MADV_DONTNEED);
+		usleep(500);
+	}
+	return NULL;
+}
+
 /*
  * The buffer ends where a guard starts, and begins wherever that makes it:
  * lengths that are no multiple of 8 give an unaligned buffer.
@@ -47,8 +60,9 @@ vt_why vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
 
 	memset(b, 0, sizeof(*b));
 	b->map_len = room + 2 * VT_GUARD;
-	b->map = mmap(NULL, b->map_len, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* what is shared stays as it is when its pages go */
+	b->map = mmap(NULL, b->map_len, PROT_READ | PROT_WRITE, MAP_ANONYMOUS |
+		      (vt_opts.on_demand ? MAP_SHARED : MAP_PRIVATE), -1, 0);
 	if (b->map == MAP_FAILED) {
 		b->map = NULL;
 		return vt_because("mmap: %s", strerror(errno));
@@ -61,13 +75,24 @@ vt_why vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
 	memset(b->data, 0, len);
 	memset(b->shadow, 0, len);
 
+	if (vt_opts.on_demand)
+		access |= IBV_ACCESS_ON_DEMAND;
 	b->mr = ibv_reg_mr(pd, b->data, len, access);
 	CHECK(b->mr, "ibv_reg_mr of %zu bytes: %s", len, strerror(errno));
+	b->ebbs = vt_opts.on_demand;
+	if (b->ebbs && pthread_create(&b->tide, NULL, tide, b)) {
+		b->ebbs = false;
+		return vt_because("pthread_create: %s", strerror(errno));
+	}
 	return NULL;
 }
 
 void vt_buf_close(struct vt_buf *b)
 {
+	if (b->ebbs) {
+		b->ebbs = false;
+		pthread_join(b->tide, NULL);
+	}
 	if (b->mr)
 		ibv_dereg_mr(b->mr);
 	if (b->map)

@@ -18,6 +18,7 @@ static const struct option options[] = {
 	{ "only", required_argument, NULL, 'o' },
 	{ "huge", no_argument, NULL, 'H' },
 	{ "hostile", no_argument, NULL, 'X' },
+	{ "on-demand", no_argument, NULL, 'O' },
 	{ }
 };
 
@@ -25,7 +26,7 @@ static void __attribute__((noreturn)) usage(const char *prog)
 {
 	fprintf(stderr,
 		"usage: %s DEV[@NETNS] DEV[@NETNS] [--family 4|6]\n"
-		"	[--seconds N] [--seed N] [--only TEXT] [--huge] [--hostile]\n",
+		"	[--seconds N] [--seed N] [--only TEXT] [--huge] [--hostile] [--on-demand]\n",
 		prog);
 	exit(2);
 }
@@ -59,6 +60,9 @@ void vt_args(int argc, char **argv)
 			break;
 		case 'X':
 			vt_opts.hostile = true;
+			break;
+		case 'O':
+			vt_opts.on_demand = true;
 			break;
 		default:
 			usage(argv[0]);

@@ -4,6 +4,7 @@
 #define VT_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,7 @@ struct vt_opts {
 	uint64_t seed;
 	bool huge;
 	bool hostile;
+	bool on_demand;		/* memory that comes and goes */
 	const char *only;	/* run only cases with this in their name */
 };
 
@@ -108,6 +110,8 @@ struct vt_buf {
 	size_t len;
 	uint8_t *shadow;	/* what data should hold */
 	struct ibv_mr *mr;
+	pthread_t tide;		/* takes the pages away, if they come on demand */
+	volatile bool ebbs;
 };
 
 uint64_t vt_rand(uint64_t *state);
