@@ -1,3 +1,3 @@
 # each packet after a gap makes a NAK
 # file: resp.c
-/^static void report_gap/,/^}/s/if (qp->resp.nak_sent)/if (0)/
+/^static void report_gap/,/^}/s/if (qp->resp.nak_sent ||/if (/
