@@ -305,7 +305,7 @@ static void miss(struct sroce_qp *qp, u32 end)
 {
 	struct sroce_req *req = &qp->req;
 
-	sroce_count(qp, SROCE_CNT_PAGE_DROP);
+	sroce_count(qp, SROCE_CNT_PAGE_MISS);
 	if (!req->missed || sroce_psn_diff(end, req->missed_end) > 0)
 		req->missed_end = end;
 	req->missed = true;

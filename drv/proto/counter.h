@@ -67,6 +67,7 @@
 	/* memory: regions on demand, windows and fast regions */		\
 	C(PAGE_WAIT, "page_waits")					\
 	C(PAGE_DROP, "page_drops")					\
+	C(PAGE_MISS, "page_misses")					\
 	C(MW_BIND, "windows_bound")					\
 	C(FAST_REG, "fast_registrations")				\
 	C(INVALIDATE, "invalidations")					\

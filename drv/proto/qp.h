@@ -335,6 +335,7 @@ struct sroce_replays {
  * @stored: how many
  * @store_max: most of them
  * @paging: the request at @psn is in @store and waits for pages
+ * @missed: there was no room for it, or one after it: to be asked for again
  * @answer_paging: the next answer waits for pages
  */
 struct sroce_resp {
@@ -363,6 +364,7 @@ struct sroce_resp {
 	u32			stored;
 	u32			store_max;
 	bool			paging;
+	bool			missed;
 	bool			answer_paging;
 };
 

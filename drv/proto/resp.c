@@ -67,6 +67,7 @@ static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_STORED);
 	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
+		resp->missed |= resp->paging;
 		/* the requester went back, and is past the gap again */
 		if (resp->psn != resp->nak_psn)
 			resp->nak_sent = false;
@@ -527,6 +528,7 @@ static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	resp->paging = true;
 	if (!sroce_store_put(qp, pkt, true)) {
 		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
+		resp->missed = is_rc(qp);
 		if (!is_rc(qp))
 			resp->msg = 0;
 	} else if (qp->svc == SROCE_SVC_UC) {
@@ -635,15 +637,15 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 void sroce_resp_paged(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
-	u32 psn = resp->psn;
 
 	resp->answer_paging = false;
 	if (!resp->paging || !sroce_qp_may_receive(qp))
 		return;
 	resp->paging = false;
 	catch_up(qp);
-	if (!is_rc(qp) || resp->psn != psn || resp->paging || resp->closing)
+	if (!resp->missed || resp->paging || resp->closing)
 		return;
+	resp->missed = false;
 	resp->nak_sent = false;
 	report_gap(qp);
 }

@@ -134,6 +134,7 @@ void sroce_qp_reset(struct sroce_qp *qp)
 	qp->req.passed = qp->sq.cons;
 	qp->state = IB_QPS_RESET;
 	qp->drained = false;
+	qp->paged = false;
 	qp->comm_est = false;
 	qp->last_wqe = false;
 }

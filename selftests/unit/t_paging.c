@@ -90,6 +90,22 @@ static void no_room(void)
 	finish(&t);
 }
 
+static void little_room(void)
+{
+	struct xfers t;
+
+	t_case("paging: so is what comes after it when the room is full");
+	begin(&t, REMOTE, false);
+	/* who wants no retries does not probe */
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->b.qp.resp.store_max = 5;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	finish(&t);
+}
+
 static void missed_response(void)
 {
 	struct xfers t;
@@ -101,7 +117,7 @@ static void missed_response(void)
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
-	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_DROP) > 0);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 0);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_READ_GAP) > 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
 	finish(&t);
@@ -242,6 +258,7 @@ void test_paging(void)
 		}
 	in_order();
 	no_room();
+	little_room();
 	missed_response();
 	never(IB_WR_SEND, LOCAL, IB_WC_LOC_PROT_ERR);
 	never(IB_WR_SEND, REMOTE, IB_WC_REM_OP_ERR);
