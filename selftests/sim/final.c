@@ -71,14 +71,14 @@ static void end_receives(struct world *w, struct host_run *hr)
 			       hr->nr, i);
 }
 
-/* Over a wire without faults even UC and UD lose nothing. */
+/* Over a wire without faults even UC and UD lose nothing that may wait. */
 static void check_unlost(struct world *w, struct host_run *hr)
 {
 	u32 i;
 
 	if (w->weather.any || w->sc->host[hr->nr ^ 1].recv_late ||
-	    w->sc->short_recv ||
-	    !all_good(w))
+	    w->sc->short_recv || !all_good(w) ||
+	    sim_count(world_peer(w, hr)->h, SROCE_CNT_PAGE_DROP))
 		return;
 	for (i = 0; i < hr->sc->nops; i++) {
 		const struct op_run *run = &hr->op[i];

@@ -8,13 +8,17 @@ static u64 ack_timeout(const struct world *w)
 	return 4096ULL << w->sc->cfg.timeout;
 }
 
-/* Responses that wait for one that lacks: a new one is a sign of life. */
-static u32 responses(const struct sroce_req *req)
+/*
+ * Responses that wait for one that lacks, or came and found no page: a new one
+ * is a sign of life.
+ */
+static u32 responses(const struct host_run *hr)
 {
-	u32 i, n = 0;
+	const struct sroce_req *req = &hr->h->qp.req;
+	u32 i, n = sim_count(hr->h, SROCE_CNT_PAGE_MISS);
 
 	if (req->una == req->acked)
-		return 0;
+		return n;
 	for (i = 0; i < ARRAY_SIZE(req->got); i++)
 		n += __builtin_popcountl(req->got[i]);
 	return n;
@@ -31,7 +35,7 @@ void pulse_start(struct world *w, struct host_run *hr)
 
 	hr->pulse = (struct pulse){
 		.when = w->s->now, .since = w->s->now, .acked = req->acked,
-		.una = req->una, .came = responses(req),
+		.una = req->una, .came = responses(hr),
 		.timeouts = sim_count(hr->h, SROCE_CNT_TIMEOUT),
 		.rnrs = sim_count(hr->h, SROCE_CNT_RNR_RCVD),
 		.waiting = req->rnr_wait,
@@ -55,7 +59,7 @@ static bool moved(const struct host_run *hr)
 	const struct pulse *p = &hr->pulse;
 
 	return p->acked != req->acked || p->una != req->una ||
-	       p->came != responses(req);
+	       p->came != responses(hr);
 }
 
 static bool waits(const struct host_run *hr)
@@ -93,6 +97,9 @@ static void check_rnr_over(const struct host_run *hr)
 
 	/* what can't be read any more fails when what came before is done */
 	if (hr->local.frozen)
+		return;
+	/* what can't be read yet is sent when it can */
+	if (req->paging)
 		return;
 	if (req->acked != req->max_psn && packets_out(hr) == hr->pulse.sent)
 		t_fail("pulse", 10, "host %u: an RNR wait is over, and nothing is sent",
@@ -165,6 +172,9 @@ static bool may_be_silent(struct world *w, struct host_run *hr)
 		return true;
 	/* a queue as long as the timeout is as good as a loss */
 	if (sc->ns_per_kb)
+		return true;
+	/* what comes and finds no page is as good as lost */
+	if (sim_count(hr->h, SROCE_CNT_PAGE_MISS))
 		return true;
 	/* eight timeouts in a row, with probes in between, can't be chance */
 	if (sc->class == SC_LOSS || sc->class == SC_BACKN)

@@ -558,6 +558,23 @@ static void choose_rest(struct maker *m)
 		sc->cfg.timeout = 0;
 }
 
+/* Not where each packet that is sent twice is accounted for */
+static void choose_pages(struct maker *m)
+{
+	struct scenario *sc = m->sc;
+	u32 i;
+
+	if (sc->class == SC_CALM || sc->class == SC_ONE ||
+	    sc->class == SC_LOSS || sc->class == SC_LONG || !once_in(m, 3))
+		return;
+	for (i = 0; i < 2; i++)
+		sc->on_demand[i] = below(m, 8);
+	sc->page_delay = range(m, 1, once_in(m, 2) ? 20 : 300) * SC_US;
+	sc->page_size = 1 << range(m, 9, 12);
+	if (!once_in(m, 4))
+		sc->ebb = range(m, 4, 60);
+}
+
 /**
  * scenario_make() - the scenario that a seed stands for
  * @sc: filled in
@@ -600,4 +617,5 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 		make_long(&m);
 	choose_rest(&m);
 	sc->local = once_in(&m, 6);
+	choose_pages(&m);
 }

@@ -108,6 +108,11 @@ struct sc_act {
 	u64	len;		/* of SQD, until RTS */
 };
 
+/* Memory whose pages come on demand */
+#define SC_PAGED_LOCAL	BIT(0)
+#define SC_PAGED_TARGET	BIT(1)
+#define SC_PAGED_RECV	BIT(2)
+
 /* What becomes of packets; rates in 10000 */
 struct sc_faults {
 	u32	drop, dup, late, corrupt, cut;
@@ -145,6 +150,10 @@ struct scenario {
 	u32		short_recv;	/* bytes some receives lack, UC and UD */
 	u32		srq_limit;
 	bool		local;		/* no wire between the two sides */
+	u8		on_demand[2];	/* SC_PAGED_*: of a side */
+	u64		page_delay;	/* most ns that pages take to come */
+	u32		page_size;
+	u32		ebb;		/* one page goes in so many events, 0: none */
 	u64		latency, jitter;
 	u32		ns_per_kb;
 	u64		kick_max;

@@ -357,5 +357,6 @@ void world_setup(struct world *w)
 		w->deep = sim_buf_zeros(w->s, 0x10000, 1ULL << 31,
 					IB_ACCESS_LOCAL_WRITE |
 					IB_ACCESS_REMOTE_READ);
+	tide_init(w);
 	weather_init(w);
 }

@@ -130,6 +130,7 @@ static bool simpler(struct shrinker *sh)
 	any |= zero32(sh, &c->past);
 	any |= zero32(sh, &c->train);
 	any |= zero32(sh, &c->srq_limit);
+	any |= zero32(sh, &c->ebb);
 	for (i = 0; i < SC_HOSTS; i++) {
 		any |= zero(sh, &c->host[i].rts_late);
 		any |= zero(sh, &c->host[i].recv_late);

@@ -397,6 +397,7 @@ static bool turn(struct world *w)
 	t = next_act(w);
 	if (w->sc->kick_max)
 		w->s->kick_delay = rnd_below(&w->r, w->sc->kick_max);
+	tide_turn(w);
 	if (sim_step_until(w->s, t)) {
 		pulse_feel(w);
 		return true;

@@ -133,6 +133,7 @@ struct world {
 	struct sim_buf	*deep;
 	struct weather	weather;
 	struct rnd	r;
+	struct rnd	tide;		/* pages that come and go */
 	bool		verbose;
 	bool		acted[SC_ACTS];
 };
@@ -160,6 +161,10 @@ bool bytes_are(const struct sim_buf *b, u64 off, u64 len, u64 at, u32 a, u32 c);
 void bytes_set(struct region *r, u64 off, u64 len, u64 at, u32 what);
 void region_mark(struct region *r, u64 off, u64 len);
 void region_check_rest(const struct region *r, const char *what);
+
+/* tide.c */
+void tide_init(struct world *w);
+void tide_turn(struct world *w);
 
 /* past.c */
 void world_past(struct world *w);

@@ -6,20 +6,22 @@
 #include <string.h>
 #include "sim.h"
 
-#define PAGE		4096
+#define PAGE_SIZE	4096
 
 enum { ABSENT, READABLE, WRITABLE };
 
 /**
  * struct sroce_odp - pages of a region
  * @plain: the region, as if they were always there
- * @pages: which are, and for what
+ * @size: bytes of each
+ * @pages: which are there, and for what
  * @n: how many there are in all
  * @entered: somebody uses them
  * @never: they can't come
  */
 struct sroce_odp {
 	struct sroce_mr	plain;
+	u32		size;
 	u8		*pages;
 	u32		n;
 	bool		entered;
@@ -28,7 +30,7 @@ struct sroce_odp {
 
 static u32 page_of(const struct sroce_odp *odp, u64 iova)
 {
-	return (iova - odp->plain.iova) / PAGE;
+	return (iova - odp->plain.iova) / odp->size;
 }
 
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
@@ -53,7 +55,7 @@ void sroce_odp_leave(struct sroce_odp *odp)
 
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 {
-	u64 left = PAGE - (iova - odp->plain.iova) % PAGE;
+	u64 left = odp->size - (iova - odp->plain.iova) % odp->size;
 
 	CHECK(odp->entered && odp->pages[page_of(odp, iova)]);
 	if (*len > left)
@@ -94,6 +96,8 @@ void sim_paged(struct sroce_qp_host *h)
 	}
 	h->wants = 0;
 	h->paged_when = 0;
+	if (h->sim->ebb)
+		h->sim->ebb(h->sim);
 	sroce_qp_paged(&h->qp);
 }
 
@@ -103,7 +107,8 @@ void sim_buf_on_demand(struct sim_buf *b)
 	struct sroce_odp *odp = calloc(1, sizeof(*odp));
 
 	odp->plain = b->mr;
-	odp->n = (b->mr.length + PAGE - 1) / PAGE;
+	odp->size = b->sim->page_size ? b->sim->page_size : PAGE_SIZE;
+	odp->n = (b->mr.length + odp->size - 1) / odp->size;
 	odp->pages = calloc(odp->n, 1);
 	b->mr.odp = odp;
 }

@@ -150,6 +150,9 @@ struct sim {
 	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;
 	u64			page_delay;	/* until pages come */
+	u32			page_size;	/* 0: 4096 */
+	/* May take pages away, between when they come and are used */
+	void			(*ebb)(struct sim *s);
 	u32			train;		/* packets of a burst, 0 as 1 */
 	/* Whether a packet can be sent now, unless @tx_fails says it all */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
