@@ -1,6 +1,7 @@
 #!/bin/bash
 # The programs in selftests/verbs over IPv4 and IPv6; each of their cases is
-# one here. VERBS="ops errs" runs only some of them.
+# one here. VERBS="ops errs" runs only some of them. "paged" is ops in memory that
+# comes and goes.
 
 DIR=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=selftests/lib.sh
@@ -72,13 +73,17 @@ hostile=()
 
 for family in 4 6; do
 	for prog in ${VERBS:-device ops errs retries posts states srq cq \
-			windows regs mcast stress}; do
+			windows regs odp mcast stress}; do
 		case $prog in
 		posts)	program $family posts "${hostile[@]}" ;;
+		paged)	program $family ops --on-demand ;;
 		stress)	program $family stress --seconds 5 --seed $family ;;
 		*)	program $family "$prog" ;;
 		esac
 	done
 done
-[ -n "${VERBS:-}" ] || program 4 ops --huge
+if [ -z "${VERBS:-}" ]; then
+	program 4 ops --huge
+	program 6 ops --on-demand
+fi
 done_testing
