@@ -18,7 +18,7 @@ COMPLAINTS+='|ODEBUG: |DMA-API: |page allocation failure|Out of memory: '
 COMPLAINTS+='|blocked for more than|soft lockup|hard LOCKUP|NETDEV WATCHDOG'
 COMPLAINTS+='|rcu.*(detected stalls|self-detected stall|expedited stalls|kthread starved)'
 # something is left behind
-COMPLAINTS+='|kmemleak: .*leak|leaked|detected leak|Objects remaining|still has objects'
+COMPLAINTS+='|kmemleak: [0-9]+ new suspected|leaked|detected leak|Objects remaining|still has objects'
 COMPLAINTS+='|unregister_netdevice: waiting|cannot create duplicate filename'
 
 # Print the first complaint in a log with what is around it, and the lines of

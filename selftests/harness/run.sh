@@ -86,6 +86,7 @@ harmless()
 	IPv6: ADDRCONF(NETDEV_CHANGE): va: link becomes ready
 	rcu: Hierarchical SRCU implementation.
 	Spectre V2 : Vulnerable
+	kmemleak: Kernel memory leak detector disabled
 	kfence: initialized - using 2097152 bytes for 255 objects
 	tbond (unregistering): Released all slaves
 	END
