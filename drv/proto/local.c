@@ -7,6 +7,7 @@
  * that held it have to let go, and only then it is changed and works again.
  */
 
+#include <linux/string.h>
 #include "env.h"
 
 #define REMOTE_RIGHTS	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
@@ -186,14 +187,14 @@ static bool do_bind(struct sroce_qp *qp, const struct sroce_bind *b)
 	return ok;
 }
 
-/* The extents were laid down by the user; his work request makes them count. */
+/*
+ * The extents were laid down by the user; his work request makes them count.
+ * They stay with him: he may register them again.
+ */
 static void register_fast(struct sroce_mr *mr, const struct sroce_bind *b)
 {
-	struct sroce_extent *ext = mr->ext;
-
-	mr->ext = mr->next;
+	memcpy(mr->ext, mr->next, mr->next_nr * sizeof(*mr->ext));
 	mr->nr = mr->next_nr;
-	mr->next = ext;
 	mr->key = b->new_key;
 	mr->iova = b->addr;
 	mr->length = b->length;

@@ -62,7 +62,7 @@ enum sroce_mr_state {
  * @nr: number of extents
  * @ext: the extents, ascending, without holes
  * @next_nr: SROCE_MR_FAST: number of extents at the next registration
- * @next: SROCE_MR_FAST: those extents
+ * @next: SROCE_MR_FAST: those extents, which a registration copies
  * @pages: SROCE_MR_FAST: how many they are made of
  * @max_pages: SROCE_MR_FAST: most of them
  * @rcu: frees the structure after the last lookup

@@ -477,7 +477,7 @@ static enum ib_wc_status reg(struct xfers *t, u64 iova, u32 key)
 static void fast(void)
 {
 	static u8 page[4096];
-	struct sroce_extent now = { 0, page }, later = { 0, page };
+	struct sroce_extent laid_down = { 0, page }, in_force = {};
 	struct sim_buf *f;
 	struct xfers t;
 
@@ -485,11 +485,11 @@ static void fast(void)
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = sim_window_new(t.s, SROCE_MR_FAST);
 	CHECK_EQ(reg(&t, 4096, f->mr.key), IB_WC_MW_BIND_ERR);
-	f->mr.next = &now;
-	f->mr.ext = &later;
+	f->mr.next = &laid_down;
+	f->mr.ext = &in_force;
 	f->mr.next_nr = 1;
 	CHECK_EQ(reg(&t, 4096, f->mr.key + 3), IB_WC_SUCCESS);
-	CHECK(f->mr.ext == &now && f->mr.next == &later);
+	CHECK(f->mr.ext == &in_force && in_force.addr == page);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key - 3, 4096, 1, 0));
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 4097, 0));
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1,
@@ -504,7 +504,9 @@ static void fast(void)
 	/* its owner may be careful */
 	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, false), 0);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1, 0));
+	/* the same memory again: it was laid down once and for all */
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_SUCCESS);
+	CHECK(f->mr.ext->addr == page && f->mr.next->addr == page);
 	f->mr.access = IB_ACCESS_LOCAL_WRITE;
 	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, true), -EINVAL);
 	f->mr.ext = NULL;
