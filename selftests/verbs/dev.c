@@ -19,6 +19,7 @@ static const struct option options[] = {
 	{ "huge", no_argument, NULL, 'H' },
 	{ "hostile", no_argument, NULL, 'X' },
 	{ "on-demand", no_argument, NULL, 'O' },
+	{ "matrix", no_argument, NULL, 'm' },
 	{ }
 };
 
@@ -26,7 +27,8 @@ static void __attribute__((noreturn)) usage(const char *prog)
 {
 	fprintf(stderr,
 		"usage: %s DEV[@NETNS] DEV[@NETNS] [--family 4|6]\n"
-		"	[--seconds N] [--seed N] [--only TEXT] [--huge] [--hostile] [--on-demand]\n",
+		"	[--seconds N] [--seed N] [--only TEXT] [--huge] [--hostile]\n"
+		"	[--on-demand] [-m]\n",
 		prog);
 	exit(2);
 }
@@ -41,7 +43,7 @@ void vt_args(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "m", options, NULL)) != -1) {
 		switch (c) {
 		case 'f':
 			vt_opts.family = atoi(optarg);
@@ -63,6 +65,9 @@ void vt_args(int argc, char **argv)
 			break;
 		case 'O':
 			vt_opts.on_demand = true;
+			break;
+		case 'm':
+			vt_opts.matrix = true;
 			break;
 		default:
 			usage(argv[0]);

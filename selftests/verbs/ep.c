@@ -294,14 +294,13 @@ static vt_why open_pair(struct vt_pair *p)
 	return vt_ep_open(&p->b, &vt_devs[1], &p->conf);
 }
 
-static void run(const char *name, const struct vt_conf *conf, vt_case fn,
-		const void *arg, bool connect)
+/* A case on a fresh pair of endpoints; all of it has to end well. */
+vt_why vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
+		  bool connect)
 {
 	struct vt_pair p = { .conf = *conf };
 	vt_why why, closing;
 
-	if (!vt_wanted(name))
-		return;
 	vt_drop_events();
 	why = open_pair(&p);
 	if (!why && connect)
@@ -319,7 +318,16 @@ static void run(const char *name, const struct vt_conf *conf, vt_case fn,
 		closing = vt_ep_close(&p.b);
 	else
 		vt_ep_close(&p.b);
-	vt_report(why ? why : closing, "%s", name);
+	if (!why)
+		why = closing;
+	return why ? vt_because("%s", why) : NULL;
+}
+
+static void run(const char *name, const struct vt_conf *conf, vt_case fn,
+		const void *arg, bool connect)
+{
+	if (vt_wanted(name))
+		vt_report(vt_attempt(conf, fn, arg, connect), "%s", name);
 }
 
 /* Run a case on a fresh, connected pair of endpoints and report it. */

@@ -73,6 +73,7 @@ struct vt_opts {
 	bool huge;
 	bool hostile;
 	bool on_demand;		/* memory that comes and goes */
+	bool matrix;		/* conform: print Markdown, not TAP */
 	const char *only;	/* run only cases with this in their name */
 };
 
@@ -175,6 +176,8 @@ vt_why vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid);
 vt_why vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to);
 vt_why vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want);
 vt_why vt_connect(struct vt_pair *p);
+vt_why vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
+		  bool connect);
 void vt_run(const char *name, const struct vt_conf *conf, vt_case fn,
 	    const void *arg);
 void vt_run_idle(const char *name, const struct vt_conf *conf, vt_case fn,
