@@ -12,7 +12,8 @@
 #include "conform.h"
 
 static const struct cf_table * const tables[] = {
-	&cf_post, &cf_flags, &cf_poll, &cf_wrapi, &cf_qp, &cf_create, &cf_mr,
+	&cf_post, &cf_flags, &cf_poll, &cf_wrapi, &cf_qp,
+	&cf_steps, &cf_values, &cf_create, &cf_mr,
 	&cf_mw, &cf_cq, &cf_srq, &cf_ah, &cf_mcast, &cf_query, &cf_lacking,
 	/* it takes the link down and brings it back */
 	&cf_event,

@@ -78,7 +78,7 @@ struct cf_table {
 
 #define CF_LACKING	"not in the stock provider"
 
-extern const struct cf_table cf_post, cf_flags, cf_poll, cf_qp, cf_create,
+extern const struct cf_table cf_post, cf_flags, cf_poll, cf_qp, cf_steps, cf_values, cf_create,
 	cf_mr, cf_cq, cf_srq, cf_mw, cf_mcast, cf_ah, cf_event, cf_query,
 	cf_wrapi, cf_lacking;
 

@@ -79,6 +79,7 @@ static vt_why bad_write(struct cf *t)
 
 static vt_why bad_write_imm(struct cf *t)
 {
+	TRY(cf_recv(t));
 	return spoilt(t, IBV_WR_RDMA_WRITE_WITH_IMM, CF_LEN);
 }
 
@@ -549,9 +550,9 @@ static const struct cf_row rows[] = {
 	  bad_write, RKEY, .type = IBV_QPT_UC, .wc = CF_IS(IBV_WC_SUCCESS),
 	  .state = CF_IS(IBV_QPS_RTS), .after = peer_quiet },
 	{ "ibv_poll_cq", "returns the first num_entries, or all; removed once",
-	  "2 of 5, then the others", poll_some },
+	  "2 of 5, then the others", poll_some, .err = 0 },
 	{ "ibv_poll_cq", "returns the first num_entries", "none of 1",
-	  poll_none },
+	  poll_none, .err = 0 },
 	{ "ibv_poll_cq", "in case of an overrun IBV_EVENT_CQ_ERR", "overrun",
 	  overrun, .prep = small_cq, .event = CF_IS(IBV_EVENT_CQ_ERR),
 	  .after = qp_fatal },
