@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibv_query_device(3), _device_ex, _port, _gid, _gid_ex, _gid_table, _pkey,
+ * ibv_get_pkey_index(3); and the verbs that the stock provider doesn't have,
+ * which libibverbs refuses by itself.
+ */
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include "conform.h"
+
+static vt_why device(struct cf *t)
+{
+	struct ibv_device_attr a;
+
+	memset(&a, 0xee, sizeof(a));
+	t->err = ibv_query_device(t->dev->ctx, &a);
+	CHECK(a.phys_port_cnt == 1, "phys_port_cnt %u", a.phys_port_cnt);
+	CHECK(a.node_guid && a.sys_image_guid, "no GUIDs");
+	CHECK(a.node_guid == ibv_get_device_guid(t->dev->ctx->device),
+	      "node_guid isn't ibv_get_device_guid()");
+	CHECK(a.fw_ver[0] && memchr(a.fw_ver, 0, sizeof(a.fw_ver)), "fw_ver");
+	CHECK(a.max_qp > 0 && a.max_qp_wr > 0 && a.max_sge > 0 &&
+	      a.max_cq > 0 && a.max_cqe > 0 && a.max_mr > 0 && a.max_pd > 0 &&
+	      a.max_ah > 0 && a.max_srq > 0 && a.max_srq_wr > 0 &&
+	      a.max_srq_sge > 0 && a.max_mr_size > 0 && a.page_size_cap > 0,
+	      "a limit is zero");
+	return NULL;
+}
+
+/* What is claimed is what the other rows find. */
+static vt_why claims(struct cf *t)
+{
+	unsigned int flags = t->dev->attr.device_cap_flags;
+	unsigned int not = IBV_DEVICE_RESIZE_MAX_WR | IBV_DEVICE_AUTO_PATH_MIG |
+			   IBV_DEVICE_UD_IP_CSUM | IBV_DEVICE_XRC |
+			   IBV_DEVICE_RAW_IP_CSUM | IBV_DEVICE_MEM_WINDOW_TYPE_2A |
+			   IBV_DEVICE_MANAGED_FLOW_STEERING;
+	unsigned int has = IBV_DEVICE_CURR_QP_STATE_MOD |
+			   IBV_DEVICE_PORT_ACTIVE_EVENT |
+			   IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_SRQ_RESIZE |
+			   IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |
+			   IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+
+	CHECK(!(flags & not), "claims %#x", flags & not);
+	CHECK((flags & has) == has, "doesn't claim %#x", has & ~flags);
+	CHECK(t->dev->attr.atomic_cap != IBV_ATOMIC_NONE, "atomic_cap");
+	CHECK(t->dev->attr.max_mw > 0 && t->dev->attr.max_mcast_grp > 0 &&
+	      t->dev->attr.max_mcast_qp_attach > 0 &&
+	      t->dev->attr.max_total_mcast_qp_attach > 0,
+	      "max_mw %d max_mcast_grp %d", t->dev->attr.max_mw,
+	      t->dev->attr.max_mcast_grp);
+	return NULL;
+}
+
+static vt_why device_ex(struct cf *t)
+{
+	struct ibv_device_attr_ex a;
+
+	memset(&a, 0xee, sizeof(a));
+	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
+	CHECK(a.orig_attr.max_qp == t->dev->attr.max_qp, "orig_attr");
+	CHECK(!a.odp_caps.general_odp_caps, "odp_caps %#llx",
+	      (unsigned long long)a.odp_caps.general_odp_caps);
+	CHECK(!a.completion_timestamp_mask && !a.hca_core_clock,
+	      "a clock that no CQ has");
+	CHECK(!a.tso_caps.max_tso && !a.rss_caps.supported_qpts &&
+	      !a.max_wq_type_rq && !a.raw_packet_caps &&
+	      !a.packet_pacing_caps.supported_qpts && !a.tm_caps.max_num_tags &&
+	      !a.cq_mod_caps.max_cq_count && !a.max_dm_size,
+	      "a capability that no verb has");
+	CHECK(!a.phys_port_cnt_ex || a.phys_port_cnt_ex == 1,
+	      "phys_port_cnt_ex %u", a.phys_port_cnt_ex);
+	return NULL;
+}
+
+static vt_why device_ex_mask(struct cf *t)
+{
+	struct ibv_query_device_ex_input in = { .comp_mask = 1 };
+	struct ibv_device_attr_ex a;
+
+	t->err = ibv_query_device_ex(t->dev->ctx, &in, &a);
+	return NULL;
+}
+
+static vt_why port(struct cf *t)
+{
+	struct ibv_port_attr p;
+
+	memset(&p, 0xee, sizeof(p));
+	t->err = ibv_query_port(t->dev->ctx, t->row->arg, &p);
+	if (t->err)
+		return NULL;
+	CHECK(p.state == IBV_PORT_ACTIVE && p.phys_state == 5,
+	      "state %d phys_state %u", p.state, p.phys_state);
+	CHECK(p.max_mtu == IBV_MTU_4096 && p.active_mtu >= IBV_MTU_256 &&
+	      p.active_mtu <= p.max_mtu, "max_mtu %d active_mtu %d", p.max_mtu,
+	      p.active_mtu);
+	CHECK(p.link_layer == IBV_LINK_LAYER_ETHERNET, "link_layer %u",
+	      p.link_layer);
+	CHECK(p.gid_tbl_len > 0 && p.pkey_tbl_len > 0, "tables");
+	CHECK(p.max_msg_sz >= 1U << 30, "max_msg_sz %u", p.max_msg_sz);
+	CHECK(!p.lid && !p.sm_lid && !p.lmc, "LIDs on Ethernet");
+	CHECK(p.active_width && p.active_speed, "no width or speed");
+	return NULL;
+}
+
+/* RoCE has no addresses but GIDs. */
+static vt_why grh_required(struct cf *t)
+{
+	CHECK(t->dev->port.flags & IBV_QPF_GRH_REQUIRED, "flags %#x",
+	      t->dev->port.flags);
+	return NULL;
+}
+
+static vt_why gid(struct cf *t)
+{
+	union ibv_gid gid;
+	int ret;
+
+	errno = 0;
+	ret = ibv_query_gid(t->dev->ctx, VT_PORT, t->dev->gid_index, &gid);
+	t->err = ret ? errno : 0;
+	CHECK(ret || !memcmp(&gid, &t->dev->gid, 16), "another GID");
+	return NULL;
+}
+
+static vt_why gid_far(struct cf *t)
+{
+	union ibv_gid gid;
+
+	t->err = 0;
+	CHECK(ibv_query_gid(t->dev->ctx, VT_PORT, t->dev->port.gid_tbl_len,
+			    &gid) == -1, "it doesn't return -1");
+	return NULL;
+}
+
+static vt_why gid_ex(struct cf *t, uint32_t port, uint32_t index,
+		     uint32_t flags)
+{
+	struct ibv_gid_entry e;
+
+	t->err = ibv_query_gid_ex(t->dev->ctx, port, index, &e, flags);
+	if (t->err)
+		return NULL;
+	CHECK(e.gid_type == IBV_GID_TYPE_ROCE_V2 && e.gid_index == index &&
+	      e.port_num == port && e.ndev_ifindex &&
+	      !memcmp(&e.gid, &t->dev->gid, 16),
+	      "type %u index %u port %u ifindex %u", e.gid_type, e.gid_index,
+	      e.port_num, e.ndev_ifindex);
+	return NULL;
+}
+
+static vt_why gid_ex_good(struct cf *t)
+{
+	return gid_ex(t, VT_PORT, t->dev->gid_index, 0);
+}
+
+static vt_why gid_ex_empty(struct cf *t)
+{
+	return gid_ex(t, VT_PORT, t->dev->port.gid_tbl_len - 1, 0);
+}
+
+static vt_why gid_ex_far(struct cf *t)
+{
+	return gid_ex(t, VT_PORT, t->dev->port.gid_tbl_len, 0);
+}
+
+static vt_why gid_ex_port(struct cf *t)
+{
+	return gid_ex(t, 2, 0, 0);
+}
+
+static vt_why gid_ex_flags(struct cf *t)
+{
+	return gid_ex(t, VT_PORT, t->dev->gid_index, 1);
+}
+
+static vt_why gid_table(struct cf *t)
+{
+	static struct ibv_gid_entry list[2048];
+	ssize_t n, i;
+	bool found = false;
+
+	n = ibv_query_gid_table(t->dev->ctx, list, 2048, 0);
+	CHECK(n > 0, "%zd entries", n);
+	for (i = 0; i < n; i++)
+		found |= !memcmp(&list[i].gid, &t->dev->gid, 16) &&
+			 list[i].gid_index == (uint32_t)t->dev->gid_index;
+	CHECK(found, "the GID in use isn't there");
+	if (!t->row->arg)
+		return NULL;
+	/* one too small */
+	i = ibv_query_gid_table(t->dev->ctx, list, n - 1, 0);
+	CHECK(i < 0, "%zd of %zd entries", i, n);
+	t->err = -i;
+	return NULL;
+}
+
+static vt_why pkey(struct cf *t)
+{
+	__be16 key = 0;
+	int ret;
+
+	errno = 0;
+	ret = ibv_query_pkey(t->dev->ctx, VT_PORT, t->row->arg, &key);
+	if (t->row->arg) {
+		CHECK(ret == -1, "it doesn't return -1");
+		return NULL;
+	}
+	CHECK(!ret && ntohs(key) == 0xffff, "%d, P_Key %#x", ret, ntohs(key));
+	return NULL;
+}
+
+static vt_why pkey_index(struct cf *t)
+{
+	int i = ibv_get_pkey_index(t->dev->ctx, VT_PORT, htons(t->row->arg));
+
+	CHECK(i == (t->row->arg == 0xffff ? 0 : -1), "index %d", i);
+	return NULL;
+}
+
+static vt_why wrong_port(struct cf *t)
+{
+	struct ibv_port_attr p;
+
+	t->err = ibv_query_port(t->dev->ctx, 2, &p);
+	return NULL;
+}
+
+static const struct cf_row rows[] = {
+	{ "ibv_query_device", "the attributes of the device", "limits and GUIDs",
+	  device, .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_device", "device_cap_flags",
+	  "all that works is claimed, and nothing else", claims,
+	  .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_device_ex", "the attributes of the device",
+	  "nothing is claimed that no verb has", device_ex,
+	  .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_device_ex", "input is for future extensions",
+	  "comp_mask of the input", device_ex_mask, .stage = CF_DEVICE,
+	  .err = EINVAL },
+	{ "ibv_query_port", "the attributes of port_num", "port 1", port, 1,
+	  CF_DEVICE, .err = 0 },
+	{ "ibv_query_port", "the value of errno on failure", "port 0", port, 0,
+	  CF_DEVICE, .err = EINVAL },
+	{ "ibv_query_port", "the value of errno on failure", "port 2",
+	  wrong_port, .stage = CF_DEVICE, .err = EINVAL },
+	{ "ibv_query_port", "IBV_QPF_GRH_REQUIRED: all AHs with GRH",
+	  "flags on Ethernet", grh_required, .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_gid", "the GID in entry index", "the GID in use", gid,
+	  .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_gid", "-1 on error", "behind the table", gid_far,
+	  .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_gid_ex", "the GID entry at gid_index", "the GID in use",
+	  gid_ex_good, .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_gid_ex", "ENODATA: no data in this index",
+	  "an empty entry", gid_ex_empty, .stage = CF_DEVICE, .err = ENODATA },
+	{ "ibv_query_gid_ex", "errno value on error", "behind the table",
+	  gid_ex_far, .stage = CF_DEVICE, .err = EINVAL },
+	{ "ibv_query_gid_ex", "the number of port", "port 2", gid_ex_port,
+	  .stage = CF_DEVICE, .err = EINVAL },
+	{ "ibv_query_gid_ex", "flags must be 0", "flags 1", gid_ex_flags,
+	  .stage = CF_DEVICE, .err = EINVAL, .or_err = EOPNOTSUPP },
+	{ "ibv_query_gid_table", "the number of entries that were read",
+	  "all of them", gid_table, 0, CF_DEVICE, .err = 0 },
+	{ "ibv_query_gid_table", "fails if there are more than max_entries",
+	  "room for one less", gid_table, 1, CF_DEVICE, .err = EINVAL },
+	{ "ibv_query_pkey", "the P_Key value in entry index", "entry 0", pkey,
+	  0, CF_DEVICE, .err = 0 },
+	{ "ibv_query_pkey", "-1 on error", "behind the table", pkey, 1,
+	  CF_DEVICE, .err = 0 },
+	{ "ibv_get_pkey_index", "the index of the P_Key", "0xffff", pkey_index,
+	  0xffff, CF_DEVICE, .err = 0 },
+	{ "ibv_get_pkey_index", "-1 on error", "a P_Key that isn't there",
+	  pkey_index, 0x1234, CF_DEVICE, .err = 0 },
+};
+
+CF_TABLE(cf_query, rows);
+
+/* What the stock provider lacks */
+
+#define NO_OBJECT(fn, call)						\
+	static vt_why fn(struct cf *t)					\
+	{								\
+		errno = 0;						\
+		return cf_got(t, call);					\
+	}
+#define NO_CALL(fn, call)						\
+	static vt_why fn(struct cf *t)					\
+	{								\
+		t->err = call;						\
+		return NULL;						\
+	}
+
+#define CTX	(t->dev->ctx)
+
+NO_OBJECT(xrcd, ibv_open_xrcd(CTX, &(struct ibv_xrcd_init_attr){
+	.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+	.fd = -1, .oflag = O_CREAT }))
+NO_OBJECT(open_qp, ibv_open_qp(CTX, &(struct ibv_qp_open_attr){
+	.comp_mask = IBV_QP_OPEN_ATTR_NUM, .qp_num = 17 }))
+NO_OBJECT(td, ibv_alloc_td(CTX, &(struct ibv_td_init_attr){}))
+NO_OBJECT(parent, ibv_alloc_parent_domain(CTX,
+	&(struct ibv_parent_domain_init_attr){ .pd = t->dev->pd }))
+NO_OBJECT(null_mr, ibv_alloc_null_mr(t->dev->pd))
+NO_OBJECT(dm, ibv_alloc_dm(CTX, &(struct ibv_alloc_dm_attr){ .length = 64 }))
+NO_OBJECT(counters, ibv_create_counters(CTX,
+	&(struct ibv_counters_init_attr){}))
+NO_OBJECT(action, ibv_create_flow_action_esp(CTX,
+	&(struct ibv_flow_action_esp_attr){}))
+NO_OBJECT(ind_table, ibv_create_rwq_ind_table(CTX,
+	&(struct ibv_rwq_ind_table_init_attr){}))
+NO_OBJECT(wq, ibv_create_wq(CTX, &(struct ibv_wq_init_attr){
+	.wq_type = IBV_WQT_RQ, .max_wr = 8, .max_sge = 1,
+	.pd = t->dev->pd }))
+NO_OBJECT(flow, ibv_create_flow(t->p->a.qp, &(struct ibv_flow_attr){
+	.size = sizeof(struct ibv_flow_attr), .port = 1 }))
+NO_CALL(cq_moderation, ibv_modify_cq(t->p->a.scq, &(struct ibv_modify_cq_attr){
+	.attr_mask = IBV_CQ_ATTR_MODERATE,
+	.moderate = { .cq_count = 4, .cq_period = 10 } }))
+NO_CALL(rate, ibv_modify_qp_rate_limit(t->p->a.qp,
+	&(struct ibv_qp_rate_limit_attr){ .rate_limit = 1000 }))
+NO_CALL(clock_, ibv_query_rt_values_ex(CTX, &(struct ibv_values_ex){
+	.comp_mask = IBV_VALUES_MASK_RAW_CLOCK }))
+NO_CALL(get_ece, ibv_query_ece(t->p->a.qp, &(struct ibv_ece){}))
+NO_CALL(put_ece, ibv_set_ece(t->p->a.qp, &(struct ibv_ece){ .vendor_id = 1 }))
+
+static vt_why srq_ops(struct cf *t)
+{
+	struct ibv_ops_wr op = { .opcode = IBV_WR_TAG_SYNC }, *bad = NULL;
+
+	CHECK(t->p->b.qp->srq, "no SRQ");
+	t->err = ibv_post_srq_ops(t->p->b.qp->srq, &op, &bad);
+	return NULL;
+}
+
+static vt_why usable(struct cf *t)
+{
+	return vt_ping(t->p);
+}
+
+#define LACKS(page_, fn)						\
+	{ #page_, "the call", "any use", fn, .stage = CF_DEVICE,	\
+	  .err = EOPNOTSUPP, .via = CF_LACKING }
+#define LACKS_QP(page_, fn)						\
+	{ #page_, "the call", "any use", fn, .err = EOPNOTSUPP,		\
+	  .via = CF_LACKING, .after = usable }
+
+static const struct cf_row lacking[] = {
+	LACKS(ibv_open_xrcd, xrcd), LACKS(ibv_open_qp, open_qp),
+	LACKS(ibv_alloc_td, td), LACKS(ibv_alloc_parent_domain, parent),
+	LACKS(ibv_alloc_null_mr, null_mr), LACKS(ibv_alloc_dm, dm),
+	LACKS(ibv_create_counters, counters),
+	LACKS(ibv_create_flow_action_esp, action),
+	LACKS(ibv_create_rwq_ind_table, ind_table), LACKS(ibv_create_wq, wq),
+	LACKS(ibv_query_rt_values_ex, clock_),
+	LACKS_QP(ibv_create_flow, flow),
+	LACKS_QP(ibv_modify_cq, cq_moderation),
+	LACKS_QP(ibv_modify_qp_rate_limit, rate),
+	LACKS_QP(ibv_query_ece, get_ece), LACKS_QP(ibv_set_ece, put_ece),
+	{ "ibv_post_srq_ops", "the call", "any use", srq_ops,
+	  .prep = cf_with_srq, .err = EOPNOTSUPP, .via = CF_LACKING },
+};
+
+CF_TABLE(cf_lacking, lacking);

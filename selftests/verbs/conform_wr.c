@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The ibv_wr_* interface, ibv_wr_post(3): each builder and each setter. A's QP
+ * is made anew with all the operations that its type has.
+ */
+
+#include <arpa/inet.h>
+#include "conform.h"
+
+#define EX(what)	IBV_QP_EX_WITH_##what
+
+static uint64_t all_ops(enum ibv_qp_type type)
+{
+	uint64_t ops = EX(SEND) | EX(SEND_WITH_IMM);
+
+	if (type == IBV_QPT_UD)
+		return ops;
+	ops |= EX(RDMA_WRITE) | EX(RDMA_WRITE_WITH_IMM) | EX(BIND_MW);
+	if (type == IBV_QPT_UC)
+		return ops;
+	return ops | EX(RDMA_READ) | EX(ATOMIC_CMP_AND_SWP) |
+	       EX(ATOMIC_FETCH_AND_ADD) | EX(LOCAL_INV) | EX(SEND_WITH_INV);
+}
+
+static vt_why renew(struct cf *t)
+{
+	struct vt_ep *a = &t->p->a;
+	struct ibv_qp_init_attr_ex ex = {
+		.send_cq = a->scq, .recv_cq = a->rcq,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16,
+			 .max_send_sge = 4, .max_recv_sge = 4,
+			 .max_inline_data = 64 },
+		.qp_type = t->p->conf.type, .pd = t->dev->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = all_ops(t->p->conf.type),
+	};
+
+	CHECK(!ibv_destroy_qp(a->qp), "ibv_destroy_qp");
+	a->qp = ibv_create_qp_ex(t->dev->ctx, &ex);
+	CHECK(a->qp, "ibv_create_qp_ex: %s", strerror(errno));
+	a->cap = ex.cap;
+	return vt_connect(t->p);
+}
+
+/* Ready to build a request, and a receive is posted. */
+static vt_why start(struct cf *t, struct ibv_qp_ex **qpx)
+{
+	TRY(renew(t));
+	cf_fill(t);
+	TRY(cf_recv(t));
+	*qpx = ibv_qp_to_qp_ex(t->p->a.qp);
+	CHECK(*qpx, "no extended QP");
+	ibv_wr_start(*qpx);
+	(*qpx)->wr_id = CF_WR;
+	(*qpx)->wr_flags = IBV_SEND_SIGNALED;
+	return NULL;
+}
+
+static uint64_t there(struct cf *t)
+{
+	return (uintptr_t)t->p->b.buf.data;
+}
+
+static uint32_t rkey(struct cf *t)
+{
+	return t->p->b.buf.mr->rkey;
+}
+
+static void address(struct cf *t, struct ibv_qp_ex *qpx)
+{
+	if (t->p->conf.type == IBV_QPT_UD)
+		ibv_wr_set_ud_addr(qpx, t->p->a.ah, t->p->b.qp->qp_num,
+				   VT_QKEY);
+}
+
+static void build(struct cf *t, struct ibv_qp_ex *qpx)
+{
+	switch (t->row->arg) {
+	case IBV_WR_SEND:
+		ibv_wr_send(qpx);
+		break;
+	case IBV_WR_SEND_WITH_IMM:
+		ibv_wr_send_imm(qpx, htonl(CF_IMM));
+		break;
+	case IBV_WR_RDMA_WRITE:
+		ibv_wr_rdma_write(qpx, rkey(t), there(t));
+		break;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		ibv_wr_rdma_write_imm(qpx, rkey(t), there(t), htonl(CF_IMM));
+		break;
+	case IBV_WR_RDMA_READ:
+		ibv_wr_rdma_read(qpx, rkey(t), there(t));
+		break;
+	}
+	address(t, qpx);
+}
+
+/* The builder of row->arg, with one piece */
+static vt_why one(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	build(t, qpx);
+	ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+		       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+/* With three pieces, one after the other in memory */
+static vt_why pieces(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	build(t, qpx);
+	t->sge[0] = vt_sge(&t->p->a.buf, 0, 100);
+	t->sge[1] = vt_sge(&t->p->a.buf, 100, 300);
+	t->sge[2] = vt_sge(&t->p->a.buf, 400, CF_LEN - 400);
+	ibv_wr_set_sge_list(qpx, 3, t->sge);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static void expect_inline(struct cf *t, uint32_t len)
+{
+	uint32_t grh = t->p->conf.type == IBV_QPT_UD ? VT_GRH : 0;
+
+	memcpy(t->p->b.buf.shadow + grh, t->p->a.buf.data, len);
+	/* the setter has copied it */
+	memset(t->p->a.buf.data, 0x77, len);
+	memset(t->p->a.buf.shadow, 0x77, len);
+}
+
+static vt_why inlined(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	build(t, qpx);
+	ibv_wr_set_inline_data(qpx, t->p->a.buf.data, 60);
+	expect_inline(t, 60);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static vt_why inlined_list(struct cf *t)
+{
+	struct ibv_data_buf bufs[2] = {
+		{ .addr = t->p->a.buf.data, .length = 20 },
+		{ .addr = t->p->a.buf.data + 20, .length = 40 },
+	};
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	build(t, qpx);
+	ibv_wr_set_inline_data_list(qpx, 2, bufs);
+	expect_inline(t, 60);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static vt_why inline_long(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	build(t, qpx);
+	ibv_wr_set_inline_data(qpx, t->p->a.buf.data,
+			       t->p->a.cap.max_inline_data + 1);
+	t->err = ibv_wr_complete(qpx);
+	return vt_quiet(t->p->a.scq, 100);
+}
+
+static vt_why has_sent(struct cf *t)
+{
+	bool imm = t->row->arg == IBV_WR_SEND_WITH_IMM ||
+		   t->row->arg == IBV_WR_RDMA_WRITE_WITH_IMM;
+
+	if (t->row->recv)
+		CHECK(!!(t->rwc.wc_flags & IBV_WC_WITH_IMM) == imm &&
+		      (!imm || ntohl(t->rwc.imm_data) == CF_IMM),
+		      "wc_flags %#x imm_data %#x", t->rwc.wc_flags,
+		      ntohl(t->rwc.imm_data));
+	return cf_arrived(t);
+}
+
+static vt_why has_read(struct cf *t)
+{
+	memcpy(t->p->a.buf.shadow, t->p->b.buf.data, CF_LEN);
+	return vt_buf_check(&t->p->a.buf);
+}
+
+static vt_why atomic(struct cf *t)
+{
+	bool cas = t->row->arg == IBV_WR_ATOMIC_CMP_AND_SWP;
+	uint64_t before = 41;
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	memcpy(t->p->b.buf.data, &before, 8);
+	if (cas)
+		ibv_wr_atomic_cmp_swp(qpx, rkey(t), there(t), 41, 99);
+	else
+		ibv_wr_atomic_fetch_add(qpx, rkey(t), there(t), 58);
+	ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+		       (uintptr_t)t->p->a.buf.data, 8);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static vt_why has_fetched(struct cf *t)
+{
+	CHECK(cf_word(&t->p->a.buf, 0) == 41 && cf_word(&t->p->b.buf, 0) == 99,
+	      "fetched %llu, left %llu",
+	      (unsigned long long)cf_word(&t->p->a.buf, 0),
+	      (unsigned long long)cf_word(&t->p->b.buf, 0));
+	return NULL;
+}
+
+static vt_why bind(struct cf *t)
+{
+	struct ibv_mw_bind_info info = {
+		.mr = t->p->a.buf.mr, .addr = (uintptr_t)t->p->a.buf.data,
+		.length = 64, .mw_access_flags = IBV_ACCESS_REMOTE_READ,
+	};
+	struct ibv_qp_ex *qpx;
+
+	t->mw = ibv_alloc_mw(t->dev->pd, IBV_MW_TYPE_2);
+	CHECK(t->mw, "ibv_alloc_mw: %s", strerror(errno));
+	TRY(start(t, &qpx));
+	ibv_wr_bind_mw(qpx, t->mw, ibv_inc_rkey(t->mw->rkey), &info);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static vt_why invalidate(struct cf *t)
+{
+	bool local = t->row->arg == IBV_WR_LOCAL_INV;
+	struct ibv_qp_ex *qpx;
+
+	TRY(renew(t));
+	TRY(cf_bind(t, local ? &t->p->a : &t->p->b, 64,
+		    IBV_ACCESS_REMOTE_WRITE));
+	TRY(cf_recv(t));
+	qpx = ibv_qp_to_qp_ex(t->p->a.qp);
+	CHECK(qpx, "no extended QP");
+	ibv_wr_start(qpx);
+	qpx->wr_id = CF_WR;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	if (local) {
+		ibv_wr_local_inv(qpx, t->key);
+	} else {
+		ibv_wr_send_inv(qpx, t->key);
+		ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+			       (uintptr_t)t->p->a.buf.data, 8);
+	}
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static vt_why told_inv(struct cf *t)
+{
+	CHECK(t->rwc.wc_flags & IBV_WC_WITH_INV &&
+	      t->rwc.invalidated_rkey == t->key,
+	      "wc_flags %#x invalidated_rkey %#x", t->rwc.wc_flags,
+	      t->rwc.invalidated_rkey);
+	return NULL;
+}
+
+/* Batches */
+
+static vt_why batch(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+	struct ibv_wc wc;
+	int i;
+
+	TRY(start(t, &qpx));
+	for (i = 0; i < 4; i++) {
+		qpx->wr_id = i < 3 ? 30 + i : CF_WR;
+		ibv_wr_rdma_write(qpx, rkey(t), there(t));
+		ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+			       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	}
+	t->err = ibv_wr_complete(qpx);
+	for (i = 0; i < 3; i++)
+		TRY(vt_poll_ok(t->p->a.scq, &wc, 30 + i));
+	return NULL;
+}
+
+static vt_why aborted(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	ibv_wr_rdma_write(qpx, rkey(t), there(t));
+	ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+		       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	ibv_wr_abort(qpx);
+	TRY(vt_quiet(t->p->a.scq, 100));
+	TRY(cf_sent(t));
+	/* and the QP may be used after that */
+	ibv_wr_start(qpx);
+	ibv_wr_rdma_write(qpx, rkey(t), there(t));
+	ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+		       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+/* More than fits: none of the batch is executed. */
+static vt_why too_many(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+	uint32_t i;
+
+	TRY(start(t, &qpx));
+	for (i = 0; i < 2 * (t->p->a.cap.max_send_wr + 1); i++) {
+		ibv_wr_rdma_write(qpx, rkey(t), there(t));
+		ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+			       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	}
+	t->err = ibv_wr_complete(qpx);
+	TRY(vt_quiet(t->p->a.scq, 200));
+	return cf_sent(t);
+}
+
+/* Either way to post may follow the other. */
+static vt_why mixed(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+	struct ibv_send_wr wr;
+	struct ibv_wc wc;
+
+	TRY(start(t, &qpx));
+	qpx->wr_id = 30;
+	ibv_wr_rdma_write(qpx, rkey(t), there(t));
+	ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+		       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	CHECK(!ibv_wr_complete(qpx), "ibv_wr_complete");
+	wr = cf_wr(t, IBV_WR_RDMA_WRITE, CF_LEN);
+	TRY(cf_post_send(t, &wr));
+	return vt_poll_ok(t->p->a.scq, &wc, 30);
+}
+
+static vt_why fenced(struct cf *t)
+{
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	qpx->wr_flags = 0;
+	ibv_wr_rdma_read(qpx, rkey(t), there(t) + 4096);
+	ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+		       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	qpx->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+	ibv_wr_send(qpx);
+	ibv_wr_set_sge(qpx, t->p->a.buf.mr->lkey,
+		       (uintptr_t)t->p->a.buf.data, CF_LEN);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static vt_why fence_held(struct cf *t)
+{
+	CHECK(!memcmp(t->p->b.buf.data, t->p->b.buf.shadow + 4096, CF_LEN),
+	      "the SEND did not wait for the READ");
+	return NULL;
+}
+
+#define OK	.stage = CF_RESET, .wc = CF_IS(IBV_WC_SUCCESS)
+#define GOT	.recv = CF_IS(IBV_WC_SUCCESS)
+#define ONE(t, fn, op, rcv, check)					\
+	{ "ibv_wr_post", "the table of work requests", #t ": " #fn "()", \
+	  one, IBV_WR_##op, .type = IBV_QPT_##t, OK, .recv = rcv,	\
+	  .after = check }
+#define R	CF_IS(IBV_WC_SUCCESS)
+
+static const struct cf_row rows[] = {
+	ONE(UD, ibv_wr_send, SEND, R, has_sent),
+	ONE(UD, ibv_wr_send_imm, SEND_WITH_IMM, R, has_sent),
+	ONE(UC, ibv_wr_send, SEND, R, has_sent),
+	ONE(UC, ibv_wr_send_imm, SEND_WITH_IMM, R, has_sent),
+	ONE(UC, ibv_wr_rdma_write, RDMA_WRITE, 0, has_sent),
+	ONE(UC, ibv_wr_rdma_write_imm, RDMA_WRITE_WITH_IMM, R, has_sent),
+	ONE(RC, ibv_wr_send, SEND, R, has_sent),
+	ONE(RC, ibv_wr_send_imm, SEND_WITH_IMM, R, has_sent),
+	ONE(RC, ibv_wr_rdma_write, RDMA_WRITE, 0, has_sent),
+	ONE(RC, ibv_wr_rdma_write_imm, RDMA_WRITE_WITH_IMM, R, has_sent),
+	ONE(RC, ibv_wr_rdma_read, RDMA_READ, 0, has_read),
+	{ "ibv_wr_post", "if it equals compare then set it to swap",
+	  "RC: ibv_wr_atomic_cmp_swp()", atomic, IBV_WR_ATOMIC_CMP_AND_SWP,
+	  OK, .after = has_fetched },
+	{ "ibv_wr_post", "add to the 64 bit memory location",
+	  "RC: ibv_wr_atomic_fetch_add()", atomic,
+	  IBV_WR_ATOMIC_FETCH_AND_ADD, OK, .after = has_fetched },
+	{ "ibv_wr_post", "bind a MW type 2", "RC: ibv_wr_bind_mw()", bind,
+	  .prep = cf_bindable, OK },
+	{ "ibv_wr_post", "bind a MW type 2", "UC: ibv_wr_bind_mw()", bind,
+	  .type = IBV_QPT_UC, .prep = cf_bindable, OK },
+	{ "ibv_wr_post", "invalidate a MW type 2", "RC: ibv_wr_local_inv()",
+	  invalidate, IBV_WR_LOCAL_INV, .prep = cf_bindable, OK },
+	{ "ibv_wr_post", "the remote side will invalidate",
+	  "RC: ibv_wr_send_inv()", invalidate, IBV_WR_SEND_WITH_INV,
+	  .prep = cf_bindable, OK, GOT, .after = told_inv },
+	{ "ibv_wr_post", "a list of buffers, logically concatenated",
+	  "ibv_wr_set_sge_list(): SEND", pieces, IBV_WR_SEND, OK, GOT,
+	  .after = has_sent },
+	{ "ibv_wr_post", "a list of buffers, logically concatenated",
+	  "ibv_wr_set_sge_list(): RDMA_WRITE", pieces, IBV_WR_RDMA_WRITE, OK,
+	  .after = has_sent },
+	{ "ibv_wr_post", "copies the send data during the setter",
+	  "ibv_wr_set_inline_data(): SEND", inlined, IBV_WR_SEND, OK, GOT,
+	  .after = cf_sent },
+	{ "ibv_wr_post", "copies the send data during the setter",
+	  "ibv_wr_set_inline_data(): RDMA_WRITE", inlined, IBV_WR_RDMA_WRITE,
+	  OK, .after = cf_sent },
+	{ "ibv_wr_post", "copies the send data during the setter",
+	  "ibv_wr_set_inline_data_list(): SEND", inlined_list, IBV_WR_SEND,
+	  OK, GOT, .after = cf_sent,
+	  .via = "the stock provider leaves the length out" },
+	{ "ibv_wr_post", "the limit is max_inline_data",
+	  "ibv_wr_set_inline_data() of more", inline_long, IBV_WR_SEND,
+	  CF_RESET, .err = EINVAL },
+	{ "ibv_wr_post", "builder and setter can be called multiple times",
+	  "four in one batch", batch, OK, .after = cf_arrived },
+	{ "ibv_wr_post", "ibv_wr_abort() will discard all work prepared",
+	  "ibv_wr_abort()", aborted, OK, .after = cf_arrived },
+	{ "ibv_wr_post", "on failure the entire posting will be aborted",
+	  "more than the send queue takes", too_many, .stage = CF_RESET,
+	  .err = ENOMEM },
+	{ "ibv_wr_post", "batches can interleave with ibv_post_send()",
+	  "ibv_post_send() after ibv_wr_complete()", mixed, OK,
+	  .after = cf_arrived },
+	{ "ibv_wr_post", "IBV_SEND_FENCE", "SEND behind a READ", fenced, OK,
+	  GOT, .after = fence_held },
+};
+
+CF_TABLE(cf_wrapi, rows);
