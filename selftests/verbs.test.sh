@@ -73,9 +73,10 @@ hostile=()
 
 for family in 4 6; do
 	for prog in ${VERBS:-device ops errs retries posts states srq cq \
-			windows regs odp mcast stress}; do
+			windows regs odp mcast conform stress}; do
 		case $prog in
-		posts)	program $family posts "${hostile[@]}" ;;
+		posts|conform)
+			program $family "$prog" "${hostile[@]}" ;;
 		paged)	program $family ops --on-demand ;;
 		stress)	program $family stress --seconds 5 --seed $family ;;
 		*)	program $family "$prog" ;;

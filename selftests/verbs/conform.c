@@ -140,6 +140,7 @@ static vt_why judge(struct cf *t)
 {
 	const struct cf_row *row = t->row;
 
+	errno = 0;
 	TRY(row->act(t));
 	TRY(same_errno(t));
 	if (row->wc)

@@ -485,8 +485,11 @@ static const struct cf_row rows[] = {
 	ACCESS("RDMA_WRITE without MR right", bad_write, RIGHTS, mr_no_write),
 	ACCESS("RDMA_WRITE after ibv_dereg_mr()", bad_write, STALE, NULL),
 	ACCESS("RDMA_WRITE to another PD", bad_write, OTHER_PD, NULL),
-	ACCESS("RDMA_WRITE_WITH_IMM with a wrong rkey", bad_write_imm, RKEY,
-	       NULL),
+	/* whether its receive is in use by then isn't said; so no event here */
+	{ "ibv_poll_cq", "IBTA 11.6.2: Remote Access Error",
+	  "RDMA_WRITE_WITH_IMM with a wrong rkey", bad_write_imm, RKEY,
+	  .wc = CF_IS(IBV_WC_REM_ACCESS_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .peer = CF_IS(IBV_QPS_ERR), .after = cf_sent },
 	ACCESS("RDMA_READ with a wrong rkey", bad_read, RKEY, NULL),
 	ACCESS("RDMA_READ beyond the MR", bad_read, REMOTE_RANGE, NULL),
 	ACCESS("RDMA_READ without MR right", bad_read, RIGHTS, mr_no_read),

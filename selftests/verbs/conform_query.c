@@ -60,8 +60,8 @@ static vt_why device_ex(struct cf *t)
 	memset(&a, 0xee, sizeof(a));
 	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
 	CHECK(a.orig_attr.max_qp == t->dev->attr.max_qp, "orig_attr");
-	CHECK(!a.odp_caps.general_odp_caps, "odp_caps %#llx",
-	      (unsigned long long)a.odp_caps.general_odp_caps);
+	CHECK(!a.odp_caps.general_caps, "odp_caps %#llx",
+	      (unsigned long long)a.odp_caps.general_caps);
 	CHECK(!a.completion_timestamp_mask && !a.hca_core_clock,
 	      "a clock that no CQ has");
 	CHECK(!a.tso_caps.max_tso && !a.rss_caps.supported_qpts &&
@@ -297,7 +297,7 @@ CF_TABLE(cf_query, rows);
 
 NO_OBJECT(xrcd, ibv_open_xrcd(CTX, &(struct ibv_xrcd_init_attr){
 	.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-	.fd = -1, .oflag = O_CREAT }))
+	.fd = -1, .oflags = O_CREAT }))
 NO_OBJECT(open_qp, ibv_open_qp(CTX, &(struct ibv_qp_open_attr){
 	.comp_mask = IBV_QP_OPEN_ATTR_NUM, .qp_num = 17 }))
 NO_OBJECT(td, ibv_alloc_td(CTX, &(struct ibv_td_init_attr){}))

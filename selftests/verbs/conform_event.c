@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibv_get_async_event(3): each event. Those of the port are made by ip(8) on
+ * A's netdev, and everything is as it was in the end; so this table is the last.
+ */
+
+#define _GNU_SOURCE
+#include <net/if.h>
+#include <poll.h>
+#include <unistd.h>
+#include "conform.h"
+
+/* Events of QPs, CQs and SRQs */
+
+static vt_why comm_est(struct cf *t)
+{
+	struct vt_pair *p = t->p;
+	struct ibv_send_wr wr;
+
+	TRY(vt_ep_init(&p->a));
+	TRY(vt_ep_init(&p->b));
+	TRY(vt_ep_rtr(&p->a, &p->b));
+	TRY(vt_ep_rtr(&p->b, &p->a));
+	TRY(vt_ep_rts(&p->a));
+	cf_fill(t);
+	TRY(cf_recv(t));
+	wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
+	return cf_post_send(t, &wr);
+}
+
+static vt_why drained(struct cf *t)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD,
+				    .en_sqd_async_notify = 1 };
+	struct ibv_send_wr wr;
+
+	cf_fill(t);
+	wr = cf_wr(t, IBV_WR_RDMA_WRITE, CF_LEN);
+	TRY(cf_post_send(t, &wr));
+	CHECK(!ibv_modify_qp(t->p->a.qp, &attr, IBV_QP_STATE |
+			     IBV_QP_EN_SQD_ASYNC_NOTIFY), "to SQD");
+	return NULL;
+}
+
+static vt_why last_wqe(struct cf *t)
+{
+	int i;
+
+	CHECK(t->p->b.qp->srq, "no SRQ");
+	for (i = 0; i < 3; i++)
+		TRY(cf_recv(t));
+	return vt_ep_state(&t->p->b, IBV_QPS_ERR);
+}
+
+/* What is posted stays for others; the event comes once. */
+static vt_why once(struct cf *t)
+{
+	TRY(vt_quiet(t->p->b.rcq, 100));
+	return vt_no_event(t->p->b.dev, 100);
+}
+
+static vt_why bad_request(struct cf *t)
+{
+	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_READ, CF_LEN);
+
+	return cf_post_send(t, &wr);
+}
+
+static vt_why bad_access(struct cf *t)
+{
+	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, CF_LEN);
+
+	wr.wr.rdma.rkey ^= 0x55;
+	return cf_post_send(t, &wr);
+}
+
+static void no_read(struct vt_conf *c)
+{
+	c->qp_access &= ~IBV_ACCESS_REMOTE_READ;
+}
+
+static void small_cq(struct vt_conf *c)
+{
+	c->cqe = 32;
+	c->send_wr = 128;
+}
+
+static vt_why overrun(struct cf *t)
+{
+	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, 8);
+	struct ibv_send_wr *bad;
+	int i;
+
+	for (i = 0; i < t->p->a.scq->cqe + 20; i++) {
+		if (ibv_post_send(t->p->a.qp, &wr, &bad))
+			break;
+		if (i % 8 == 7)
+			vt_sleep_ms(5);
+	}
+	return NULL;
+}
+
+static vt_why none(struct cf *t)
+{
+	struct ibv_async_event ev;
+	int ret;
+
+	/* vt_dev_open() has made it non-blocking */
+	ret = ibv_get_async_event(t->dev->ctx, &ev);
+	CHECK(!ret || ret == -1, "it returns %d", ret);
+	t->err = ret ? errno : 0;
+	return NULL;
+}
+
+/* Events of the port */
+
+static vt_why netdev(struct cf *t, char *name)
+{
+	struct ibv_gid_entry e;
+
+	CHECK(!ibv_query_gid_ex(t->dev->ctx, VT_PORT, t->dev->gid_index, &e,
+				0), "the GID is gone");
+	CHECK(if_indextoname(e.ndev_ifindex, name), "netdev %u: %s",
+	      e.ndev_ifindex, strerror(errno));
+	return NULL;
+}
+
+static vt_why run(const char *fmt, const char *name)
+{
+	char cmd[256];
+
+	snprintf(cmd, sizeof(cmd), fmt, name);
+	CHECK(!system(cmd), "'%s' fails", cmd);
+	return NULL;
+}
+
+static vt_why port_event(struct cf *t, enum ibv_event_type type, int ms)
+{
+	uint64_t end = vt_now_us() + ms * 1000ULL;
+	struct pollfd pfd = { .fd = t->dev->ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event ev;
+
+	while (vt_now_us() < end) {
+		if (poll(&pfd, 1, 100) <= 0 ||
+		    ibv_get_async_event(t->dev->ctx, &ev))
+			continue;
+		ibv_ack_async_event(&ev);
+		if (ev.event_type != type)
+			continue;
+		CHECK(ev.element.port_num == VT_PORT, "of port %d",
+		      ev.element.port_num);
+		return NULL;
+	}
+	return vt_because("no event '%s'", ibv_event_type_str(type));
+}
+
+static vt_why port_is(struct cf *t, enum ibv_port_state want)
+{
+	uint64_t end = vt_now_us() + 5000000;
+	struct ibv_port_attr p;
+
+	do {
+		CHECK(!ibv_query_port(t->dev->ctx, VT_PORT, &p),
+		      "ibv_query_port");
+		if (p.state == want)
+			return NULL;
+		vt_sleep_ms(20);
+	} while (vt_now_us() < end);
+	return vt_because("port state %d, not %d", p.state, want);
+}
+
+/* The GID of the other rows is back, in its place. */
+static vt_why gid_is_back(struct cf *t)
+{
+	uint64_t end = vt_now_us() + VT_LONG * 1000ULL;
+	union ibv_gid gid;
+
+	do {
+		if (!ibv_query_gid(t->dev->ctx, VT_PORT, t->dev->gid_index,
+				   &gid) &&
+		    !memcmp(&gid, &t->dev->gid, 16))
+			return NULL;
+		vt_sleep_ms(50);
+	} while (vt_now_us() < end);
+	return "the GID has not come back";
+}
+
+/* Down and up; row->arg is the event that has to come. */
+static vt_why link_event(struct cf *t)
+{
+	char name[IF_NAMESIZE];
+	vt_why why, up;
+
+	TRY(netdev(t, name));
+	TRY(run("echo 1 >/proc/sys/net/ipv6/conf/%s/keep_addr_on_down", name));
+	TRY(run("ip link set %s down", name));
+	why = port_is(t, IBV_PORT_DOWN);
+	if (!why && t->row->arg == IBV_EVENT_PORT_ERR)
+		why = port_event(t, IBV_EVENT_PORT_ERR, 5000);
+	if (why)
+		why = strdupa(why);
+	up = run("ip link set %s up", name);
+	if (!why)
+		why = up;
+	if (!why)
+		why = port_is(t, IBV_PORT_ACTIVE);
+	if (!why && t->row->arg == IBV_EVENT_PORT_ACTIVE)
+		why = port_event(t, IBV_EVENT_PORT_ACTIVE, 5000);
+	if (why)
+		return vt_because("%s", why);
+	return gid_is_back(t);
+}
+
+static vt_why gid_change(struct cf *t)
+{
+	char name[IF_NAMESIZE];
+	vt_why why, del;
+
+	TRY(netdev(t, name));
+	TRY(run("ip addr add 192.0.2.77/32 dev %s", name));
+	why = port_event(t, IBV_EVENT_GID_CHANGE, 5000);
+	if (why)
+		why = strdupa(why);
+	del = run("ip addr del 192.0.2.77/32 dev %s", name);
+	if (why || del)
+		return vt_because("%s", why ? why : del);
+	return port_event(t, IBV_EVENT_GID_CHANGE, 5000);
+}
+
+/*
+ * What can't come: there is nothing on this device that it could be about, and
+ * that is what is looked at.
+ */
+
+static vt_why no_lids(struct cf *t)
+{
+	struct ibv_port_attr p;
+
+	t->err = ibv_query_port(t->dev->ctx, VT_PORT, &p);
+	CHECK(p.link_layer == IBV_LINK_LAYER_ETHERNET && !p.lid && !p.lmc,
+	      "link_layer %u lid %u lmc %u", p.link_layer, p.lid, p.lmc);
+	return NULL;
+}
+
+static vt_why no_sm(struct cf *t)
+{
+	struct ibv_port_attr p;
+
+	t->err = ibv_query_port(t->dev->ctx, VT_PORT, &p);
+	CHECK(!p.sm_lid && !p.sm_sl && !p.init_type_reply && !p.subnet_timeout,
+	      "sm_lid %u sm_sl %u", p.sm_lid, p.sm_sl);
+	return NULL;
+}
+
+static vt_why fixed_pkeys(struct cf *t)
+{
+	CHECK(t->dev->port.pkey_tbl_len == 1 && t->dev->attr.max_pkeys == 1,
+	      "pkey_tbl_len %u", t->dev->port.pkey_tbl_len);
+	return NULL;
+}
+
+static vt_why no_apm(struct cf *t)
+{
+	CHECK(!(t->dev->attr.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG),
+	      "claims IBV_DEVICE_AUTO_PATH_MIG");
+	return NULL;
+}
+
+static vt_why no_wqs(struct cf *t)
+{
+	struct ibv_device_attr_ex a;
+
+	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
+	CHECK(!a.max_wq_type_rq, "max_wq_type_rq %u", a.max_wq_type_rq);
+	return NULL;
+}
+
+#define PAGE "ibv_get_async_event"
+#define EVENT(x)	.event = CF_IS(IBV_EVENT_##x)
+#define NEVER(name_, what, fn)						\
+	{ PAGE, what, "no " #name_, fn, .stage = CF_DEVICE, .err = 0 }
+
+static const struct cf_row rows[] = {
+	/* IBTA 11.6.3.2: of what no completion can tell */
+	{ PAGE, "error on a QP, it transitioned to error state", "QP_FATAL",
+	  overrun, .prep = small_cq, EVENT(QP_FATAL),
+	  .state = CF_IS(IBV_QPS_ERR) },
+	{ PAGE, "Invalid Request Local Work Queue Error", "QP_REQ_ERR",
+	  bad_request, .prep = no_read, EVENT(QP_REQ_ERR),
+	  .event_at_peer = true, .peer = CF_IS(IBV_QPS_ERR) },
+	{ PAGE, "Local access violation error", "QP_ACCESS_ERR", bad_access,
+	  EVENT(QP_ACCESS_ERR), .event_at_peer = true,
+	  .peer = CF_IS(IBV_QPS_ERR) },
+	{ PAGE, "Communication was established on a QP", "COMM_EST", comm_est,
+	  .stage = CF_RESET, .wc = CF_IS(IBV_WC_SUCCESS),
+	  .recv = CF_IS(IBV_WC_SUCCESS), EVENT(COMM_EST),
+	  .event_at_peer = true, .peer = CF_IS(IBV_QPS_RTR) },
+	{ PAGE, "Send Queue was drained of outstanding messages", "SQ_DRAINED",
+	  drained, EVENT(SQ_DRAINED), .state = CF_IS(IBV_QPS_SQD) },
+	{ PAGE, "Last WQE Reached on a QP associated with an SRQ",
+	  "QP_LAST_WQE_REACHED", last_wqe, .prep = cf_with_srq,
+	  EVENT(QP_LAST_WQE_REACHED), .event_at_peer = true,
+	  .peer = CF_IS(IBV_QPS_ERR), .after = once },
+	{ PAGE, "CQ is in error (CQ overrun)", "CQ_ERR", overrun,
+	  .prep = small_cq, EVENT(CQ_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .peer = CF_IS(IBV_QPS_RTS) },
+	{ PAGE, "-1 on error", "non-blocking, no event", none,
+	  .stage = CF_DEVICE, .err = EAGAIN },
+	NEVER(PATH_MIG, "a migrated path; APM is not claimed", no_apm),
+	NEVER(PATH_MIG_ERR, "a path not migrated; APM is not claimed", no_apm),
+	NEVER(LID_CHANGE, "LID was changed; Ethernet has none", no_lids),
+	NEVER(SM_CHANGE, "SM was changed; Ethernet has none", no_sm),
+	NEVER(CLIENT_REREGISTER, "SM sent a request; Ethernet has none",
+	      no_sm),
+	NEVER(PKEY_CHANGE, "P_Key table was changed; it is fixed",
+	      fixed_pkeys),
+	NEVER(WQ_FATAL, "error on a WQ; there are none", no_wqs),
+	{ PAGE, "GID table was changed on a port", "GID_CHANGE", gid_change,
+	  .stage = CF_DEVICE, EVENT(GID_CHANGE) },
+	{ PAGE, "Link became unavailable on a port", "PORT_ERR", link_event,
+	  IBV_EVENT_PORT_ERR, CF_DEVICE, EVENT(PORT_ERR) },
+	{ PAGE, "Link became active on a port", "PORT_ACTIVE", link_event,
+	  IBV_EVENT_PORT_ACTIVE, CF_DEVICE, EVENT(PORT_ACTIVE) },
+};
+
+CF_TABLE(cf_event, rows);
