@@ -187,8 +187,11 @@ static vt_why end(struct cf *t)
 static vt_why act(struct vt_pair *p, const void *arg)
 {
 	struct cf t = { .row = arg, .p = p, .dev = &vt_devs[0] };
-	vt_why why = judge(&t), ending;
+	vt_why why, ending;
 
+	/* connecting has left the thread in B's; addresses are A's matter */
+	vt_enter_netns(t.dev);
+	why = judge(&t);
 	if (why)
 		why = strdupa(why);
 	ending = end(&t);
@@ -200,7 +203,6 @@ static vt_why run_row(const struct cf_row *row)
 	struct vt_conf c;
 	vt_why why;
 
-	vt_enter_netns(&vt_devs[0]);
 	if (row->stage == CF_DEVICE) {
 		vt_drop_events();
 		return act(NULL, row);

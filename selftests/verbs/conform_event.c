@@ -134,7 +134,8 @@ static vt_why run(const char *fmt, const char *name)
 	return NULL;
 }
 
-static vt_why port_event(struct cf *t, enum ibv_event_type type, int ms)
+/* An event of a port, or, as port 0, of the device */
+static vt_why event_of(struct cf *t, enum ibv_event_type type, int port, int ms)
 {
 	uint64_t end = vt_now_us() + ms * 1000ULL;
 	struct pollfd pfd = { .fd = t->dev->ctx->async_fd, .events = POLLIN };
@@ -147,11 +148,16 @@ static vt_why port_event(struct cf *t, enum ibv_event_type type, int ms)
 		ibv_ack_async_event(&ev);
 		if (ev.event_type != type)
 			continue;
-		CHECK(ev.element.port_num == VT_PORT, "of port %d",
+		CHECK(!port || ev.element.port_num == port, "of port %d",
 		      ev.element.port_num);
 		return NULL;
 	}
 	return vt_because("no event '%s'", ibv_event_type_str(type));
+}
+
+static vt_why port_event(struct cf *t, enum ibv_event_type type, int ms)
+{
+	return event_of(t, type, VT_PORT, ms);
 }
 
 static vt_why port_is(struct cf *t, enum ibv_port_state want)
@@ -225,6 +231,59 @@ static vt_why gid_change(struct cf *t)
 	if (why || del)
 		return vt_because("%s", why ? why : del);
 	return port_event(t, IBV_EVENT_GID_CHANGE, 5000);
+}
+
+/* A device of its own, on a netdev of its own, goes while it is open. */
+
+#define FATAL_DEV "cffatal"
+
+static struct ibv_context *open_fatal(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = NULL;
+	int i;
+
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), FATAL_DEV))
+			ctx = ibv_open_device(list[i]);
+	if (list)
+		ibv_free_device_list(list);
+	return ctx;
+}
+
+static vt_why goes_away(struct cf *t)
+{
+	struct vt_dev dev = { .ctx = open_fatal() };
+	struct cf other = { .row = t->row, .dev = &dev };
+	vt_why why;
+
+	CHECK(dev.ctx, "can't open " FATAL_DEV ": %s", strerror(errno));
+	why = run("rdma link delete %s", FATAL_DEV);
+	if (!why)
+		why = event_of(&other, IBV_EVENT_DEVICE_FATAL, 0, 5000);
+	ibv_close_device(dev.ctx);
+	return why;
+}
+
+static vt_why device_fatal(struct cf *t)
+{
+	char type[64];
+	vt_why why, del;
+
+	/* the tests name devices after their link type */
+	snprintf(type, sizeof(type), "%.*s",
+		 (int)strcspn(t->dev->name, "0123456789"), t->dev->name);
+	TRY(run("ip link add %s type dummy", FATAL_DEV));
+	why = run("ip link set %s up", FATAL_DEV);
+	if (!why)
+		why = run("rdma link add " FATAL_DEV " type %s netdev "
+			  FATAL_DEV, type);
+	if (!why)
+		why = goes_away(t);
+	if (why)
+		why = strdupa(why);
+	del = run("ip link del %s", FATAL_DEV);
+	return why ? vt_because("%s", why) : del;
 }
 
 /*
@@ -315,6 +374,8 @@ static const struct cf_row rows[] = {
 	NEVER(PKEY_CHANGE, "P_Key table was changed; it is fixed",
 	      fixed_pkeys),
 	NEVER(WQ_FATAL, "error on a WQ; there are none", no_wqs),
+	{ PAGE, "CA is in FATAL state: it was taken away", "DEVICE_FATAL",
+	  device_fatal, .stage = CF_DEVICE, EVENT(DEVICE_FATAL) },
 	{ PAGE, "GID table was changed on a port", "GID_CHANGE", gid_change,
 	  .stage = CF_DEVICE, EVENT(GID_CHANGE) },
 	{ PAGE, "Link became unavailable on a port", "PORT_ERR", link_event,
