@@ -318,6 +318,7 @@ static vt_why advise(struct cf *t)
 	{ "ibv_reg_mr", "the memory protection attributes", name_, rights, \
 	  TRIES(access, op), .wc = CF_IS(IBV_WC_REM_ACCESS_ERR),	\
 	  .state = CF_IS(IBV_QPS_ERR), .after = cf_sent }
+/* which errno says so is not documented, and kernels differ */
 #define ODP "ODP is not claimed by odp_caps"
 
 static const struct cf_row rows[] = {
@@ -335,11 +336,12 @@ static const struct cf_row rows[] = {
 	  CF_DEVICE, .err = EINVAL },
 	REG("a bit that is no flag", 1 << 12, EINVAL),
 	{ "ibv_reg_mr", ODP, "ON_DEMAND", with_access, LW | A(ON_DEMAND),
-	  CF_DEVICE, .err = EOPNOTSUPP },
+	  CF_DEVICE, .err = EOPNOTSUPP, .or_err = EINVAL },
 	{ "ibv_reg_mr", ODP, "ON_DEMAND with HUGETLB", with_access,
-	  LW | A(ON_DEMAND) | A(HUGETLB), CF_DEVICE, .err = EOPNOTSUPP },
+	  LW | A(ON_DEMAND) | A(HUGETLB), CF_DEVICE, .err = EOPNOTSUPP,
+	  .or_err = EINVAL },
 	{ "ibv_reg_mr", ODP, "implicit ON_DEMAND: 0, SIZE_MAX", implicit,
-	  .stage = CF_DEVICE, .err = EOPNOTSUPP },
+	  .stage = CF_DEVICE, .err = EOPNOTSUPP, .or_err = EINVAL },
 	{ "ibv_reg_mr", "NULL if the request fails", "memory that isn't there",
 	  nowhere, .stage = CF_DEVICE, .err = EFAULT, .or_err = ENOMEM },
 	{ "ibv_reg_mr", "NULL if the request fails", "a hole in the middle",

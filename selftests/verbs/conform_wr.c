@@ -19,7 +19,8 @@ static uint64_t all_ops(enum ibv_qp_type type)
 	if (type == IBV_QPT_UC)
 		return ops;
 	return ops | EX(RDMA_READ) | EX(ATOMIC_CMP_AND_SWP) |
-	       EX(ATOMIC_FETCH_AND_ADD) | EX(LOCAL_INV) | EX(SEND_WITH_INV);
+	       EX(ATOMIC_FETCH_AND_ADD) | EX(LOCAL_INV) | EX(SEND_WITH_INV) |
+	       EX(ATOMIC_WRITE);
 }
 
 static vt_why renew(struct cf *t)
@@ -230,6 +231,25 @@ static vt_why has_fetched(struct cf *t)
 	return NULL;
 }
 
+/* Not in the manual of 44, though its header and its provider have it */
+static vt_why atomic_write(struct cf *t)
+{
+	uint64_t value = 0x0123456789abcdefULL;
+	struct ibv_qp_ex *qpx;
+
+	TRY(start(t, &qpx));
+	memcpy(t->p->b.buf.shadow + t->row->arg, &value, 8);
+	ibv_wr_atomic_write(qpx, rkey(t), there(t) + t->row->arg, &value);
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static vt_why has_atomic_written(struct cf *t)
+{
+	CHECK(t->wc.opcode == IBV_WC_ATOMIC_WRITE, "opcode %d", t->wc.opcode);
+	return cf_sent(t);
+}
+
 static vt_why bind_window(struct cf *t)
 {
 	struct ibv_mw_bind_info info = {
@@ -406,6 +426,9 @@ static const struct cf_row rows[] = {
 	{ "ibv_wr_post", "add to the 64 bit memory location",
 	  "RC: ibv_wr_atomic_fetch_add()", atomic,
 	  IBV_WR_ATOMIC_FETCH_AND_ADD, OK, .after = has_fetched },
+	{ "ibv_wr_post", "IBTA A19.4: 8 bytes, aligned",
+	  "RC: ibv_wr_atomic_write()", atomic_write, 64, OK,
+	  .after = has_atomic_written },
 	{ "ibv_wr_post", "bind a MW type 2", "RC: ibv_wr_bind_mw()", bind_window,
 	  .prep = cf_bindable, OK },
 	{ "ibv_wr_post", "bind a MW type 2", "UC: ibv_wr_bind_mw()", bind_window,
