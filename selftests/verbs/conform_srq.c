@@ -170,6 +170,25 @@ static vt_why both_set(struct cf *t)
 	return NULL;
 }
 
+/* The old limit exceeds the new size, but there is a new limit as well. */
+static vt_why both_down(struct cf *t)
+{
+	TRY(stock(t, 20));
+	TRY(modify(t, 0, 60, IBV_SRQ_LIMIT));
+	CHECK(!t->err, "limit of 60: %s", strerror(t->err));
+	return modify(t, 25, 10, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT);
+}
+
+static vt_why both_down_set(struct cf *t)
+{
+	struct ibv_srq_attr attr;
+
+	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
+	CHECK(attr.max_wr >= 25 && attr.srq_limit == 10,
+	      "max_wr %u srq_limit %u", attr.max_wr, attr.srq_limit);
+	return consume(t, 0, 5);
+}
+
 static vt_why bad_mask(struct cf *t)
 {
 	CHECK(t->p->b.qp->srq, "no SRQ");
@@ -256,6 +275,9 @@ static const struct cf_row rows[] = {
 	{ "ibv_modify_srq", "the bitwise OR of flags",
 	  "max_wr and a limit that only then fits", both,
 	  .prep = cf_with_srq, .after = both_set },
+	{ "ibv_modify_srq", "the bitwise OR of flags",
+	  "a smaller max_wr and a limit that fits it", both_down,
+	  .prep = cf_with_srq, .after = both_down_set },
 	{ "ibv_modify_srq", "the bitwise OR of flags", "a bit that is no flag",
 	  bad_mask, .prep = cf_with_srq, .err = EINVAL },
 	{ "ibv_modify_srq", "once the number of WRs drops below srq_limit",
