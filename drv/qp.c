@@ -254,7 +254,11 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		if (attr->path_mtu < IB_MTU_256 || attr->path_mtu > max)
 			return -EINVAL;
 	}
+	/* no automatic path migration: there is one path, and it's in force */
 	if (mask & IB_QP_ALT_PATH)
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MIG_STATE &&
+	    attr->path_mig_state != IB_MIG_MIGRATED)
 		return -EINVAL;
 	return 0;
 }

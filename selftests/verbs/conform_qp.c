@@ -234,10 +234,19 @@ static vt_why rts_mask(struct cf *t)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_RTS,
 		.min_rnr_timer = 20, .qp_access_flags = IBV_ACCESS_REMOTE_READ,
-		.qkey = 0x1234, .path_mig_state = IBV_MIG_REARM,
+		.qkey = 0x1234,
 	};
 
 	return modify(t, &attr, t->row->arg);
+}
+
+static vt_why migrate(struct cf *t)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS, .path_mig_state = t->row->arg,
+	};
+
+	return modify(t, &attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
 }
 
 static vt_why wrong_current(struct cf *t)
@@ -483,9 +492,14 @@ static const struct cf_row values[] = {
 	  rts_mask, IBV_QP_STATE | IBV_QP_QKEY, .type = IBV_QPT_UD,
 	  .state = CF_IS(IBV_QPS_RTS), .after = has_qkey },
 	{ "ibv_modify_qp", "valid if the HCA supports APM",
-	  "IBV_QP_PATH_MIG_STATE to IBV_MIG_REARM", rts_mask,
-	  IBV_QP_STATE | IBV_QP_PATH_MIG_STATE, .err = EINVAL,
-	  .state = CF_IS(IBV_QPS_RTS) },
+	  "IBV_QP_PATH_MIG_STATE to IBV_MIG_REARM", migrate, IBV_MIG_REARM,
+	  .err = EINVAL, .state = CF_IS(IBV_QPS_RTS) },
+	{ "ibv_modify_qp", "valid if the HCA supports APM",
+	  "IBV_QP_PATH_MIG_STATE to IBV_MIG_ARMED", migrate, IBV_MIG_ARMED,
+	  .err = EINVAL, .state = CF_IS(IBV_QPS_RTS) },
+	{ "ibv_modify_qp", "the one path is the one in force",
+	  "IBV_QP_PATH_MIG_STATE to IBV_MIG_MIGRATED", migrate,
+	  IBV_MIG_MIGRATED, .state = CF_IS(IBV_QPS_RTS) },
 	{ "ibv_modify_qp", "IBTA 10.3.1.4: PSNs are not for RTS",
 	  "IBV_QP_SQ_PSN in RTS", rts_mask, IBV_QP_STATE | IBV_QP_SQ_PSN,
 	  .err = EINVAL, .state = CF_IS(IBV_QPS_RTS) },
