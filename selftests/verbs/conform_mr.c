@@ -264,7 +264,9 @@ static vt_why rereg(struct cf *t)
 	errno = 0;
 	ret = ibv_rereg_mr(t->mr, flags, t->dev->pd, moves ? mem + 4096 : NULL,
 			   moves ? 64 : 0, access);
-	CHECK(!ret || ret == IBV_REREG_MR_ERR_INPUT, "ibv_rereg_mr: %d", ret);
+	CHECK(!ret || ret == (t->row->err == EOPNOTSUPP ?
+			      IBV_REREG_MR_ERR_CMD : IBV_REREG_MR_ERR_INPUT),
+	      "ibv_rereg_mr: %d", ret);
 	t->err = ret ? errno : 0;
 	return NULL;
 }
@@ -414,13 +416,13 @@ static const struct cf_row rows[] = {
 	{ "ibv_dealloc_pd", "may fail if another resource is associated with it",
 	  "PD of an MR", pd_of_mr, .stage = CF_DEVICE, .err = EBUSY },
 
-	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_INPUT", "CHANGE_TRANSLATION",
+	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_CMD", "CHANGE_TRANSLATION",
 	  rereg, IBV_REREG_MR_CHANGE_TRANSLATION, CF_DEVICE,
 	  .err = EOPNOTSUPP, .via = CF_LACKING },
-	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_INPUT", "CHANGE_PD", rereg,
+	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_CMD", "CHANGE_PD", rereg,
 	  IBV_REREG_MR_CHANGE_PD, CF_DEVICE, .err = EOPNOTSUPP,
 	  .via = CF_LACKING },
-	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_INPUT", "CHANGE_ACCESS", rereg,
+	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_CMD", "CHANGE_ACCESS", rereg,
 	  IBV_REREG_MR_CHANGE_ACCESS | LW << 8, CF_DEVICE,
 	  .err = EOPNOTSUPP, .via = CF_LACKING },
 	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_INPUT", "a bit that is no flag",

@@ -76,6 +76,7 @@ static vt_why op(struct cf *t)
 	wr.opcode = opcode;
 	if (is_atomic(opcode) && !ud) {
 		memcpy(t->p->b.buf.data, &before, 8);
+		memcpy(t->p->b.buf.shadow, &before, 8);
 		wr.wr.atomic.compare_add = 41;
 		wr.wr.atomic.swap = 99;
 	}
@@ -659,6 +660,13 @@ static const struct cf_row rows[] = {
 	{ "ibv_post_srq_recv", "posts to the SRQ", "RC", op, IBV_WR_SEND,
 	  .prep = cf_with_srq, .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED,
 	  .after = sent },
+	{ "ibv_post_srq_recv", "posts to the SRQ", "UC", op, IBV_WR_SEND,
+	  .type = IBV_QPT_UC, .prep = cf_with_srq,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED, .after = sent },
+	{ "ibv_post_srq_recv", "posts to the SRQ", "UC: WRITE_WITH_IMM", op,
+	  IBV_WR_RDMA_WRITE_WITH_IMM, .type = IBV_QPT_UC, .prep = cf_with_srq,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED,
+	  .after = written_imm },
 	{ "ibv_post_srq_recv", "the GRH is in the first 40 bytes", "UD", op,
 	  IBV_WR_SEND, .type = IBV_QPT_UD, .prep = cf_with_srq,
 	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED, .after = sent },

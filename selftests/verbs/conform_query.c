@@ -178,11 +178,12 @@ static vt_why gid_ex_flags(struct cf *t)
 
 static vt_why gid_table(struct cf *t)
 {
-	static struct ibv_gid_entry list[2048];
+	/* an ioctl's attribute has less than 64 KiB */
+	static struct ibv_gid_entry list[1024];
 	ssize_t n, i;
 	bool found = false;
 
-	n = ibv_query_gid_table(t->dev->ctx, list, 2048, 0);
+	n = ibv_query_gid_table(t->dev->ctx, list, ARRAY_SIZE(list), 0);
 	CHECK(n > 0, "%zd entries", n);
 	for (i = 0; i < n; i++)
 		found |= !memcmp(&list[i].gid, &t->dev->gid, 16) &&
