@@ -77,9 +77,30 @@ static vt_why hole(struct cf *t)
 	return why;
 }
 
-static vt_why implicit(struct cf *t)
+static vt_why run(const char *cmd)
 {
-	return reg(t, NULL, SIZE_MAX, IBV_ACCESS_ON_DEMAND);
+	CHECK(!system(cmd), "'%s' fails", cmd);
+	return NULL;
+}
+
+#define HUGE_PAGE	(2UL << 20)
+
+static vt_why huge(struct cf *t)
+{
+	void *mem;
+	vt_why why;
+
+	TRY(run("echo 4 >/proc/sys/vm/nr_hugepages"));
+	mem = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		   MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	CHECK(mem != MAP_FAILED, "no huge page: %s", strerror(errno));
+	why = reg(t, mem, HUGE_PAGE, IBV_ACCESS_LOCAL_WRITE |
+		  IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB);
+	if (t->mr && ibv_dereg_mr(t->mr))
+		why = "ibv_dereg_mr";
+	t->mr = NULL;
+	munmap(mem, HUGE_PAGE);
+	return why ? why : run("echo 0 >/proc/sys/vm/nr_hugepages");
 }
 
 /* Using: the MR is B's, the request A's. */
@@ -120,6 +141,18 @@ static vt_why rights(struct cf *t)
 	cf_fill(t);
 	t->mr = ibv_reg_mr(t->p->b.dev->pd, b->data, b->len,
 			   (int)t->row->arg);
+	CHECK(t->mr, "ibv_reg_mr: %s", strerror(errno));
+	return use(t, &u);
+}
+
+static vt_why implicit(struct cf *t)
+{
+	struct vt_buf *b = &t->p->b.buf;
+	struct use u = { IBV_WR_RDMA_WRITE, (uintptr_t)b->data, CF_LEN };
+
+	cf_fill(t);
+	t->mr = ibv_reg_mr(t->p->b.dev->pd, NULL, SIZE_MAX,
+			   ALL | IBV_ACCESS_ON_DEMAND);
 	CHECK(t->mr, "ibv_reg_mr: %s", strerror(errno));
 	return use(t, &u);
 }
@@ -320,8 +353,7 @@ static vt_why advise(struct cf *t)
 	{ "ibv_reg_mr", "the memory protection attributes", name_, rights, \
 	  TRIES(access, op), .wc = CF_IS(IBV_WC_REM_ACCESS_ERR),	\
 	  .state = CF_IS(IBV_QPS_ERR), .after = cf_sent }
-/* which errno says so is not documented, and kernels differ */
-#define ODP "ODP is not claimed by odp_caps"
+#define ODP "create an on-demand paging MR"
 
 static const struct cf_row rows[] = {
 	REG("no access flags", 0, 0), REG("LOCAL_WRITE", LW, 0),
@@ -338,12 +370,12 @@ static const struct cf_row rows[] = {
 	  CF_DEVICE, .err = EINVAL },
 	REG("a bit that is no flag", 1 << 12, EINVAL),
 	{ "ibv_reg_mr", ODP, "ON_DEMAND", with_access, LW | A(ON_DEMAND),
-	  CF_DEVICE, .err = EOPNOTSUPP, .or_err = EINVAL },
-	{ "ibv_reg_mr", ODP, "ON_DEMAND with HUGETLB", with_access,
-	  LW | A(ON_DEMAND) | A(HUGETLB), CF_DEVICE, .err = EOPNOTSUPP,
-	  .or_err = EINVAL },
-	{ "ibv_reg_mr", ODP, "implicit ON_DEMAND: 0, SIZE_MAX", implicit,
-	  .stage = CF_DEVICE, .err = EOPNOTSUPP, .or_err = EINVAL },
+	  CF_DEVICE, .err = 0 },
+	{ "ibv_reg_mr", "huge pages are guaranteed; only with ON_DEMAND",
+	  "HUGETLB with ON_DEMAND", huge, .stage = CF_DEVICE },
+	{ "ibv_reg_mr", "addr 0 and length SIZE_MAX: the whole address space",
+	  "implicit ON_DEMAND", implicit, .wc = CF_IS(IBV_WC_SUCCESS),
+	  .after = cf_arrived },
 	{ "ibv_reg_mr", "NULL if the request fails", "memory that isn't there",
 	  nowhere, .stage = CF_DEVICE, .err = EFAULT, .or_err = ENOMEM },
 	{ "ibv_reg_mr", "NULL if the request fails", "a hole in the middle",
@@ -368,9 +400,16 @@ static const struct cf_row rows[] = {
 	    ATOMIC_CMP_AND_SWP),
 	LET("REMOTE_ATOMIC lets add", LW | A(REMOTE_ATOMIC),
 	    ATOMIC_FETCH_AND_ADD),
+	LET("ON_DEMAND and REMOTE_WRITE let write", LW | A(REMOTE_WRITE) |
+	    A(ON_DEMAND), RDMA_WRITE),
+	LET("ON_DEMAND and REMOTE_READ let read", A(REMOTE_READ) |
+	    A(ON_DEMAND), RDMA_READ),
+	LET("ON_DEMAND and REMOTE_ATOMIC let add", LW | A(REMOTE_ATOMIC) |
+	    A(ON_DEMAND), ATOMIC_FETCH_AND_ADD),
 	LET("RELAXED_ORDERING lets write", LW | A(REMOTE_WRITE) |
 	    A(RELAXED_ORDERING), RDMA_WRITE),
 	DENY("LOCAL_WRITE lets nobody write", LW, RDMA_WRITE),
+	DENY("ON_DEMAND lets nobody write", LW | A(ON_DEMAND), RDMA_WRITE),
 	DENY("REMOTE_READ and REMOTE_ATOMIC let nobody write",
 	     LW | A(REMOTE_READ) | A(REMOTE_ATOMIC), RDMA_WRITE),
 	DENY("REMOTE_WRITE and REMOTE_ATOMIC let nobody read",

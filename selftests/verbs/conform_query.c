@@ -53,6 +53,11 @@ static vt_why claims(struct cf *t)
 	return NULL;
 }
 
+#define UD_ODP	(IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |	\
+		 IBV_ODP_SUPPORT_SRQ_RECV)
+#define UC_ODP	(UD_ODP | IBV_ODP_SUPPORT_WRITE)
+#define RC_ODP	(UC_ODP | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC)
+
 static vt_why device_ex(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
@@ -60,8 +65,16 @@ static vt_why device_ex(struct cf *t)
 	memset(&a, 0xee, sizeof(a));
 	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
 	CHECK(a.orig_attr.max_qp == t->dev->attr.max_qp, "orig_attr");
-	CHECK(!a.odp_caps.general_caps, "odp_caps %#llx",
-	      (unsigned long long)a.odp_caps.general_caps);
+	CHECK(a.odp_caps.general_caps == (IBV_ODP_SUPPORT |
+					  IBV_ODP_SUPPORT_IMPLICIT),
+	      "odp_caps %#llx", (unsigned long long)a.odp_caps.general_caps);
+	CHECK(a.odp_caps.per_transport_caps.rc_odp_caps == RC_ODP &&
+	      a.odp_caps.per_transport_caps.uc_odp_caps == UC_ODP &&
+	      a.odp_caps.per_transport_caps.ud_odp_caps == UD_ODP,
+	      "odp_caps RC %#x UC %#x UD %#x",
+	      a.odp_caps.per_transport_caps.rc_odp_caps,
+	      a.odp_caps.per_transport_caps.uc_odp_caps,
+	      a.odp_caps.per_transport_caps.ud_odp_caps);
 	CHECK(!a.completion_timestamp_mask && !a.hca_core_clock,
 	      "a clock that no CQ has");
 	CHECK(!a.tso_caps.max_tso && !a.rss_caps.supported_qpts &&
