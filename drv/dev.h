@@ -475,6 +475,14 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 int sroce_mr_publish(struct sroce_mr *mr);
 void sroce_mr_unpublish(struct sroce_mr *mr);
 
+/* dmabuf.c */
+struct ib_mr *sroce_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
+				       u64 length, u64 iova, int fd, int access,
+				       struct sroce_dmabuf_arg *unused);
+void sroce_dmabuf_free(struct sroce_dmabuf *db);
+int sroce_dmabuf_init(void);
+void sroce_dmabuf_exit(void);
+
 /* mw.c */
 int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int sroce_dealloc_mw(struct ib_mw *ibmw);

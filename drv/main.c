@@ -23,6 +23,9 @@ static int __init sroce_init(void)
 	int ret;
 
 	sroce_crc_init();
+	ret = sroce_dmabuf_init();
+	if (ret)
+		goto no_dmabuf;
 	ret = sroce_netns_init();
 	if (ret)
 		goto no_netns;
@@ -35,6 +38,8 @@ static int __init sroce_init(void)
 no_dev:
 	sroce_netns_exit();
 no_netns:
+	sroce_dmabuf_exit();
+no_dmabuf:
 	sroce_crc_exit();
 	return ret;
 }
@@ -47,6 +52,7 @@ static void __exit sroce_exit(void)
 	sroce_dev_exit();
 	sroce_netns_exit();
 	sroce_output_exit();
+	sroce_dmabuf_exit();
 	sroce_crc_exit();
 	left = atomic_read(&sroce_live);
 	if (left)

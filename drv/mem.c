@@ -42,6 +42,7 @@ void sroce_mr_free(struct sroce_mr *mr)
 	kvfree(mr->ext);
 	kvfree(mr->next);
 	ib_umem_release(mr->umem);
+	sroce_dmabuf_free(mr->dmabuf);
 	kfree_rcu(mr, rcu);
 	sroce_gone();
 }

@@ -54,6 +54,9 @@ make -s -C "$DIR/verbs" || exit 1
 trap 'topo_down; rm -f "$OUT"' EXIT
 topo_veth
 
+# Somebody who exports dma-bufs, where the kernel has no udmabuf
+modprobe -q vgem
+
 # Room for every path MTU.
 if ns_exists $NS_A; then
 	in_b ip link set vb mtu 4200
@@ -73,7 +76,7 @@ hostile=()
 
 for family in 4 6; do
 	for prog in ${VERBS:-device ops errs retries posts states srq cq \
-			windows regs odp mcast conform stress}; do
+			windows regs odp dmabuf mcast conform stress}; do
 		case $prog in
 		posts|conform)
 			program $family "$prog" "${hostile[@]}" ;;

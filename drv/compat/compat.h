@@ -3,6 +3,7 @@
 #ifndef SROCE_COMPAT_H
 #define SROCE_COMPAT_H
 
+#include <linux/dma-buf.h>
 #include <linux/hrtimer.h>
 #include <net/flow.h>
 #include <rdma/ib_verbs.h>
@@ -46,6 +47,33 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #define sroce_create_cq_op sroce_create_cq_attrs
 #else
 #define sroce_create_cq_op sroce_create_cq
+#endif
+
+/* So did .reg_user_mr_dmabuf, in 6.12. */
+#ifdef SROCE_HAVE_DMABUF_ATTRS
+#define sroce_dmabuf_arg uverbs_attr_bundle
+#else
+#define sroce_dmabuf_arg ib_udata
+#endif
+
+/* Since 6.2 who does not hold a dma-buf's reservation has to say so. */
+#ifdef SROCE_HAVE_DMA_BUF_UNLOCKED
+#define sroce_dma_buf_map	dma_buf_map_attachment_unlocked
+#define sroce_dma_buf_unmap	dma_buf_unmap_attachment_unlocked
+#define sroce_dma_buf_vmap	dma_buf_vmap_unlocked
+#define sroce_dma_buf_vunmap	dma_buf_vunmap_unlocked
+#else
+#define sroce_dma_buf_map	dma_buf_map_attachment
+#define sroce_dma_buf_unmap	dma_buf_unmap_attachment
+#define sroce_dma_buf_vmap	dma_buf_vmap
+#define sroce_dma_buf_vunmap	dma_buf_vunmap
+#endif
+
+/* The name of a namespace became a string in 6.13. */
+#ifdef SROCE_HAVE_IMPORT_NS_WORD
+#define SROCE_IMPORT_NS(ns) MODULE_IMPORT_NS(ns)
+#else
+#define SROCE_IMPORT_NS(ns) MODULE_IMPORT_NS(#ns)
 #endif
 
 #endif /* SROCE_COMPAT_H */

@@ -12,6 +12,7 @@ struct sroce_dev;
 struct sroce_odp;
 struct sroce_qp;
 struct ib_umem;
+struct sroce_dmabuf;
 
 /**
  * struct sroce_extent - contiguous memory within a region
@@ -59,6 +60,7 @@ enum sroce_mr_state {
  * @all: a DMA region: all of memory by kernel address
  * @odp: pages that come when they are needed, instead of all that follows
  * @umem: the pinned pages of a process
+ * @dmabuf: or the memory of another driver
  * @nr: number of extents
  * @ext: the extents, ascending, without holes
  * @next_nr: SROCE_MR_FAST: number of extents at the next registration
@@ -86,6 +88,7 @@ struct sroce_mr {
 	bool			all;
 	struct sroce_odp	*odp;
 	struct ib_umem		*umem;
+	struct sroce_dmabuf	*dmabuf;
 	u32			nr;
 	struct sroce_extent	*ext;
 	u32			next_nr;
