@@ -31,7 +31,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 
 .DEFAULT_GOAL := all
 .PHONY: all module vm-module setup demo check fuzz sim coverage bench-quick shell
-.PHONY: netem interop
+.PHONY: netem interop check-userland
 .PHONY: lint clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
@@ -100,6 +100,13 @@ check-debug:
 	@KERNEL=debug CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
 		VMFLAGS='--env TEST_TIMEOUT=2700 --append kmemleak=$(or $(KMEMLEAK),off) $(VMFLAGS)' \
 		tools/check.sh $(or $(TESTS),verbs stock links chaos nomem)
+
+## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)
+check-userland: vm-module
+	@$(MAKE) -s -C selftests/verbs
+	@tools/userland.sh $(or $(SUITE),trixie) >/dev/null
+	@$(VM) --root $(or $(SUITE),trixie) --timeout 1800 $(VMENV) -- \
+		selftests/run.sh $(or $(TESTS),stock verbs pyverbs)
 
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module

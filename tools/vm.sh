@@ -11,6 +11,9 @@
 #   --timeout S         limit for the command                          [600]
 #   --two               two VMs on one Ethernet; the command runs in both, with
 #                       VM_ID=1 or 2, eth0 = 10.9.0.$VM_ID and fd09::$VM_ID
+#   --root SUITE        that Debian's user space instead of the host's
+#                       (tools/userland.sh); of the host it sees the clone, the
+#                       cache and the working directory
 #   --interactive       a shell (or the command) on this terminal
 #   --icount            one CPU whose clock counts instructions, 1 ns each: what
 #                       is measured is slower, but the same on every machine
@@ -35,6 +38,7 @@ set -euo pipefail
 
 KERNEL=${KERNEL:-6.1}
 CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' GDB='' KEEP='' APPEND=''
+ROOT=''
 QEMU_ARGS=() ENVS=()
 # Seconds to boot, and to clean up beyond the command's own time: all of it
 # happens at a tenth of a real CPU's speed, on a machine that may be busy.
@@ -52,6 +56,7 @@ parse()
 		--mem)		MEM=$2; shift 2 ;;
 		--timeout)	TIMEOUT=$2; shift 2 ;;
 		--two)		TWO=1; shift ;;
+		--root)		ROOT=$2; shift 2 ;;
 		--interactive)	INTERACTIVE=1; shift ;;
 		--icount)	ICOUNT=1 CPUS=1; shift ;;
 		--gdb)		GDB=1; shift ;;
@@ -129,14 +134,15 @@ write_job()
 	fi >>"$JOB/command"
 }
 
-# Directories of ours that the guest's own tmpfs mounts would hide.
+# Directories of ours that the guest's own tmpfs mounts would hide, or that
+# another root does not have.
 kept_dirs()
 {
 	local d keep=()
 	for d in "$SROCE_ROOT" "$SROCE_CACHE" "$PWD"; do
 		d=$(realpath "$d")
-		case $d/ in
-		/tmp/*|/run/*|/var/tmp/*)
+		case $ROOT$d/ in
+		/tmp/*|/run/*|/var/tmp/*|[!/]*)
 			[[ " ${keep[*]-} " == *" $d "* ]] || keep+=("$d") ;;
 		esac
 	done
@@ -312,6 +318,8 @@ main()
 	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
+	[ -z "$ROOT" ] ||
+		CMDLINE+=" sroce.root=$(realpath "$("$SROCE_ROOT/tools/userland.sh" "$ROOT")")"
 
 	QEMUS=() READERS=() DEADLINES=()
 	JOB=$(mktemp -d "${TMPDIR:-/tmp}/sroce-vm.XXXXXX")
