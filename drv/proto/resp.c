@@ -550,8 +550,9 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			     IB_EVENT_QP_REQ_ERR);
 		break;
 	case REM_ACCESS:
+		/* what is remote to the peer is local to the receive */
 		refuse_fatal(qp, pkt, SROCE_NAK_REM_ACCESS,
-			     IB_WC_REM_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR);
+			     IB_WC_LOC_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR);
 		break;
 	case LOC_LEN:
 		if (is_rc(qp))

@@ -241,7 +241,7 @@ static bool may_fail(struct world *w, struct host_run *hr,
 		return rx->op >= 0 && from->op[rx->op].bad == BAD_RECV_SHORT;
 	case IB_WC_LOC_PROT_ERR:
 		return rx->bad_key || pool->recv.frozen;
-	case IB_WC_REM_ACCESS_ERR:
+	case IB_WC_LOC_ACCESS_ERR:
 		return is_rc(w) && hr->target.frozen;
 	default:
 		return false;

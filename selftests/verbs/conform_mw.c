@@ -459,11 +459,13 @@ static const struct cf_row rows[] = {
 	  ERROR },
 	{ "ibv_post_send", "IBTA 9.4.1.1.3: an MR of user space is not to be",
 	  "SEND_WITH_INV of an MR's key", inv_mr, IBV_WR_SEND_WITH_INV,
-	  .wc = CF_IS(IBV_WC_REM_ACCESS_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .wc = CF_IS(IBV_WC_REM_ACCESS_ERR),
+	  .recv = CF_IS(IBV_WC_LOC_ACCESS_ERR), .state = CF_IS(IBV_QPS_ERR),
 	  .peer = CF_IS(IBV_QPS_ERR) },
 	{ "ibv_post_send", "IBTA 9.4.1.1.3: an invalid R_Key",
 	  "SEND_WITH_INV of an unknown key", inv_unknown,
 	  IBV_WR_SEND_WITH_INV, .wc = CF_IS(IBV_WC_REM_ACCESS_ERR),
+	  .recv = CF_IS(IBV_WC_LOC_ACCESS_ERR),
 	  .state = CF_IS(IBV_QPS_ERR), .peer = CF_IS(IBV_QPS_ERR) },
 };
 

@@ -413,6 +413,18 @@ static vt_why inlined(struct cf *t)
 	return NULL;
 }
 
+/* Without the capability it has no meaning. */
+static vt_why with_csum(struct cf *t)
+{
+	struct ibv_send_wr wr;
+
+	cf_fill(t);
+	TRY(cf_recv(t));
+	wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
+	wr.send_flags |= IBV_SEND_IP_CSUM;
+	return cf_post_send(t, &wr);
+}
+
 static vt_why woken(struct cf *t, bool want, int ms)
 {
 	struct pollfd pfd = { .fd = t->p->b.chan->fd, .events = POLLIN };
@@ -485,11 +497,14 @@ static const struct cf_row rows[] = {
 	ACCESS("RDMA_WRITE without MR right", bad_write, RIGHTS, mr_no_write),
 	ACCESS("RDMA_WRITE after ibv_dereg_mr()", bad_write, STALE, NULL),
 	ACCESS("RDMA_WRITE to another PD", bad_write, OTHER_PD, NULL),
-	/* whether its receive is in use by then isn't said; so no event here */
+	/* its key is looked at first: no receive is in use by then */
 	{ "ibv_poll_cq", "IBTA 11.6.2: Remote Access Error",
 	  "RDMA_WRITE_WITH_IMM with a wrong rkey", bad_write_imm, RKEY,
-	  .wc = CF_IS(IBV_WC_REM_ACCESS_ERR), .state = CF_IS(IBV_QPS_ERR),
-	  .peer = CF_IS(IBV_QPS_ERR), .after = cf_sent },
+	  .wc = CF_IS(IBV_WC_REM_ACCESS_ERR),
+	  .recv = CF_IS(IBV_WC_WR_FLUSH_ERR),
+	  .event = CF_IS(IBV_EVENT_QP_ACCESS_ERR), .event_at_peer = true,
+	  .state = CF_IS(IBV_QPS_ERR), .peer = CF_IS(IBV_QPS_ERR),
+	  .after = cf_sent },
 	ACCESS("RDMA_READ with a wrong rkey", bad_read, RKEY, NULL),
 	ACCESS("RDMA_READ beyond the MR", bad_read, REMOTE_RANGE, NULL),
 	ACCESS("RDMA_READ without MR right", bad_read, RIGHTS, mr_no_read),
@@ -595,6 +610,10 @@ static const struct cf_row flags[] = {
 	  "IBV_SEND_INLINE: RDMA_WRITE_WITH_IMM", inlined,
 	  IBV_WR_RDMA_WRITE_WITH_IMM, .wc = CF_IS(IBV_WC_SUCCESS),
 	  .recv = CF_IS(IBV_WC_SUCCESS), .after = cf_sent },
+	{ "ibv_post_send", "valid only if device_cap_flags says so; it doesn't",
+	  "IBV_SEND_IP_CSUM: SEND on UD", with_csum, .type = IBV_QPT_UD,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = CF_IS(IBV_WC_SUCCESS),
+	  .after = cf_arrived },
 	{ "ibv_post_send", "the solicited event indicator, for Send",
 	  "IBV_SEND_SOLICITED: SEND on RC", solicited, IBV_WR_SEND,
 	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = CF_IS(IBV_WC_SUCCESS),
