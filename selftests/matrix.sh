@@ -1,6 +1,7 @@
 #!/bin/bash
 # The feature matrix as Markdown on stdout: what the conformance test expects of
 # each verb, and what came of it on this kernel. True if all is as expected.
+# FAMILY=6 for IPv6, ONLY=TEXT for rows with that in their page or name.
 
 DIR=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=selftests/lib.sh
@@ -15,4 +16,4 @@ for dev in "$DEV_A" "$DEV_B"; do
 	gid_index "$dev" v4 >/dev/null && gid_index "$dev" v6 >/dev/null
 done
 "$DIR/verbs/conform" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family "${FAMILY:-4}" \
-	--hostile -m
+	--hostile -m ${ONLY:+--only "$ONLY"}

@@ -6,17 +6,40 @@
  *	conform DEV DEV [--family 4|6]		TAP
  *	conform DEV DEV -m			the feature matrix, as Markdown
  *	conform --list				the rows, without a device
+ *	conform --names				what is named in them, likewise
+ *	conform --summary			how many there are, likewise
  */
 
 #define _GNU_SOURCE
+#include <rdma/rdma_cma.h>
 #include "conform.h"
 
-static const struct cf_table * const tables[] = {
-	&cf_post, &cf_flags, &cf_poll, &cf_wrapi, &cf_qp,
-	&cf_steps, &cf_values, &cf_create, &cf_mr,
-	&cf_mw, &cf_cq, &cf_srq, &cf_ah, &cf_mcast, &cf_query, &cf_lacking,
+static const struct {
+	const char *subject;
+	const struct cf_table *table;
+} tables[] = {
+	{ "Devices, domains, channels", &cf_dev },
+	{ "Queries", &cf_query },
+	{ "Queue pairs", &cf_create },
+	{ "State machine", &cf_qp },
+	{ "Attributes of a transition", &cf_steps },
+	{ "Values of attributes, queries of them", &cf_values },
+	{ "Opcodes, errors of posting, receiving", &cf_post },
+	{ "Send flags", &cf_flags },
+	{ "Completions and their statuses", &cf_poll },
+	{ "The `ibv_wr_*` calls", &cf_wrapi },
+	{ "Memory regions, on demand as well", &cf_mr },
+	{ "Memory windows, invalidation", &cf_mw },
+	{ "Completion queues and their events", &cf_cq },
+	{ "Shared receive queues", &cf_srq },
+	{ "Address handles", &cf_ah },
+	{ "Multicast", &cf_mcast },
+	{ "Not in the stock provider", &cf_lacking },
+	{ "Connections: `rdma_cm`", &cf_cma },
+	{ "Endpoints and their verbs", &cf_ep },
+	{ "`rdma_cm`: options, multicast, rare events", &cf_cmev },
 	/* it takes the link down and brings it back */
-	&cf_event,
+	{ "Asynchronous events", &cf_event },
 };
 
 /* Names as the manual has them */
@@ -85,6 +108,8 @@ static const char *expected(const struct cf_row *row)
 		put(text, sizeof(text), row->event_at_peer ?
 		    "event %s at the peer" : "event %s",
 		    events[row->event - 1]);
+	if (row->cm)
+		put(text, sizeof(text), "%s", rdma_event_str(row->cm - 1));
 	if (row->state)
 		put(text, sizeof(text), "QP %s", states[row->state - 1]);
 	if (row->peer)
@@ -92,6 +117,13 @@ static const char *expected(const struct cf_row *row)
 	if (!text[0])
 		put(text, sizeof(text), "%s", "works");
 	return text;
+}
+
+/* By an errno, or in a completion */
+static bool refused(const struct cf_row *row)
+{
+	return row->err || row->wc > CF_IS(IBV_WC_SUCCESS) ||
+	       row->recv > CF_IS(IBV_WC_SUCCESS);
 }
 
 /* Comparing */
@@ -143,6 +175,7 @@ static vt_why judge(struct cf *t)
 	errno = 0;
 	TRY(row->act(t));
 	TRY(same_errno(t));
+	CHECK(!row->cm || t->cm == row->cm - 1, "%s", rdma_event_str(t->cm));
 	if (row->wc)
 		TRY(same_wc(t->p->a.scq, &t->wc, CF_WR, row->wc - 1, &t->p->a,
 			    "the send"));
@@ -186,7 +219,7 @@ static vt_why end(struct cf *t)
 
 static vt_why act(struct vt_pair *p, const void *arg)
 {
-	struct cf t = { .row = arg, .p = p, .dev = &vt_devs[0] };
+	struct cf t = { .row = arg, .p = p, .dev = &vt_devs[0], .cm = -1 };
 	vt_why why, ending;
 
 	/* connecting has left the thread in B's; addresses are A's matter */
@@ -227,28 +260,34 @@ static void cell(const char *text)
 	printf(" |");
 }
 
-static void matrix_line(const struct cf_row *row, const char *result)
+/* One row, as Markdown */
+static void matrix_row(const struct cf_row *row, const char *result)
 {
 	char page[64];
 
-	snprintf(page, sizeof(page), "%s(3)", row->page);
+	snprintf(page, sizeof(page), "%s(%d)", row->page,
+		 strcmp(row->page, "rdma_cm") ? 3 : 7);
 	printf("| ");
 	cell(page);
 	printf(" ");
 	cell(row->name);
 	printf(" ");
 	cell(row->clause);
-	printf(" %s%s%s%s | ", expected(row), row->via ? " (" : "",
+	printf(" %s%s%s%s |", expected(row), row->via ? " (" : "",
 	       row->via ? row->via : "", row->via ? ")" : "");
-	cell(result);
+	if (result) {
+		printf(" ");
+		cell(result);
+	}
 	printf("\n");
 	fflush(stdout);
 }
 
-static void matrix_head(void)
+static void matrix_head(const char *subject, bool result)
 {
-	printf("| manual page | case | it says | expected | result |\n"
-	       "| --- | --- | --- | --- | --- |\n");
+	printf("\n## %s\n\n| page | case | it says | expected |%s\n"
+	       "| --- | --- | --- | --- |%s\n", subject,
+	       result ? " result |" : "", result ? " --- |" : "");
 }
 
 static bool wanted(const struct cf_row *row)
@@ -258,15 +297,59 @@ static bool wanted(const struct cf_row *row)
 
 static int failed, ran;
 
-static void one(const struct cf_row *row, bool list)
+/* All identifiers in a text, one a line, with something in front */
+static void words(const char *text, const char *begin)
+{
+	static const char id[] = "abcdefghijklmnopqrstuvwxyz"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t n;
+
+	for (; *text; text += n ? n : 1) {
+		n = strspn(text, id);
+		if (n)
+			printf("%s%.*s\n", begin, (int)n, text);
+	}
+}
+
+/* Where a page's names have one beginning, its rows leave it out. */
+static const struct { const char *page, *begin; } shorts[] = {
+	{ "ibv_reg_mr", "IBV_ACCESS_" },
+	{ "ibv_rereg_mr", "IBV_REREG_MR_" },
+	{ "ibv_advise_mr", "IBV_ADVISE_MR_ADVICE_" },
+	{ "ibv_create_qp_ex", "IBV_QP_EX_WITH_" },
+	{ "ibv_get_async_event", "IBV_EVENT_" },
+};
+
+/* What a row is about, by its full names: for manual.py */
+static void names(const struct cf_row *row)
+{
+	size_t i;
+
+	words(row->page, "");
+	words(row->name, "");
+	words(row->clause, "");
+	for (i = 0; i < ARRAY_SIZE(shorts); i++)
+		if (!strcmp(row->page, shorts[i].page))
+			words(row->name, shorts[i].begin);
+	if (row->wc)
+		printf("IBV_WC_%s\n", statuses[row->wc - 1]);
+	if (row->recv)
+		printf("IBV_WC_%s\n", statuses[row->recv - 1]);
+	if (row->event)
+		printf("IBV_EVENT_%s\n", events[row->event - 1]);
+	if (row->cm)
+		printf("%s\n", rdma_event_str(row->cm - 1));
+	if (row->state)
+		printf("IBV_QPS_%s\n", states[row->state - 1]);
+	if (row->peer)
+		printf("IBV_QPS_%s\n", states[row->peer - 1]);
+}
+
+static void one(const struct cf_row *row)
 {
 	char text[600];
 	vt_why why;
 
-	if (list) {
-		matrix_line(row, "");
-		return;
-	}
 	if (!wanted(row) || (row->hostile && !vt_opts.hostile))
 		return;
 	why = run_row(row);
@@ -278,31 +361,66 @@ static void one(const struct cf_row *row, bool list)
 		return;
 	}
 	snprintf(text, sizeof(text), "no: %s", why);
-	matrix_line(row, why ? text : "yes");
+	matrix_row(row, why ? text : "yes");
 }
 
-static void all(bool list)
+static void all(void (*each)(const struct cf_row *row), bool head)
 {
 	size_t i, k;
 
-	for (i = 0; i < ARRAY_SIZE(tables); i++)
-		for (k = 0; k < tables[i]->num; k++)
-			one(&tables[i]->rows[k], list);
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		if (head)
+			matrix_head(tables[i].subject, each == one);
+		for (k = 0; k < tables[i].table->num; k++)
+			each(&tables[i].table->rows[k]);
+	}
+}
+
+static void listed(const struct cf_row *row)
+{
+	matrix_row(row, NULL);
+}
+
+/* How many rows there are of each subject, and how they are to end */
+static void summary(void)
+{
+	unsigned int all = 0;
+	size_t i, k;
+
+	printf("| subject | cases | work | refused as documented | "
+	       "not in the stock provider |\n"
+	       "| --- | ---: | ---: | ---: | ---: |\n");
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		unsigned int n[3] = {};
+
+		for (k = 0; k < tables[i].table->num; k++) {
+			const struct cf_row *row = &tables[i].table->rows[k];
+
+			n[row->via && row->err ? 2 : refused(row)]++;
+		}
+		all += k;
+		printf("| %s | %zu | %u | %u | %u |\n", tables[i].subject, k,
+		       n[0], n[1], n[2]);
+	}
+	printf("| all | %u | | | |\n", all);
 }
 
 int main(int argc, char **argv)
 {
-	bool list = argc == 2 && !strcmp(argv[1], "--list");
-
-	if (list) {
-		matrix_head();
-		all(true);
+	if (argc == 2 && !strcmp(argv[1], "--list")) {
+		all(listed, true);
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "--names")) {
+		all(names, false);
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "--summary")) {
+		summary();
 		return 0;
 	}
 	vt_start(argc, argv);
-	if (vt_opts.matrix)
-		matrix_head();
-	all(false);
+	all(one, vt_opts.matrix);
 	if (vt_opts.matrix)
 		return failed || !ran;
 	return vt_finish();

@@ -35,6 +35,7 @@ struct cf_row {
 	enum cf_stage stage;
 	enum ibv_qp_type type;	/* RC unless said */
 	void (*prep)(struct vt_conf *c);
+	long arg2, more;
 	bool hostile;		/* not for rdma_rxe, which may die of it */
 
 	/* expected */
@@ -43,6 +44,7 @@ struct cf_row {
 	int recv;		/* CF_IS(status) of the peer's receive */
 	int event;		/* CF_IS(type) */
 	bool event_at_peer;
+	int cm;			/* CF_IS(type) of rdma_cm's event */
 	int state, peer;	/* CF_IS(state) of the QPs in the end */
 	vt_why (*after)(struct cf *t);
 	const char *via;	/* who says no, if not the device */
@@ -54,6 +56,7 @@ struct cf {
 	struct vt_pair *p;	/* NULL for CF_DEVICE */
 	struct vt_dev *dev;	/* A's */
 	int err;
+	int cm;			/* event of rdma_cm */
 	struct ibv_sge sge[64];
 	struct ibv_wc wc, rwc;
 	uint32_t key;
@@ -78,9 +81,11 @@ struct cf_table {
 
 #define CF_LACKING	"not in the stock provider"
 
-extern const struct cf_table cf_post, cf_flags, cf_poll, cf_qp, cf_steps, cf_values, cf_create,
+extern const struct cf_table cf_post, cf_flags, cf_poll, cf_qp, cf_steps,
+	cf_values, cf_create,
 	cf_mr, cf_cq, cf_srq, cf_mw, cf_mcast, cf_ah, cf_event, cf_query,
-	cf_wrapi, cf_lacking;
+	cf_wrapi, cf_lacking, cf_dev, cf_cma, cf_cmev,
+	cf_ep;
 
 vt_why cf_got(struct cf *t, const void *object);
 struct ibv_send_wr cf_wr(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len);

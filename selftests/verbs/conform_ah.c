@@ -219,8 +219,10 @@ static const struct cf_row rows[] = {
 	BAD("sgid_index out of the table", sgid_far, ENODATA),
 	BAD("sgid_index of an empty entry", sgid_empty, ENODATA),
 	{ "ibv_dealloc_pd", "may fail if another resource is associated with it",
-	  "PD of an AH", pd_of_ah, .stage = CF_DEVICE, .err = EBUSY },
-	{ "ibv_create_ah_from_wc", "an AH of the sender", "answer a message",
+	  "PD of an AH; ibv_destroy_ah frees it", pd_of_ah,
+	  .stage = CF_DEVICE, .err = EBUSY },
+	{ "ibv_create_ah_from_wc", "an AH of the sender",
+	  "answer a message: ibv_init_ah_from_wc, ibv_create_ah_from_wc",
 	  from_wc, .type = IBV_QPT_UD, .wc = CF_IS(IBV_WC_SUCCESS) },
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The calls of rdma_cm(7) that find, bind and connect. What each of them has
- * to lead to is the event in its row.
+ * to lead to is the event in its row. Without a device some of them end the
+ * program, inside of the library; so that isn't here.
  */
 
 #define _GNU_SOURCE
@@ -272,12 +273,6 @@ static vt_why resolve_route(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why route_first(struct cf *t, struct cm *c)
-{
-	TRY(cm_make(c, &c->a, &c->a.id));
-	return cm_ret(t, rdma_resolve_route(c->a.id, 1000));
-}
-
 /* Queue pairs of an identifier */
 
 static vt_why create_qp(struct cf *t, struct cm *c)
@@ -318,14 +313,6 @@ static vt_why create_own(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why create_unbound(struct cf *t, struct cm *c)
-{
-	struct ibv_qp_init_attr init = cm_qp_attr(c);
-
-	TRY(cm_make(c, &c->a, &c->a.id));
-	return cm_ret(t, rdma_create_qp(c->a.id, NULL, &init));
-}
-
 static vt_why create_second(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr init = cm_qp_attr(c);
@@ -348,10 +335,6 @@ static vt_why create_srq(struct cf *t, struct cm *c)
 {
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 8, .max_sge = 1 } };
 
-	if (t->row->err) {
-		TRY(cm_make(c, &c->a, &c->a.id));
-		return cm_ret(t, rdma_create_srq(c->a.id, NULL, &srq));
-	}
 	TRY(cm_resolve_addr(c));
 	TRY(cm_ret(t, rdma_create_srq(c->a.id, NULL, &srq)));
 	CHECK(!t->err, "%s", strerror(t->err));
@@ -364,13 +347,36 @@ static vt_why create_srq(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why second_srq(struct cf *t, struct cm *c)
+static vt_why srq_ex(struct cf *t, struct cm *c)
 {
-	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_srq_init_attr_ex srq = {
+		.attr = { .max_wr = 8, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE,
+		.srq_type = t->row->more,
+	};
 
 	TRY(cm_resolve_addr(c));
-	CHECK(!rdma_create_srq(c->a.id, NULL, &srq), "rdma_create_srq");
-	return cm_ret(t, rdma_create_srq(c->a.id, NULL, &srq));
+	errno = 0;
+	TRY(cm_ret(t, rdma_create_srq_ex(c->a.id, &srq)));
+	CHECK(t->err || c->a.id->srq, "no SRQ");
+	return NULL;
+}
+
+static vt_why qp_ex(struct cf *t, struct cm *c)
+{
+	struct ibv_qp_init_attr_ex ex = {
+		.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND |
+				  IBV_QP_EX_WITH_RDMA_WRITE,
+		.cap = { .max_send_wr = 8, .max_recv_wr = 8,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	TRY(cm_resolve_addr(c));
+	TRY(cm_ret(t, rdma_create_qp_ex(c->a.id, &ex)));
+	CHECK(t->err || ibv_qp_to_qp_ex(c->a.id->qp), "no extended QP");
+	return NULL;
 }
 
 /* Listening */
@@ -694,8 +700,6 @@ static const struct cf_row rows[] = {
 	     EINVAL),
 	GIVES("rdma_resolve_route", "after rdma_resolve_addr", "a neighbour",
 	      resolve_route, ROUTE_RESOLVED),
-	CALL("rdma_resolve_route", "rdma_resolve_addr comes first",
-	     "before rdma_resolve_addr", route_first, EINVAL),
 
 	CALL("rdma_create_qp", "CQs, channels and a default PD; INIT",
 	     "RC: rdma_create_qp, rdma_destroy_qp", create_qp, 0),
@@ -703,18 +707,21 @@ static const struct cf_row rows[] = {
 	    "UD: rdma_create_qp, rdma_destroy_qp", create_qp),
 	CALL("rdma_create_qp", "the PD that is given", "with a PD and a CQ",
 	     create_own, 0),
-	CALL("rdma_create_qp", "the identifier must be bound to a device",
-	     "not bound", create_unbound, EINVAL),
 	CALL("rdma_create_qp", "the QP of an identifier", "a second QP",
 	     create_second, EINVAL),
 	CALL("rdma_create_qp", "the type of the port space",
 	     "UD with RDMA_PS_TCP", create_odd_type, EINVAL),
 	CALL("rdma_create_srq", "the QPs of the identifier use it",
 	     "rdma_create_srq, rdma_destroy_srq", create_srq, 0),
-	CALL("rdma_create_srq", "the identifier must be bound to a device",
-	     "not bound", create_srq, EINVAL),
-	CALL("rdma_create_srq", "only a single SRQ", "a second SRQ",
-	     second_srq, EINVAL),
+
+	{ "rdma_create_srq", "a type of SRQ", "rdma_create_srq_ex: IBV_SRQT_BASIC",
+	  CM(srq_ex), CF_DEVICE, .more = IBV_SRQT_BASIC, .err = 0 },
+	{ "rdma_create_srq", "a type of SRQ", "rdma_create_srq_ex: IBV_SRQT_XRC",
+	  CM(srq_ex), CF_DEVICE, .more = IBV_SRQT_XRC, .err = EOPNOTSUPP,
+	  .via = CF_LACKING },
+	CALL("rdma_create_qp", "extended attributes",
+	     "rdma_create_qp_ex with IBV_QP_INIT_ATTR_SEND_OPS_FLAGS", qp_ex,
+	     0),
 
 	GIVES("rdma_listen", "restricted to that address and device",
 	      "bound to an address", listen_on, CONNECT_REQUEST),

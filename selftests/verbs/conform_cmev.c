@@ -152,15 +152,6 @@ static vt_why init_attr(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why init_attr_early(struct cf *t, struct cm *c)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
-	int mask = 0;
-
-	TRY(cm_resolve(c));
-	return cm_ret(t, rdma_init_qp_attr(c->a.id, &attr, &mask));
-}
-
 /* What A offers arrives at B, and what B chooses at A. */
 static vt_why ece(struct cf *t, struct cm *c)
 {
@@ -573,9 +564,9 @@ static vt_why own_device(struct cm *c, bool bond)
 		TRY(run("ip link add %s type bond mode active-backup "
 			"fail_over_mac active miimon 100", OWN, NULL));
 		TRY(run("ip link add %s0 type dummy && "
-			"ip link set %s0 master " OWN " up", OWN, OWN));
+			"ip link set %s0 master " OWN, OWN, OWN));
 		TRY(run("ip link add %s1 type dummy && "
-			"ip link set %s1 master " OWN " up", OWN, OWN));
+			"ip link set %s1 master " OWN, OWN, OWN));
 	} else {
 		TRY(run("ip link add %s type dummy", OWN, NULL));
 	}
@@ -679,8 +670,6 @@ static const struct cf_row rows[] = {
 	     notify_nothing, EINVAL),
 	CALL("rdma_init_qp_attr", "attributes and their mask", "IBV_QPS_INIT",
 	     init_attr, 0),
-	CALL("rdma_init_qp_attr", "-1 on error", "IBV_QPS_RTR, not connected",
-	     init_attr_early, EINVAL),
 	CALL("rdma_get_remote_ece", "as received from the peer",
 	     "rdma_set_local_ece, rdma_get_remote_ece", ece, 0),
 	GIVES("rdma_migrate_id", "moves pending events to the new channel",

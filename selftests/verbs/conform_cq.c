@@ -267,6 +267,16 @@ static vt_why ex_vector(struct cf *t)
 	return make_ex(t, &attr);
 }
 
+static vt_why ex_parent(struct cf *t)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 16, .wc_flags = WC_STD, .parent_domain = t->dev->pd,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+	};
+
+	return make_ex(t, &attr);
+}
+
 static vt_why ex_empty(struct cf *t)
 {
 	struct ibv_poll_cq_attr attr = {};
@@ -337,6 +347,8 @@ static vt_why ex_send(struct cf *t)
 	CHECK(ibv_wc_read_opcode(cq) == IBV_WC_SEND, "opcode %d",
 	      ibv_wc_read_opcode(cq));
 	CHECK(ibv_wc_read_qp_num(cq) == t->p->a.qp->qp_num, "qp_num");
+	CHECK(!ibv_wc_read_vendor_err(cq), "vendor_err %#x",
+	      ibv_wc_read_vendor_err(cq));
 	ibv_end_poll(cq);
 	TRY(cf_arrived(t));
 	return ex_end(t);
@@ -370,6 +382,44 @@ static vt_why ex_recv(struct cf *t)
 	      ibv_wc_read_wc_flags(cq));
 	CHECK(ntohl(ibv_wc_read_imm_data(cq)) == CF_IMM, "imm_data %#x",
 	      ntohl(ibv_wc_read_imm_data(cq)));
+	CHECK(ibv_wc_read_src_qp(cq) == t->p->b.qp->qp_num, "src_qp %#x",
+	      ibv_wc_read_src_qp(cq));
+	/* InfiniBand's own */
+	CHECK(!ibv_wc_read_slid(cq) && !ibv_wc_read_sl(cq) &&
+	      !ibv_wc_read_dlid_path_bits(cq), "slid, sl, dlid_path_bits");
+	ibv_end_poll(cq);
+	return ex_end(t);
+}
+
+/* B invalidates A's window; the one of A is bound with its own QP and CQ. */
+static vt_why ex_inv(struct cf *t)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 7, .opcode = IBV_WR_SEND_WITH_INV,
+		.send_flags = IBV_SEND_SIGNALED, .sg_list = t->sge,
+		.num_sge = 1,
+	};
+	struct ibv_cq *own = t->p->a.scq;
+	struct ibv_cq_ex *cq;
+	vt_why why;
+
+	TRY(ex_pair(t));
+	t->p->a.scq = t->cq;
+	why = cf_bind(t, &t->p->a, CF_LEN, IBV_ACCESS_REMOTE_WRITE);
+	t->p->a.scq = own;
+	if (why)
+		return why;
+	TRY(vt_post_recv_at(&t->p->a, CF_RECV, 0, CF_LEN));
+	t->sge[0] = vt_sge(&t->p->b.buf, 0, 500);
+	wr.invalidate_rkey = t->key;
+	TRY(vt_post_send(&t->p->b, &wr));
+	t->err = ex_wait(t);
+	CHECK(!t->err, "ibv_start_poll: %s", strerror(t->err));
+	cq = (struct ibv_cq_ex *)t->cq;
+	CHECK(ibv_wc_read_wc_flags(cq) & IBV_WC_WITH_INV, "wc_flags %#x",
+	      ibv_wc_read_wc_flags(cq));
+	CHECK(ibv_wc_read_invalidated_rkey(cq) == t->key,
+	      "invalidated_rkey %#x", ibv_wc_read_invalidated_rkey(cq));
 	ibv_end_poll(cq);
 	return ex_end(t);
 }
@@ -458,8 +508,13 @@ static const struct cf_row rows[] = {
 	  nonblocking, .err = EAGAIN },
 
 	{ "ibv_create_cq_ex", "the wc_flags that can be queried",
-	  "byte_len imm qp_num src_qp slid sl dlid_path_bits", ex, WC_STD,
-	  CF_DEVICE, .err = 0 },
+	  "IBV_WC_EX_WITH_BYTE_LEN, IBV_WC_EX_WITH_IMM, "
+	  "IBV_WC_EX_WITH_QP_NUM, IBV_WC_EX_WITH_SRC_QP, "
+	  "IBV_WC_EX_WITH_SLID, IBV_WC_EX_WITH_SL, "
+	  "IBV_WC_EX_WITH_DLID_PATH_BITS", ex, WC_STD, CF_DEVICE, .err = 0 },
+	{ "ibv_create_cq_ex", "a parent domain; librxe doesn't look at it",
+	  "IBV_CQ_INIT_ATTR_MASK_PD", ex_parent, .stage = CF_DEVICE,
+	  .err = 0 },
 	{ "ibv_create_cq_ex", "IBV_CQ_INIT_ATTR_MASK_FLAGS",
 	  "IBV_CREATE_CQ_ATTR_SINGLE_THREADED", ex_flags,
 	  IBV_CREATE_CQ_ATTR_SINGLE_THREADED, CF_DEVICE, .err = 0 },
@@ -469,22 +524,31 @@ static const struct cf_row rows[] = {
 	{ "ibv_create_cq_ex", "must be < num_comp_vectors",
 	  "comp_vector num_comp_vectors", ex_vector, .stage = CF_DEVICE,
 	  .err = EINVAL },
-#define LACKS(flag)							\
-	{ "ibv_create_cq_ex", "wc_flags", "IBV_WC_EX_WITH_" #flag, ex,	\
+#define LACKS(flag, reader)						\
+	{ "ibv_create_cq_ex", "so no " #reader, "IBV_WC_EX_WITH_" #flag, ex, \
 	  IBV_WC_EX_WITH_##flag, CF_DEVICE, .err = EOPNOTSUPP,		\
 	  .via = CF_LACKING }
-	LACKS(COMPLETION_TIMESTAMP), LACKS(CVLAN), LACKS(FLOW_TAG),
-	LACKS(COMPLETION_TIMESTAMP_WALLCLOCK), LACKS(TM_INFO),
+	LACKS(COMPLETION_TIMESTAMP, ibv_wc_read_completion_ts),
+	LACKS(CVLAN, ibv_wc_read_cvlan),
+	LACKS(FLOW_TAG, ibv_wc_read_flow_tag),
+	LACKS(COMPLETION_TIMESTAMP_WALLCLOCK,
+	      ibv_wc_read_completion_wallclock_ns),
+	LACKS(TM_INFO, ibv_wc_read_tm_info),
 	{ "ibv_create_cq_ex", "ENOENT if there are no completions",
 	  "ibv_start_poll of an empty CQ", ex_empty, .stage = CF_DEVICE,
 	  .err = ENOENT },
-	{ "ibv_create_cq_ex", "polling fields in the completion", "of a SEND",
-	  ex_send, .stage = CF_RESET, .err = 0 },
-	{ "ibv_create_cq_ex", "polling fields in the completion",
-	  "of a receive with immediate", ex_recv, .stage = CF_RESET,
+	{ "ibv_create_cq_ex", "ibv_wc_read_opcode, ibv_wc_read_qp_num, "
+	  "ibv_wc_read_vendor_err", "of a SEND", ex_send, .stage = CF_RESET,
 	  .err = 0 },
+	{ "ibv_create_cq_ex", "ibv_wc_read_byte_len, ibv_wc_read_imm_data, "
+	  "ibv_wc_read_src_qp, ibv_wc_read_slid, ibv_wc_read_sl, "
+	  "ibv_wc_read_dlid_path_bits", "of a receive with immediate", ex_recv,
+	  .stage = CF_RESET, .err = 0 },
+	{ "ibv_create_cq_ex", "ibv_wc_read_wc_flags, "
+	  "ibv_wc_read_invalidated_rkey", "of a receive that invalidates",
+	  ex_inv, .stage = CF_RESET, .prep = cf_bindable, .err = 0 },
 	{ "ibv_create_cq_ex", "ibv_next_poll: the next work completion",
-	  "two in a batch", ex_next, 0, CF_RESET, .err = 0 },
+	  "two in a batch; ibv_end_poll", ex_next, 0, CF_RESET, .err = 0 },
 	{ "ibv_create_cq_ex", "ENOENT if there are no completions",
 	  "ibv_next_poll after the last", ex_next, 1, CF_RESET,
 	  .err = ENOENT },

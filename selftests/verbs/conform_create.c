@@ -227,7 +227,9 @@ static const struct cf_row rows[] = {
 	  "but IBTA 10.2.9 has no such bound", "UC with an SRQ", with_srq,
 	  IBV_QPT_UC, CF_DEVICE, .err = 0 },
 
-	WITH("RC: all operations of RC", OPS(RC, EX(RDMA_WRITE) |
+	WITH("RC: RDMA_WRITE, RDMA_WRITE_WITH_IMM, SEND, SEND_WITH_IMM, "
+	     "RDMA_READ, ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD, LOCAL_INV, "
+	     "BIND_MW, SEND_WITH_INV; ibv_qp_to_qp_ex", OPS(RC, EX(RDMA_WRITE) |
 	     EX(RDMA_WRITE_WITH_IMM) | EX(SEND) | EX(SEND_WITH_IMM) |
 	     EX(RDMA_READ) | EX(ATOMIC_CMP_AND_SWP) |
 	     EX(ATOMIC_FETCH_AND_ADD) | EX(LOCAL_INV) | EX(BIND_MW) |
@@ -253,7 +255,7 @@ static const struct cf_row rows[] = {
 	{ "ibv_create_qp_ex", "IBV_QP_INIT_ATTR_SEND_OPS_FLAGS",
 	  "UC: LOCAL_INV", ops, OPS(UC, EX(LOCAL_INV)), CF_DEVICE,
 	  .err = EOPNOTSUPP, .via = CF_LACKING },
-	{ "ibv_create_qp_ex", "IBV_QP_INIT_ATTR_SEND_OPS_FLAGS", "UD: TSO",
+	{ "ibv_create_qp_ex", "ibv_wr_send_tso isn't to be had", "UD: TSO",
 	  ops, OPS(UD, EX(TSO)), CF_DEVICE, .err = EOPNOTSUPP,
 	  .via = CF_LACKING },
 	FLAG(IBV_QP_CREATE_BLOCK_SELF_MCAST_LB),
@@ -269,7 +271,8 @@ static const struct cf_row rows[] = {
 	{ "ibv_create_qp_ex", "rx_hash_conf", "IBV_QP_INIT_ATTR_RX_HASH",
 	  mask, IBV_QP_INIT_ATTR_RX_HASH, CF_DEVICE, .err = EOPNOTSUPP,
 	  .via = CF_LACKING },
-	{ "ibv_create_qp_ex", "xrcd", "IBV_QP_INIT_ATTR_XRCD", mask,
+	{ "ibv_create_qp_ex", "xrcd, for ibv_wr_set_xrc_srqn",
+	  "IBV_QP_INIT_ATTR_XRCD", mask,
 	  IBV_QP_INIT_ATTR_XRCD, CF_DEVICE, .err = EOPNOTSUPP,
 	  .via = CF_LACKING },
 

@@ -325,6 +325,36 @@ static vt_why no_apm(struct cf *t)
 	return NULL;
 }
 
+/* A receive that can't be used is an error of the QP that takes it. */
+static vt_why bad_recv(struct cf *t)
+{
+	struct ibv_recv_wr recv = { .wr_id = CF_RECV, .num_sge = 1,
+				    .sg_list = t->sge }, *bad;
+	struct ibv_send_wr wr;
+
+	CHECK(t->p->b.qp->srq, "no SRQ");
+	t->sge[0] = vt_sge(&t->p->b.buf, 0, CF_LEN);
+	t->sge[0].lkey ^= 0x55;
+	CHECK(!ibv_post_srq_recv(t->p->b.qp->srq, &recv, &bad),
+	      "ibv_post_srq_recv");
+	wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
+	return cf_post_send(t, &wr);
+}
+
+static vt_why srq_is_well(struct cf *t)
+{
+	struct ibv_async_event ev;
+	struct ibv_srq_attr attr;
+
+	vt_sleep_ms(200);
+	while (!ibv_get_async_event(t->p->b.dev->ctx, &ev)) {
+		ibv_ack_async_event(&ev);
+		CHECK(ev.event_type != IBV_EVENT_SRQ_ERR, "IBV_EVENT_SRQ_ERR");
+	}
+	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
+	return NULL;
+}
+
 static vt_why no_wqs(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
@@ -365,6 +395,10 @@ static const struct cf_row rows[] = {
 	  .peer = CF_IS(IBV_QPS_RTS) },
 	{ PAGE, "-1 on error", "non-blocking, no event", none,
 	  .stage = CF_DEVICE, .err = EAGAIN },
+	{ PAGE, "error occurred on an SRQ; a QP's error isn't", "no SRQ_ERR",
+	  bad_recv, .prep = cf_with_srq, .wc = CF_IS(IBV_WC_REM_OP_ERR),
+	  .recv = CF_IS(IBV_WC_LOC_PROT_ERR), .peer = CF_IS(IBV_QPS_ERR),
+	  .after = srq_is_well },
 	NEVER(PATH_MIG, "a migrated path; APM is not claimed", no_apm),
 	NEVER(PATH_MIG_ERR, "a path not migrated; APM is not claimed", no_apm),
 	NEVER(LID_CHANGE, "LID was changed; Ethernet has none", no_lids),

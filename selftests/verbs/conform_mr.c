@@ -192,6 +192,16 @@ static vt_why iova_odd(struct cf *t)
 	return at_iova(t, at, 0, at);
 }
 
+static vt_why optional(struct cf *t)
+{
+	static char mem[4096] __attribute__((aligned(4096)));
+
+	t->mr = ibv_reg_mr_iova2(t->dev->pd, mem, sizeof(mem), FAR,
+				 IBV_ACCESS_LOCAL_WRITE |
+				 IBV_ACCESS_OPTIONAL_FIRST);
+	return cf_got(t, t->mr);
+}
+
 /* The buffer of 8192 bytes begins with a page. */
 static vt_why iova_zero(struct cf *t)
 {
@@ -446,6 +456,9 @@ static const struct cf_row rows[] = {
 	  .after = cf_arrived },
 	{ "ibv_reg_mr_iova", "addr and hca_va have one page offset",
 	  "base with another page offset", iova_odd, .err = EINVAL },
+	{ "ibv_reg_mr_iova", "optional access flags are left out if need be",
+	  "ibv_reg_mr_iova2 with IBV_ACCESS_OPTIONAL_FIRST", optional,
+	  .stage = CF_DEVICE, .err = 0 },
 	{ "ibv_reg_dmabuf_mr", "registers a dma-buf", "a dma-buf", dmabuf,
 	  .stage = CF_DEVICE, .err = EOPNOTSUPP, .via = CF_LACKING },
 
@@ -464,6 +477,12 @@ static const struct cf_row rows[] = {
 	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_CMD", "CHANGE_ACCESS", rereg,
 	  IBV_REREG_MR_CHANGE_ACCESS | LW << 8, CF_DEVICE,
 	  .err = EOPNOTSUPP, .via = CF_LACKING },
+	{ "ibv_rereg_mr", "those that need ibv_fork_init(3) are not seen: "
+	  "IBV_REREG_MR_ERR_DONT_FORK_NEW, IBV_REREG_MR_ERR_DO_FORK_OLD, "
+	  "IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW", "all flags at once", rereg,
+	  IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD |
+	  IBV_REREG_MR_CHANGE_TRANSLATION | LW << 8, CF_DEVICE,
+	  .err = EOPNOTSUPP, .via = CF_LACKING },
 	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_INPUT", "a bit that is no flag",
 	  rereg, 64, CF_DEVICE, .err = EINVAL },
 	{ "ibv_rereg_mr", "IBV_REREG_MR_ERR_INPUT",
@@ -473,7 +492,8 @@ static const struct cf_row rows[] = {
 	  "CHANGE_TRANSLATION to nowhere", rereg_nowhere, .stage = CF_DEVICE,
 	  .err = EINVAL },
 
-	{ "ibv_advise_mr", "EOPNOTSUPP if it isn't supported", "PREFETCH",
+	{ "ibv_advise_mr", "EOPNOTSUPP if it isn't supported",
+	  "PREFETCH with IBV_ADVISE_MR_FLAG_FLUSH",
 	  advise, IBV_ADVISE_MR_ADVICE_PREFETCH, CF_DEVICE,
 	  .err = EOPNOTSUPP, .via = CF_LACKING },
 	{ "ibv_advise_mr", "EOPNOTSUPP if it isn't supported", "PREFETCH_WRITE",

@@ -225,6 +225,11 @@ static vt_why is_invalid(struct cf *t)
 	  .state = CF_IS(IBV_QPS_##end), .peer = CF_IS(IBV_QPS_RTS),	\
 	  .after = cf_sent }
 #define RECEIVED CF_IS(IBV_WC_SUCCESS)
+#define OPCODE(wc_, op_, fn, rcv, check)				\
+	{ "ibv_poll_cq", "the opcode of what has completed",		\
+	  "IBV_WC_" #wc_ " of IBV_WR_" #op_, fn, IBV_WR_##op_,		\
+	  .prep = cf_bindable, .wc = CF_IS(IBV_WC_SUCCESS), .recv = rcv, \
+	  .after = check }
 
 /* Errors found while posting */
 
@@ -577,8 +582,9 @@ static const struct cf_row rows[] = {
 	{ "ibv_post_send", OPCODES, "RC has no IBV_WR_TSO", op, IBV_WR_TSO,
 	  .hostile = true, .wc = CF_IS(IBV_WC_LOC_QP_OP_ERR),
 	  .state = CF_IS(IBV_QPS_ERR), .after = cf_sent },
-	{ "ibv_post_send", "a specific driver operation; there is none",
-	  "IBV_WR_DRIVER1", op, IBV_WR_DRIVER1, .hostile = true,
+	{ "ibv_post_send", "a driver's operation; there is none, and so no "
+	  "IBV_WC_DRIVER1, IBV_WC_DRIVER2, IBV_WC_DRIVER3", "IBV_WR_DRIVER1",
+	   op, IBV_WR_DRIVER1, .hostile = true,
 	  .wc = CF_IS(IBV_WC_LOC_QP_OP_ERR), .state = CF_IS(IBV_QPS_ERR),
 	  .after = cf_sent },
 	{ "ibv_post_send", "a value that is no opcode", "opcode 13", op, 13,
@@ -656,6 +662,28 @@ static const struct cf_row rows[] = {
 	{ "ibv_post_recv", "the GRH is in the first 40 bytes", "UD", op,
 	  IBV_WR_SEND, .type = IBV_QPT_UD, .wc = CF_IS(IBV_WC_SUCCESS),
 	  .recv = RECEIVED, .after = sent },
+
+	OPCODE(SEND, SEND, op, RECEIVED, sent),
+	OPCODE(RDMA_WRITE, RDMA_WRITE, op, 0, written),
+	OPCODE(RDMA_READ, RDMA_READ, op, 0, has_read),
+	OPCODE(COMP_SWAP, ATOMIC_CMP_AND_SWP, op, 0, has_fetched),
+	OPCODE(FETCH_ADD, ATOMIC_FETCH_AND_ADD, op, 0, has_fetched),
+	OPCODE(BIND_MW, BIND_MW, bind_op, 0, is_bound),
+	OPCODE(LOCAL_INV, LOCAL_INV, inv_op, 0, is_invalid),
+	{ "ibv_poll_cq", "IBV_WC_WITH_IMM: imm_data is valid",
+	  "IBV_WC_RECV of SEND_WITH_IMM", op, IBV_WR_SEND_WITH_IMM,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED, .after = sent },
+	{ "ibv_poll_cq", "IBV_WC_WITH_IMM: imm_data is valid",
+	  "IBV_WC_RECV_RDMA_WITH_IMM", op, IBV_WR_RDMA_WRITE_WITH_IMM,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED,
+	  .after = written_imm },
+	{ "ibv_poll_cq", "IBV_WC_WITH_INV: invalidated_rkey is valid",
+	  "IBV_WC_RECV of SEND_WITH_INV", inv_op, IBV_WR_SEND_WITH_INV,
+	  .prep = cf_bindable, .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED,
+	  .after = sent_inv },
+	{ "ibv_poll_cq", "IBV_WC_GRH: the GRH is present (UD)",
+	  "IBV_WC_RECV on UD", op, IBV_WR_SEND, .type = IBV_QPT_UD,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED, .after = sent },
 
 	{ "ibv_post_srq_recv", "posts to the SRQ", "RC", op, IBV_WR_SEND,
 	  .prep = cf_with_srq, .wc = CF_IS(IBV_WC_SUCCESS), .recv = RECEIVED,

@@ -473,7 +473,8 @@ static const struct cf_row values[] = {
 	{ "ibv_modify_qp", "none is modified, including the QP state",
 	  "a good retry_cnt with a bad timeout", half_bad, .stage = CF_RESET,
 	  .err = EINVAL, .state = CF_IS(IBV_QPS_RTR), .after = unchanged },
-	{ "ibv_modify_qp", "move the QP to this state", "no such state",
+	{ "ibv_modify_qp", "IBV_QP_STATE: move the QP to this state",
+	  "no such state",
 	  no_state, .err = EINVAL, .state = CF_IS(IBV_QPS_RTS) },
 
 	{ "ibv_modify_qp", "IBV_QP_CUR_STATE: assume this is the state",

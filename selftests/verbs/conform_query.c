@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * ibv_query_device(3), _device_ex, _port, _gid, _gid_ex, _gid_table, _pkey,
- * ibv_get_pkey_index(3); and the verbs that the stock provider doesn't have,
- * which libibverbs refuses by itself.
+ * ibv_get_pkey_index(3)
  */
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include "conform.h"
 
 static vt_why device(struct cf *t)
@@ -65,6 +63,16 @@ static vt_why device_ex(struct cf *t)
 	memset(&a, 0xee, sizeof(a));
 	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
 	CHECK(a.orig_attr.max_qp == t->dev->attr.max_qp, "orig_attr");
+	CHECK(!a.phys_port_cnt_ex || a.phys_port_cnt_ex == 1,
+	      "phys_port_cnt_ex %u", a.phys_port_cnt_ex);
+	return NULL;
+}
+
+static vt_why odp_caps(struct cf *t)
+{
+	struct ibv_device_attr_ex a;
+
+	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
 	CHECK(a.odp_caps.general_caps == (IBV_ODP_SUPPORT |
 					  IBV_ODP_SUPPORT_IMPLICIT),
 	      "odp_caps %#llx", (unsigned long long)a.odp_caps.general_caps);
@@ -75,15 +83,52 @@ static vt_why device_ex(struct cf *t)
 	      a.odp_caps.per_transport_caps.rc_odp_caps,
 	      a.odp_caps.per_transport_caps.uc_odp_caps,
 	      a.odp_caps.per_transport_caps.ud_odp_caps);
+	return NULL;
+}
+
+static vt_why clocks(struct cf *t)
+{
+	struct ibv_device_attr_ex a;
+
+	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
 	CHECK(!a.completion_timestamp_mask && !a.hca_core_clock,
 	      "a clock that no CQ has");
 	CHECK(!a.tso_caps.max_tso && !a.rss_caps.supported_qpts &&
-	      !a.max_wq_type_rq && !a.raw_packet_caps &&
-	      !a.packet_pacing_caps.supported_qpts && !a.tm_caps.max_num_tags &&
+	      !a.max_wq_type_rq && !a.packet_pacing_caps.supported_qpts &&
 	      !a.cq_mod_caps.max_cq_count && !a.max_dm_size,
 	      "a capability that no verb has");
-	CHECK(!a.phys_port_cnt_ex || a.phys_port_cnt_ex == 1,
-	      "phys_port_cnt_ex %u", a.phys_port_cnt_ex);
+	return NULL;
+}
+
+static vt_why raw_caps(struct cf *t)
+{
+	struct ibv_device_attr_ex a;
+
+	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
+	CHECK(!a.raw_packet_caps, "raw_packet_caps %#x", a.raw_packet_caps);
+	CHECK(!(a.device_cap_flags_ex & IBV_DEVICE_PCI_WRITE_END_PADDING),
+	      "IBV_DEVICE_PCI_WRITE_END_PADDING");
+	return NULL;
+}
+
+static vt_why tm_caps(struct cf *t)
+{
+	struct ibv_device_attr_ex a;
+
+	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
+	CHECK(!a.tm_caps.flags && !a.tm_caps.max_num_tags &&
+	      !a.tm_caps.max_ops, "tm_caps.flags %#x", a.tm_caps.flags);
+	return NULL;
+}
+
+/* What a device on PCI can do to the memory of others */
+static vt_why pci_caps(struct cf *t)
+{
+	struct ibv_device_attr_ex a;
+
+	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
+	CHECK(!a.pci_atomic_caps.fetch_add && !a.pci_atomic_caps.swap &&
+	      !a.pci_atomic_caps.compare_swap, "pci_atomic_caps");
 	return NULL;
 }
 
@@ -242,6 +287,10 @@ static vt_why wrong_port(struct cf *t)
 	return NULL;
 }
 
+#define EX(says, what, fn)						\
+	{ "ibv_query_device_ex", says, what, fn, .stage = CF_DEVICE,	\
+	  .err = 0 }
+
 static const struct cf_row rows[] = {
 	{ "ibv_query_device", "the attributes of the device", "limits and GUIDs",
 	  device, .stage = CF_DEVICE, .err = 0 },
@@ -249,13 +298,28 @@ static const struct cf_row rows[] = {
 	  "all that works is claimed, and nothing else", claims,
 	  .stage = CF_DEVICE, .err = 0 },
 	{ "ibv_query_device_ex", "the attributes of the device",
-	  "nothing is claimed that no verb has", device_ex,
+	  "those of ibv_query_device() among them", device_ex,
 	  .stage = CF_DEVICE, .err = 0 },
+	EX("odp_caps, for RC, UC and UD",
+	   "IBV_ODP_SUPPORT, IBV_ODP_SUPPORT_IMPLICIT; IBV_ODP_SUPPORT_SEND, "
+	   "IBV_ODP_SUPPORT_RECV, IBV_ODP_SUPPORT_WRITE, IBV_ODP_SUPPORT_READ, "
+	   "IBV_ODP_SUPPORT_ATOMIC, IBV_ODP_SUPPORT_SRQ_RECV", odp_caps),
+	EX("clocks, TSO, RSS, pacing, moderation, device memory",
+	   "nothing is claimed that no verb has", clocks),
+	EX("raw_packet_caps, device_cap_flags_ex",
+	   "no IBV_RAW_PACKET_CAP_CVLAN_STRIPPING, "
+	   "IBV_RAW_PACKET_CAP_SCATTER_FCS, IBV_RAW_PACKET_CAP_IP_CSUM, "
+	   "IBV_DEVICE_PCI_WRITE_END_PADDING", raw_caps),
+	EX("tm_caps", "no IBV_TM_CAP_RC", tm_caps),
+	EX("pci_atomic_caps", "no IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP, "
+	   "IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP, "
+	   "IBV_PCI_ATOMIC_OPERATION_16_BYTE_SIZE_SUP", pci_caps),
 	{ "ibv_query_device_ex", "input is for future extensions",
 	  "comp_mask of the input", device_ex_mask, .stage = CF_DEVICE,
 	  .err = EINVAL },
-	{ "ibv_query_port", "the attributes of port_num", "port 1", port, 1,
-	  CF_DEVICE, .err = 0 },
+	{ "ibv_query_port", "neither IBV_LINK_LAYER_INFINIBAND nor "
+	  "IBV_LINK_LAYER_UNSPECIFIED", "IBV_LINK_LAYER_ETHERNET, and the rest",
+	  port, 1, CF_DEVICE, .err = 0 },
 	{ "ibv_query_port", "the value of errno on failure", "port 0", port, 0,
 	  CF_DEVICE, .err = EINVAL },
 	{ "ibv_query_port", "the value of errno on failure", "port 2",
@@ -266,8 +330,9 @@ static const struct cf_row rows[] = {
 	  .stage = CF_DEVICE, .err = 0 },
 	{ "ibv_query_gid", "-1 on error", "behind the table", gid_far,
 	  .stage = CF_DEVICE, .err = 0 },
-	{ "ibv_query_gid_ex", "the GID entry at gid_index", "the GID in use",
-	  gid_ex_good, .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_gid_ex", "neither IBV_GID_TYPE_IB nor IBV_GID_TYPE_ROCE_V1",
+	  "the GID in use: IBV_GID_TYPE_ROCE_V2", gid_ex_good,
+	  .stage = CF_DEVICE, .err = 0 },
 	{ "ibv_query_gid_ex", "ENODATA: no data in this index",
 	  "an empty entry", gid_ex_empty, .stage = CF_DEVICE, .err = ENODATA },
 	{ "ibv_query_gid_ex", "errno value on error", "behind the table",
@@ -291,90 +356,3 @@ static const struct cf_row rows[] = {
 };
 
 CF_TABLE(cf_query, rows);
-
-/* What the stock provider lacks */
-
-#define NO_OBJECT(fn, call)						\
-	static vt_why fn(struct cf *t)					\
-	{								\
-		errno = 0;						\
-		return cf_got(t, call);					\
-	}
-#define NO_CALL(fn, call)						\
-	static vt_why fn(struct cf *t)					\
-	{								\
-		t->err = call;						\
-		return NULL;						\
-	}
-
-#define CTX	(t->dev->ctx)
-
-NO_OBJECT(xrcd, ibv_open_xrcd(CTX, &(struct ibv_xrcd_init_attr){
-	.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-	.fd = -1, .oflags = O_CREAT }))
-NO_OBJECT(open_qp, ibv_open_qp(CTX, &(struct ibv_qp_open_attr){
-	.comp_mask = IBV_QP_OPEN_ATTR_NUM, .qp_num = 17 }))
-NO_OBJECT(td, ibv_alloc_td(CTX, &(struct ibv_td_init_attr){}))
-NO_OBJECT(parent, ibv_alloc_parent_domain(CTX,
-	&(struct ibv_parent_domain_init_attr){ .pd = t->dev->pd }))
-NO_OBJECT(null_mr, ibv_alloc_null_mr(t->dev->pd))
-NO_OBJECT(dm, ibv_alloc_dm(CTX, &(struct ibv_alloc_dm_attr){ .length = 64 }))
-NO_OBJECT(counters, ibv_create_counters(CTX,
-	&(struct ibv_counters_init_attr){}))
-NO_OBJECT(action, ibv_create_flow_action_esp(CTX,
-	&(struct ibv_flow_action_esp_attr){}))
-NO_OBJECT(ind_table, ibv_create_rwq_ind_table(CTX,
-	&(struct ibv_rwq_ind_table_init_attr){}))
-NO_OBJECT(wq, ibv_create_wq(CTX, &(struct ibv_wq_init_attr){
-	.wq_type = IBV_WQT_RQ, .max_wr = 8, .max_sge = 1,
-	.pd = t->dev->pd }))
-NO_OBJECT(flow, ibv_create_flow(t->p->a.qp, &(struct ibv_flow_attr){
-	.size = sizeof(struct ibv_flow_attr), .port = 1 }))
-NO_CALL(cq_moderation, ibv_modify_cq(t->p->a.scq, &(struct ibv_modify_cq_attr){
-	.attr_mask = IBV_CQ_ATTR_MODERATE,
-	.moderate = { .cq_count = 4, .cq_period = 10 } }))
-NO_CALL(rate, ibv_modify_qp_rate_limit(t->p->a.qp,
-	&(struct ibv_qp_rate_limit_attr){ .rate_limit = 1000 }))
-NO_CALL(clock_, ibv_query_rt_values_ex(CTX, &(struct ibv_values_ex){
-	.comp_mask = IBV_VALUES_MASK_RAW_CLOCK }))
-NO_CALL(get_ece, ibv_query_ece(t->p->a.qp, &(struct ibv_ece){}))
-NO_CALL(put_ece, ibv_set_ece(t->p->a.qp, &(struct ibv_ece){ .vendor_id = 1 }))
-
-static vt_why srq_ops(struct cf *t)
-{
-	struct ibv_ops_wr op = { .opcode = IBV_WR_TAG_SYNC }, *bad = NULL;
-
-	CHECK(t->p->b.qp->srq, "no SRQ");
-	t->err = ibv_post_srq_ops(t->p->b.qp->srq, &op, &bad);
-	return NULL;
-}
-
-static vt_why usable(struct cf *t)
-{
-	return vt_ping(t->p);
-}
-
-#define LACKS(page_, fn)						\
-	{ #page_, "the call", "any use", fn, .stage = CF_DEVICE,	\
-	  .err = EOPNOTSUPP, .via = CF_LACKING }
-#define LACKS_QP(page_, fn)						\
-	{ #page_, "the call", "any use", fn, .err = EOPNOTSUPP,		\
-	  .via = CF_LACKING, .after = usable }
-
-static const struct cf_row lacking[] = {
-	LACKS(ibv_open_xrcd, xrcd), LACKS(ibv_open_qp, open_qp),
-	LACKS(ibv_alloc_td, td), LACKS(ibv_alloc_parent_domain, parent),
-	LACKS(ibv_alloc_null_mr, null_mr), LACKS(ibv_alloc_dm, dm),
-	LACKS(ibv_create_counters, counters),
-	LACKS(ibv_create_flow_action_esp, action),
-	LACKS(ibv_create_rwq_ind_table, ind_table), LACKS(ibv_create_wq, wq),
-	LACKS(ibv_query_rt_values_ex, clock_),
-	LACKS_QP(ibv_create_flow, flow),
-	LACKS_QP(ibv_modify_cq, cq_moderation),
-	LACKS_QP(ibv_modify_qp_rate_limit, rate),
-	LACKS_QP(ibv_query_ece, get_ece), LACKS_QP(ibv_set_ece, put_ece),
-	{ "ibv_post_srq_ops", "the call", "any use", srq_ops,
-	  .prep = cf_with_srq, .err = EOPNOTSUPP, .via = CF_LACKING },
-};
-
-CF_TABLE(cf_lacking, lacking);

@@ -252,7 +252,7 @@ static const struct cf_row rows[] = {
 	{ "ibv_dealloc_pd", "may fail if another resource is associated with it",
 	  "PD of an SRQ", pd_of_srq, .stage = CF_DEVICE, .err = EBUSY },
 
-	{ "ibv_modify_srq", "IBV_SRQ_MAX_WR: resize the SRQ",
+	{ "ibv_modify_srq", "IBV_SRQ_MAX_WR, as IBV_DEVICE_SRQ_RESIZE claims",
 	  "larger, 20 posted", resize, 500, .prep = cf_with_srq,
 	  .after = resized },
 	{ "ibv_modify_srq", "IBV_SRQ_MAX_WR: resize the SRQ",

@@ -403,8 +403,9 @@ static vt_why fence_held(struct cf *t)
 #define OK	.stage = CF_RESET, .wc = CF_IS(IBV_WC_SUCCESS)
 #define GOT	.recv = CF_IS(IBV_WC_SUCCESS)
 #define ONE(t, fn, op, rcv, check)					\
-	{ "ibv_wr_post", "the table of work requests", #t ": " #fn "()", \
-	  one, IBV_WR_##op, .type = IBV_QPT_##t, OK, .recv = rcv,	\
+	{ "ibv_wr_post", "ibv_wr_start(), this, ibv_wr_set_sge(); on UD "	\
+	  "ibv_wr_set_ud_addr()", #t ": " #fn "()", one,			\
+	  IBV_WR_##op, .type = IBV_QPT_##t, OK, .recv = rcv,	\
 	  .after = check }
 #define R	CF_IS(IBV_WC_SUCCESS)
 
