@@ -30,7 +30,8 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module vm-module setup demo check fuzz sim coverage bench-quick shell
+.PHONY: all module vm-module setup demo check fuzz sim coverage shell
+.PHONY: bench bench-quick bench-readme
 .PHONY: netem interop check-userland
 .PHONY: lint clean install help
 
@@ -77,9 +78,18 @@ fuzz:
 sim:
 	@$(MAKE) --no-print-directory -s -C selftests/sim run
 
-## bench-quick: sroce, rdma_rxe and TCP side by side in one VM, some minutes
+## bench: sroce, rdma_rxe and TCP; tables and plots in .build/bench, 50 minutes (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
+bench: vm-module
+	@$(MAKE) -s -C selftests/verbs
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/bench-run.sh $(BENCH_PARTS)
+
+## bench-quick: the same on one veth pair, some minutes; counted figures have limits
 bench-quick: vm-module
-	@$(VM) --timeout 420 $(VMENV) -- tools/bench-quick.sh
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/bench-run.sh quick
+
+## bench-readme: README's figures from the last run, or from RUN=directory
+bench-readme:
+	@tools/bench-run.sh readme $(RUN)
 
 ## netem: all faults on RC, and goodput beside rdma_rxe and TCP, some minutes
 netem: vm-module

@@ -33,17 +33,15 @@ all_cells()
 # One operation: MB/s (k/s for atomics), or - if it did not get through.
 one()	# op size
 {
-	local col=MB
-	[ "$1" != fadd ] || col=/s
+	local mb
 	faults "$CELL"
-	# a peer that died says nothing, and a request may be stuck for ever
-	PEERS_LIMIT=14 peers --timeout 14 --limit 5 --depth 8 \
-		"$1:$2:99999:out:$MS" || { echo -; return; }
-	case $col in
-	MB)	goodput "$1" ;;
-	*)	sed -n 's|.*MB/s, \([0-9]*\) /s.*|\1|p' $PEERS_OUT |
-			awk '{ printf "%.2f\n", $1 / 1000 }' ;;
-	esac
+	mb=$(verbs_goodput "$1" "$2" "$MS")
+	if [ "$1" != fadd ] || [ "$mb" = - ]; then
+		echo "$mb"
+		return
+	fi
+	sed -n 's|.*MB/s, \([0-9]*\) /s.*|\1|p' $PEERS_OUT |
+		awk '{ printf "%.2f\n", $1 / 1000 }'
 }
 
 verbs_row()
@@ -56,9 +54,8 @@ tcp_row()
 {
 	local mb
 	faults "$CELL"
-	mb=$(timeout 12 bash -c "$(declare -f tcp_bw wait_until listens_here)
-		B_PORT=$((B_PORT + RANDOM % 1000)) B_IP0=$B_IP0 B_IP1=$B_IP1
-		tcp_bw 1" 2>/dev/null)
+	B_PORT=$((B_PORT + RANDOM % 1000))	# this is a subshell
+	mb=$(tcp_bw 1 2>/dev/null)
 	echo "${mb:--}"
 }
 
@@ -70,7 +67,6 @@ measure_all()	# contender
 		# both ends are in one namespace, and the wire is to be used
 		[ ! -e "$dev/local" ] || echo 0 >"$dev/local"
 	done
-	DEV_A=${1}0 DEV_B=${1}1
 	for CELL in ${NETEM_CELLS:-$(all_cells)}; do
 		case $1 in
 		tcp)	echo "$1 $CELL $(tcp_row)" ;;

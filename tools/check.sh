@@ -86,6 +86,8 @@ main()
 			tap "goodput" make -s -C selftests/sim goodput-check
 			tap "planted bugs" make -s -C selftests/sim planted
 		}
+		tap "the benchmark's report" selftests/bench/report.py
+		tap "the benchmark's reading" selftests/bench/says.sh
 		# with machines that have to fail, if asked for by name
 		tap "the harness" selftests/harness/run.sh $thorough
 		[ $# -gt 0 ] && [ ${#tests[@]} -eq 0 ] ||

@@ -24,7 +24,7 @@ PACKAGES=(
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
 	iproute2 iputils-ping ethtool tcpdump tshark python3 python3-scapy
 	python3-pyverbs
-	iperf3 sockperf linux-perf
+	iperf3 sockperf linux-perf gnuplot-nox
 )
 BACKPORTS=(qemu-system-x86)
 BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources

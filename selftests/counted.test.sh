@@ -1,0 +1,40 @@
+#!/bin/bash
+# What transfers cost, counted, against tools/bench-limits: trips through the
+# IP stack, skbs, allocations, bytes copied and bytes CRC'd.
+set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=selftests/lib.sh
+. "$DIR/lib.sh"
+# shellcheck source=tools/bench-lib.sh
+. "$DIR/../tools/bench-lib.sh"
+# shellcheck source=tools/bench-count.sh
+. "$DIR/../tools/bench-count.sh"
+
+PLACE=veth MTU=1500 REP=0 B_RAW=/tmp/counted.csv
+
+[ "$LINK_TYPE" = sroce ] ||
+	{ skip counted "limits are sroce's"; done_testing; exit; }
+
+within_limits()
+{
+	"$DIR/../tools/bench-report" --limits "$DIR/../tools/bench-limits" \
+		$B_RAW
+}
+
+# Had the short cut been taken, there would be nothing to count.
+wire_is_used() { [ "$(counter sroce0 local_pkts)" -eq 0 ]; }
+
+bench_topology $MTU
+if contender sroce; then
+	ok "a link at each end of a veth pair"
+else
+	not_ok "a link at each end of a veth pair"
+fi
+raw_begin
+counted
+check "packets cross the veth" wire_is_used
+check "all is counted, and within its limit" within_limits
+sed 's/^/# /' $B_RAW
+contender none
+bench_topology_down
+done_testing

@@ -1,0 +1,94 @@
+#!/bin/bash
+# make bench: all parts of tools/bench.sh, each in its VM, and their report in
+# .build/bench/DATE-KERNEL/ (raw.csv, table.txt, table.csv, *.svg).
+#
+# usage: tools/bench-run.sh [part...]	full two icount, all of them by default;
+#					quick leaves its report there, too
+#
+#        tools/bench-run.sh readme [DIR]	README's table from that run, or the last
+#
+# KERNEL=6.1, BENCH_* (see tools/bench.sh) and VMFLAGS are passed on.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+KERNEL=${KERNEL:-6.1}
+# README's figures are not typed.
+readme()	# directory
+{
+	exec tools/bench-report --title "$(cat "$1/title")" --readme README.md \
+		"$1/raw.csv" >/dev/null
+}
+
+if [ "${1:-}" = readme ]; then
+	# shellcheck disable=SC2012 # names are dates
+	readme "${2:-$(ls -d .build/bench/*/ | tail -n 1)}"
+fi
+
+DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}
+PARTS=("$@")
+[ $# -gt 0 ] || PARTS=(full two icount)
+
+# Seconds that a part may take; bench.sh begins nothing late (BENCH_LIMIT)
+limit_of()	# part
+{
+	case $1 in
+	full)	echo 2300 ;;
+	two)	echo 700 ;;
+	icount)	echo 420 ;;
+	quick)	echo 420 ;;
+	esac
+}
+
+flags_of()	# part
+{
+	case $1 in
+	two)	echo --two ;;
+	icount)	echo --icount ;;
+	esac
+}
+
+part()	# part
+{
+	local v env=()
+	for v in "${!BENCH_@}"; do env+=(--env "$v=${!v}"); done
+	# shellcheck disable=SC2046,SC2086 # lists of flags
+	tools/vm.sh --kernel "$KERNEL" --timeout "$(limit_of "$1")" \
+		--keep "$DIR/$1" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+		${env[@]+"${env[@]}"} $(flags_of "$1") ${VMFLAGS:-} -- \
+		tools/bench.sh "$1"
+}
+
+title()
+{
+	local v with="KERNEL=$KERNEL"
+	for v in "${!BENCH_@}"; do with+=" $v=${!v}"; done
+	echo "make bench $with: $(date -u +%F), $(git describe --always --dirty \
+		2>/dev/null), $(nproc) CPUs"
+}
+
+# What all parts have left, those that were cut short, too
+report()
+{
+	local raw=("$DIR"/*/shared/bench-*.csv) limits=()
+	[ -e "${raw[0]}" ] || { echo "no results" >&2; return 1; }
+	cat "${raw[@]}" >"$DIR/raw.csv"
+	! grep -q ',counted,' "$DIR/raw.csv" || [ -n "${BENCH_ONLY:-}" ] ||
+		limits=(--limits tools/bench-limits)
+	title >"$DIR/title"
+	tools/bench-report --title "$(cat "$DIR/title")" --out "$DIR" \
+		--bars tools/bench-bars ${limits[@]+"${limits[@]}"} \
+		"$DIR/raw.csv" >"$DIR/report.txt"
+	local rc=$?
+	# quick has printed it
+	[ "${PARTS[*]}" = quick ] || cat "$DIR/report.txt"
+	return $rc
+}
+
+RC=0
+mkdir -p "$DIR"
+for p in "${PARTS[@]}"; do
+	part "$p" || { RC=$?; echo "bench: $p ended with status $RC" >&2; }
+done
+report || RC=1
+echo "bench: raw.csv, tables and plots are in $DIR"
+exit $RC
