@@ -304,8 +304,10 @@ main()
 	make_vmlinux "$KDIR" "$RELEASE"
 	make_initramfs "$KDIR" "$RELEASE"
 	if [ -n "$ICOUNT" ]; then
+		# sleep=on: an idle CPU's clock is the host's, or it would run
+		# ahead while a file is read
 		ACCEL=(-accel tcg,thread=single -cpu max
-			-icount shift=0,sleep=off)
+			-icount shift=0,sleep=on)
 	elif kvm_works; then
 		ACCEL=(-accel kvm -cpu host)
 	else
