@@ -10,7 +10,7 @@ B_IP0=10.0.0.1 B_IP1=10.0.0.2
 B_V0=bv0 B_V1=bv1
 B_PORT=18600
 B_TWO=			# set: the server's end is the other machine
-B_LIMIT=20		# seconds that a run may take
+B_LIMIT=${BENCH_RUN_LIMIT:-20}	# seconds that a run may take
 B_CLIENT=/tmp/bench.client B_SERVER=/tmp/bench.server
 
 # ---- places ---------------------------------------------------------------

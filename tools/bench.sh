@@ -16,6 +16,7 @@
 #			veth/1500/sroce/write_bw/RC/65536/1/poll
 #   BENCH_SECONDS=0.5	how long a run should measure
 #   BENCH_MTU=1500	the netdevs' MTU in quick
+#   BENCH_RUN_LIMIT=20	seconds that a run may take, of a machine that is busy
 #   BENCH_LIMIT=	seconds after which no run begins any more: of a machine
 #			that is too slow, the last repetitions are missing
 set -uo pipefail
