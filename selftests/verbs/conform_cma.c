@@ -714,9 +714,11 @@ static const struct cf_row rows[] = {
 	CALL("rdma_create_srq", "the QPs of the identifier use it",
 	     "rdma_create_srq, rdma_destroy_srq", create_srq, 0),
 
-	{ "rdma_create_srq", "a type of SRQ", "rdma_create_srq_ex: IBV_SRQT_BASIC",
+	{ "rdma_create_srq", "a type of SRQ",
+	  "rdma_create_srq_ex: IBV_SRQT_BASIC",
 	  CM(srq_ex), CF_DEVICE, .more = IBV_SRQT_BASIC, .err = 0 },
-	{ "rdma_create_srq", "a type of SRQ", "rdma_create_srq_ex: IBV_SRQT_XRC",
+	{ "rdma_create_srq", "a type of SRQ",
+	  "rdma_create_srq_ex: IBV_SRQT_XRC",
 	  CM(srq_ex), CF_DEVICE, .more = IBV_SRQT_XRC, .err = EOPNOTSUPP,
 	  .via = CF_LACKING },
 	CALL("rdma_create_qp", "extended attributes",

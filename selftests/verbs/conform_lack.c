@@ -145,7 +145,8 @@ static vt_why usable(struct cf *t)
 #define HASH(x)		WITH(ibv_create_qp_ex, #x, rx_hash, x)
 #define OPS(x)								\
 	{ "ibv_post_srq_ops", "no IBV_WC_TM_ERR, IBV_WC_TM_SYNC_REQ then", \
-	  #x " with IBV_OPS_SIGNALED, IBV_OPS_TM_SYNC", srq_ops, x, .more = IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC,	\
+	  #x " with IBV_OPS_SIGNALED, IBV_OPS_TM_SYNC", srq_ops, x,	\
+	  .more = IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC,			\
 	  .prep = cf_with_srq, .err = EOPNOTSUPP, .via = CF_LACKING }
 
 static const struct cf_row rows[] = {
