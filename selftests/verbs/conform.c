@@ -98,6 +98,8 @@ static const char *expected(const struct cf_row *row)
 	text[0] = 0;
 	if (row->err)
 		put(text, sizeof(text), "%s", errno_name(row->err));
+	else if (row->or_err)
+		put(text, sizeof(text), "%s", "works");
 	if (row->or_err)
 		put(text, sizeof(text), "or %s", errno_name(row->or_err));
 	if (row->wc)
