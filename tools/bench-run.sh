@@ -28,14 +28,14 @@ DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}
 PARTS=("$@")
 [ $# -gt 0 ] || PARTS=(full two icount)
 
-# Seconds that a part may take; bench.sh begins nothing late (BENCH_LIMIT)
+# Seconds that a part may take; bench.sh begins nothing in the last third
 limit_of()	# part
 {
 	case $1 in
 	full)	echo 2300 ;;
 	two)	echo 700 ;;
 	icount)	echo 420 ;;
-	quick)	echo 420 ;;
+	quick)	echo 280 ;;
 	esac
 }
 
@@ -47,15 +47,34 @@ flags_of()	# part
 	esac
 }
 
-part()	# part
+in_vm()	# part directory seconds
 {
 	local v env=()
 	for v in "${!BENCH_@}"; do env+=(--env "$v=${!v}"); done
 	# shellcheck disable=SC2046,SC2086 # lists of flags
-	tools/vm.sh --kernel "$KERNEL" --timeout "$(limit_of "$1")" \
-		--keep "$DIR/$1" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+	tools/vm.sh --kernel "$KERNEL" --timeout "$3" \
+		--keep "$2" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
 		${env[@]+"${env[@]}"} $(flags_of "$1") ${VMFLAGS:-} -- \
 		tools/bench.sh "$1"
+}
+
+# A machine that a case has killed (rdma_rxe can) has not measured the rest:
+# another goes on without that case, while there is time.
+part()	# part
+{
+	local try rc left end=$((SECONDS + $(limit_of "$1"))) at
+	for try in 1 2 3; do
+		left=$((end - SECONDS))
+		[ $try -eq 1 ] || [ $left -ge 100 ] || break
+		rc=0
+		in_vm "$1" "$DIR/$1.$try" $left || rc=$?
+		[ $rc -ne 130 ] || exit 130
+		at=$(cat "$DIR/$1.$try/shared/under-way" 2>/dev/null)
+		[ -n "$at" ] || break
+		echo "bench: the machine did not get over $at" >&2
+		export BENCH_SKIP="${BENCH_SKIP:-} $at"
+	done
+	return $rc
 }
 
 title()

@@ -14,6 +14,7 @@
 #   BENCH_ONLY=		a regular expression of cases, each of which is
 #			PLACE/MTU/CONTENDER/TEST/TRANSPORT/SIZE/QPS/MODE, such as
 #			veth/1500/sroce/write_bw/RC/65536/1/poll
+#   BENCH_SKIP=		cases, as above, that are not run
 #   BENCH_SECONDS=0.5	how long a run should measure
 #   BENCH_MTU=1500	the netdevs' MTU in quick
 #   BENCH_RUN_LIMIT=20	seconds that a run may take, of a machine that is busy
@@ -38,10 +39,35 @@ WHAT=${1:-quick}
 WITH=${BENCH_WITH:-sroce sroce-stack rxe tcp}
 ONLY=${BENCH_ONLY:-.}
 HALF=${BENCH_SECONDS:-0.5}
+TIME=${SROCE_TIMEOUT:-600}	# seconds, of tools/vm.sh
 B_RAW=$SROCE_JOB/shared/bench-$WHAT.csv
 declare -A RATE BAD
 FAILED=0
 LATE=
+
+# Seconds of the host's clock: with icount the guest's own are instructions.
+now()
+{
+	cat /sys/class/rtc/rtc0/since_epoch 2>/dev/null || date +%s
+}
+
+BEGAN=$(now)
+UNDER_WAY=$SROCE_JOB/shared/under-way
+
+# What is under way, for who finds this machine dead or stuck
+under_way() { echo "$PLACE/$MTU/$B_NOW/$1" >"$UNDER_WAY"; }
+
+# A machine that is stuck in one case is ended; tools/bench-run.sh goes on
+# without the case, in another.
+watch_out()
+{
+	while sleep 10; do
+		[ $(($(now) - $(stat -c %Y "$UNDER_WAY"))) -gt 180 ] || continue
+		echo "# stuck in $(cat "$UNDER_WAY")"
+		dmesg | tail -n 40
+		echo o >/proc/sysrq-trigger
+	done
+}
 
 failed()	# what
 {
@@ -183,6 +209,7 @@ one_case()	# test:transport:size:qps:mode
 {
 	local f
 	IFS=: read -ra f <<<"$1"
+	under_way "${1//://}"
 	case $1 in
 	stream*|pingpong*)	measured_tcp "${f[0]}" ;;
 	*:apart)	measured_apart "${f[@]}" ;;
@@ -248,7 +275,7 @@ cases_quick()
 		send_bw:RC:64:1:{poll,list32} {write,send}_lat:RC:8:1:poll
 }
 
-wanted() { [[ $1 =~ $ONLY ]]; }
+wanted() { [[ $1 =~ $ONLY && " ${BENCH_SKIP:-} " != *" $1 "* ]]; }
 
 # What a contender is to do here
 cases()	# name contender
@@ -262,14 +289,6 @@ cases()	# name contender
 		! wanted "$PLACE/$MTU/$2/${c//:/\/}" || echo "$c"
 	done
 }
-
-# Seconds of the host's clock: with icount the guest's own are instructions.
-now()
-{
-	cat /sys/class/rtc/rtc0/since_epoch 2>/dev/null || date +%s
-}
-
-BEGAN=$(now)
 
 out_of_time()
 {
@@ -349,6 +368,7 @@ count_all()	# contender...
 	for who; do
 		wanted "$PLACE/$MTU/$who/counted" || continue
 		contender "$who" || continue
+		under_way counted
 		counted
 		wire_is_used
 	done
@@ -371,6 +391,7 @@ goodput_row()	# test transport size cell value
 
 one_goodput()	# cell
 {
+	under_way "goodput/$1"
 	faults "$1"
 	if [ "$B_NOW" = tcp ]; then
 		tcp_bw 1 >/tmp/bench.tcp
@@ -411,7 +432,7 @@ losses()
 full()
 {
 	local list
-	REPS=${BENCH_REPS:-5} LIMIT=${BENCH_LIMIT:-1600}
+	REPS=${BENCH_REPS:-5} LIMIT=${BENCH_LIMIT:-$((TIME * 7 / 10))}
 	mapfile -t list < <(taking_part sroce rxe tcp)
 	bench_topology 1500
 	count_all "${list[@]}"
@@ -420,7 +441,7 @@ full()
 		veth_round 4500 veth_4500
 		same_host_round
 	done
-	LIMIT=$((LIMIT + 400)) LATE=
+	LIMIT=$((LIMIT * 5 / 4)) LATE=
 	losses
 	contender none
 }
@@ -428,7 +449,7 @@ full()
 two()
 {
 	local list
-	REPS=${BENCH_REPS:-5} LIMIT=${BENCH_LIMIT:-500}
+	REPS=${BENCH_REPS:-5} LIMIT=${BENCH_LIMIT:-$((TIME * 7 / 10))}
 	mapfile -t list < <(taking_part sroce rxe tcp)
 	PLACE=vms MTU=$(cat /sys/class/net/eth0/mtu)
 	at_vms
@@ -441,7 +462,7 @@ two()
 icount()
 {
 	local list
-	REPS=${BENCH_REPS:-2} LIMIT=${BENCH_LIMIT:-300}
+	REPS=${BENCH_REPS:-2} LIMIT=${BENCH_LIMIT:-$((TIME * 7 / 10))}
 	HALF=${BENCH_SECONDS:-0.2}
 	# of that clock, which is many times slower while there is work
 	B_LIMIT=8
@@ -459,7 +480,7 @@ icount()
 quick()
 {
 	local limits=(--limits tools/bench-limits)
-	REPS=${BENCH_REPS:-2} LIMIT=${BENCH_LIMIT:-180}
+	REPS=${BENCH_REPS:-2} LIMIT=${BENCH_LIMIT:-$((TIME * 7 / 10))}
 	bench_topology 1500
 	[[ " $WITH " != *" sroce "* ]] || count_all sroce
 	for ((REP = 0; REP < REPS; REP++)); do
@@ -486,6 +507,9 @@ lead_or_follow()
 
 RC=0
 B_NOW=none
+PLACE=none MTU=0
+[ "${VM_ID:-1}" = 2 ] || under_way nothing
+[ "$WHAT" = two ] || { watch_out & }
 case $WHAT in
 two)	lead_or_follow ;;
 full)	raw_begin && full || RC=1 ;;
@@ -494,5 +518,6 @@ quick)	raw_begin && quick || RC=1 ;;
 *)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"
 	exit 2 ;;
 esac
+rm -f "$UNDER_WAY"
 [ $FAILED -eq 0 ] || echo "# $FAILED runs failed, and are missing"
 exit $RC
