@@ -32,7 +32,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 .DEFAULT_GOAL := all
 .PHONY: all module vm-module setup demo check fuzz sim coverage shell
 .PHONY: bench bench-quick bench-readme
-.PHONY: netem interop check-userland
+.PHONY: netem interop check-userland features
 .PHONY: lint clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
@@ -95,6 +95,10 @@ bench-readme:
 netem: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@$(VM) --timeout 1500 $(VMENV) -- selftests/netem-all.sh
+
+## features: FEATURES.md and its summary in README.md, from the conformance test on 6.1 and 6.12
+features:
+	@tools/features.sh
 
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=)
 interop: vm-module

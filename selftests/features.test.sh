@@ -1,0 +1,25 @@
+#!/bin/bash
+# Is all that the manual names in the conformance table, and is what FEATURES.md
+# and README.md show that table? (verbs.test.sh runs the table.)
+
+DIR=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=selftests/lib.sh
+. "$DIR/lib.sh"
+
+make -s -C "$DIR/verbs" conform || exit 1
+OUT=$(mktemp)
+trap 'rm -f "$OUT"' EXIT
+
+# One case per page; what it doesn't find it names.
+"$DIR/verbs/conform" --names | sort -u | "$DIR/manual.py" >"$OUT"
+while IFS= read -r line; do
+	case $line in
+	"ok "*)		ok "${line#ok * - }" ;;
+	"not ok "*)	not_ok "${line#not ok * - }" ;;
+	"1..0 "*)	skip "the manual's names" "${line#*# SKIP }" ;;
+	"#"*)		diag "${line#\# }" ;;
+	esac
+done <"$OUT"
+check "FEATURES.md and README.md show today's rows" \
+	"$DIR/../tools/features.sh" --check
+done_testing

@@ -1,0 +1,109 @@
+#!/bin/bash
+# FEATURES.md and its summary in README.md, from the conformance test: each row
+# and what came of it on each kernel.
+#
+# usage: tools/features.sh [FILE6.1 FILE6.12]	write them; without the outputs of
+#						selftests/matrix.sh, run it in VMs
+#        tools/features.sh --check		are they about today's rows?
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+KERNELS=(6.1 6.12)
+CONFORM=selftests/verbs/conform
+BEGIN='<!-- features: written by make features -->'
+END='<!-- end of features -->'
+
+head_of_file()
+{
+	cat <<EOF
+# Every verb, case by case
+
+Each line is a row of the conformance test (\`selftests/verbs/conform_*.c\`): what
+is done, what the page or the specification says of it, what has to come of it,
+and whether it does, on Linux ${KERNELS[0]} and ${KERNELS[1]}. \`make check\` runs it,
+and fails if a row isn't here or a name of the manual isn't in a row. Written by
+\`make features\`; don't edit.
+
+"Not in the stock provider": rdma-core's \`librxe\` (44) has no such call, so
+libibverbs answers by itself and the device is never asked.
+EOF
+}
+
+# The last column of $2 beside the table of $1
+merge()
+{
+	awk -v k1="${KERNELS[0]}" -v k2="${KERNELS[1]}" '
+		NR == FNR { other[FNR] = $0; next }
+		!/^\|/ { print; next }
+		/^\| page / {
+			print "| page | case | it says | expected | " k1 " | " k2 " |"
+			next
+		}
+		{
+			match(other[FNR], / [^|]* \|$/)
+			print $0 substr(other[FNR], RSTART)
+		}' "$2" "$1"
+}
+
+run_vms()
+{
+	local k
+	for k in "${KERNELS[@]}"; do
+		tools/setup.sh --kernel "$k" >&2
+		make -s KERNEL="$k" module >&2
+		tools/vm.sh --kernel "$k" --timeout 900 \
+			--env SROCE_KO="$PWD/.build/$k/sroce.ko" \
+			-- bash selftests/matrix.sh >"$1/$k" || BAD=1
+	done
+}
+
+# README.md with the summary between its marks
+readme()
+{
+	awk -v begin="$BEGIN" -v end="$END" -v file="$1" '
+		$0 == begin {
+			print
+			while ((getline line <file) > 0)
+				print line
+			skip = 1
+		}
+		$0 == end { skip = 0 }
+		!skip { print }' README.md
+}
+
+same()	# NAME FILE FILE
+{
+	diff -u "$2" "$3" >&2 && return
+	echo "$1 is not of today's rows: run make features" >&2
+	return 1
+}
+
+make -s -C selftests/verbs conform
+BAD=0
+DIR=$(mktemp -d)
+trap 'rm -rf "$DIR"' EXIT
+"$CONFORM" --summary >"$DIR/summary"
+readme "$DIR/summary" >"$DIR/README.md"
+
+if [ "${1:-}" = --check ]; then
+	"$CONFORM" --list >"$DIR/rows"
+	sed -n '/^## /,$p' FEATURES.md |
+		sed -E '/^\|/s/( [^|]* \|){2}$//' >"$DIR/listed"
+	sed -n '/^## /,$p' "$DIR/rows" >"$DIR/wanted"
+	same FEATURES.md "$DIR/listed" "$DIR/wanted"
+	same README.md README.md "$DIR/README.md"
+	exit
+fi
+if [ $# -eq 2 ]; then
+	cp "$1" "$DIR/${KERNELS[0]}"
+	cp "$2" "$DIR/${KERNELS[1]}"
+else
+	run_vms "$DIR"
+fi
+{
+	head_of_file
+	merge "$DIR/${KERNELS[0]}" "$DIR/${KERNELS[1]}"
+} >"$DIR/FEATURES.md"
+cp "$DIR/FEATURES.md" FEATURES.md
+cp "$DIR/README.md" README.md
+exit $BAD
