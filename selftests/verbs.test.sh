@@ -33,9 +33,10 @@ cases()
 # its status what it says with its cases.
 program()
 {
-	local family=$1 prog=$2 rc=0 bad plan n
+	local family=$1 prog=$2 limit=400 rc=0 bad plan n
 	shift 2
-	timeout -k 5 400 "$DIR/verbs/$prog" "$A" "$B" --family "$family" "$@" \
+	[ "$prog" != conform ] || limit=1800
+	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "$B" --family "$family" "$@" \
 		>"$OUT" 2>&1 || rc=$?
 	cases "$OUT" "$prog IPv$family:"
 	bad=$(grep -c '^not ok ' "$OUT")

@@ -11,6 +11,7 @@
  */
 
 #define _GNU_SOURCE
+#include <unistd.h>
 #include <rdma/rdma_cma.h>
 #include "conform.h"
 
@@ -422,6 +423,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	vt_start(argc, argv);
+	/* some hundred rows, perhaps on a kernel that checks all it does */
+	alarm(1800);
 	all(one, vt_opts.matrix);
 	if (vt_opts.matrix)
 		return failed || !ran;
