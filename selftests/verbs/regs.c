@@ -7,6 +7,7 @@
 
 #define _GNU_SOURCE
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <rdma/ib_user_verbs.h>
 #include "vt.h"
@@ -213,6 +214,107 @@ static vt_why large(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* Pages of 2 MiB, from one into the next */
+static vt_why huge(struct vt_pair *p, const void *arg)
+{
+	const size_t page = 2 << 20, len = 4 * page;
+	struct ibv_mr *mr;
+	uint8_t *map;
+	FILE *f = fopen("/proc/sys/vm/nr_hugepages", "w");
+
+	(void)arg;
+	CHECK(f && fprintf(f, "8\n") > 0 && !fclose(f), "nr_hugepages: %s",
+	      strerror(errno));
+	map = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	CHECK(map != MAP_FAILED, "mmap of huge pages: %s", strerror(errno));
+	mr = ibv_reg_mr(p->b.dev->pd, map, len, ALL);
+	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
+	vt_fill(p->a.buf.data, 100, 7);
+	TRY(write_to(p, (uintptr_t)map + page - 50, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, map + page - 50));
+	TRY(write_to(p, (uintptr_t)map + len - 100, mr->rkey, IBV_WC_SUCCESS));
+	TRY(arrived(p, map + len - 100));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	munmap(map, len);
+	return NULL;
+}
+
+/* KiB that the process has pinned */
+static long pinned(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kib = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmPin: %ld", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* What is registered counts as pinned, once for each registration. */
+static vt_why counted(struct vt_pair *p, const void *arg)
+{
+	uint8_t *map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long before = pinned(), now;
+	struct ibv_mr *mr, *more;
+	int err;
+
+	(void)arg;
+	CHECK(map != MAP_FAILED && before > 0, "VmPin is %ld", before);
+	mr = ibv_reg_mr(p->b.dev->pd, map, 1 << 20, ALL);
+	more = ibv_reg_mr(p->b.dev->pd, map, 1 << 19, ALL);
+	CHECK(mr && more, "ibv_reg_mr: %s", strerror(errno));
+	now = pinned();
+	CHECK(now == before + 1024 + 512, "%ld KiB pinned for 1536",
+	      now - before);
+	err = rereg(more, IBV_REREG_MR_CHANGE_TRANSLATION, map, 1 << 18, NULL,
+		    0);
+	CHECK(!err, "translation: %s", strerror(err));
+	now = pinned();
+	CHECK(now == before + 1024 + 256, "%ld KiB pinned for 1280 after a change",
+	      now - before);
+	CHECK(!ibv_dereg_mr(mr) && !ibv_dereg_mr(more), "ibv_dereg_mr: %s",
+	      strerror(errno));
+	now = pinned();
+	CHECK(now == before, "%ld KiB remain pinned", now - before);
+	munmap(map, 1 << 20);
+	return NULL;
+}
+
+/* An ordinary user pins no more than he may lock. */
+static vt_why limited(struct vt_pair *p, const void *arg)
+{
+	struct rlimit old, few;
+	struct ibv_mr *mr, *fits;
+	uint8_t *map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	(void)arg;
+	CHECK(map != MAP_FAILED && !getrlimit(RLIMIT_MEMLOCK, &old),
+	      "mmap: %s", strerror(errno));
+	few = old;
+	few.rlim_cur = pinned() * 1024 + (1 << 19);
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &few) && !seteuid(65534),
+	      "an ordinary user: %s", strerror(errno));
+	mr = ibv_reg_mr(p->b.dev->pd, map, 1 << 20, ALL);
+	err = errno;
+	fits = ibv_reg_mr(p->b.dev->pd, map, 1 << 18, ALL);
+	if (seteuid(0) || setrlimit(RLIMIT_MEMLOCK, &old))
+		return vt_because("root again: %s", strerror(errno));
+	CHECK(!mr && err == ENOMEM, "twice what may be locked: %s",
+	      mr ? "registered" : strerror(err));
+	CHECK(fits, "half of what may be locked: %s", strerror(errno));
+	CHECK(!ibv_dereg_mr(fits), "ibv_dereg_mr: %s", strerror(errno));
+	munmap(map, 1 << 20);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_conf c;
@@ -227,5 +329,8 @@ int main(int argc, char **argv)
 	vt_run("MR changed: memory", &c, new_memory, NULL);
 	vt_run("MR changed: PD", &c, new_pd, NULL);
 	vt_run("MR of more than 1 GiB", &c, large, NULL);
+	vt_run("MR of huge pages", &c, huge, NULL);
+	vt_run("MR counts as pinned memory", &c, counted, NULL);
+	vt_run("MR beyond RLIMIT_MEMLOCK", &c, limited, NULL);
 	return vt_finish();
 }
