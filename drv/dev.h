@@ -378,6 +378,9 @@ void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
 bool sroce_tx_may_grow(struct sroce_qp_host *host);
 void sroce_output_exit(void);
 
+/* frame.c */
+int sroce_frame_out(struct sroce_dev *dev, struct sk_buff *skb);
+
 /* route.c */
 struct dst_entry *sroce_route(struct sroce_dev *dev, struct sroce_av *av);
 bool sroce_route_local(struct sroce_dev *dev, struct sroce_av *av);

@@ -29,7 +29,7 @@
 /**
  * struct tx_cb - a train under construction, in skb->cb
  * @seg: bytes of UDP payload of each segment but the last
- * @n: segments
+ * @n: segments; none in a frame of a raw packet QP, which is finished
  * @max: most of them
  * @room: bytes of UDP payload that may still be added
  * @id: IPv4 identification of the first
@@ -331,7 +331,7 @@ static void finish(struct sroce_dev *dev, struct sk_buff *skb)
 	u32 len = skb->len - skb_network_header_len(skb);
 
 	memset(skb->cb, 0, sizeof(skb->cb));
-	if (cb.n == 1)
+	if (cb.n <= 1)
 		return;
 	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
 	skb_shinfo(skb)->gso_size = cb.seg;
@@ -365,8 +365,12 @@ void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list)
 	int err;
 
 	while ((skb = __skb_dequeue(list))) {
+		bool frame = !tx_cb(skb)->n;
+
 		finish(dev, skb);
-		if (skb->protocol == htons(ETH_P_IP))
+		if (frame)
+			err = sroce_frame_out(dev, skb);
+		else if (skb->protocol == htons(ETH_P_IP))
 			err = ip_local_out(net, dev->sn->sk4->sk, skb);
 		else
 			err = ip6_local_out(net, dev->sn->sk6->sk, skb);

@@ -10,7 +10,8 @@
 DEFINE_XARRAY_ALLOC1(sroce_qps);
 static u32 next_qpn;
 
-static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init)
+static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init,
+		      bool user)
 {
 	struct ib_qp_cap *cap = &init->cap;
 
@@ -24,6 +25,11 @@ static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init)
 	case IB_QPT_GSI:
 		if (init->port_num != 1)
 			return -EINVAL;
+		break;
+	case IB_QPT_RAW_PACKET:
+		/* the core has seen to CAP_NET_RAW */
+		if (!user)
+			return -EOPNOTSUPP;
 		break;
 	default:
 		return -EOPNOTSUPP;
@@ -144,6 +150,20 @@ static void unpublish(struct sroce_qp *qp)
 		xa_erase(&sroce_qps, qp->qpn);
 }
 
+static u8 service_of(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return SROCE_SVC_RC;
+	case IB_QPT_UC:
+		return SROCE_SVC_UC;
+	case IB_QPT_RAW_PACKET:
+		return SROCE_SVC_RAW;
+	default:
+		return SROCE_SVC_UD;
+	}
+}
+
 static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
@@ -152,8 +172,7 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->lock);
 	mutex_init(&qp->mutex);
 	qp->type = init->qp_type;
-	qp->svc = qp->type == IB_QPT_RC ? SROCE_SVC_RC :
-		  qp->type == IB_QPT_UC ? SROCE_SVC_UC : SROCE_SVC_UD;
+	qp->svc = service_of(qp->type);
 	qp->user = udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_scq(init->send_cq);
@@ -183,7 +202,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	if (udata && udata->outlen < sizeof(struct sroce_abi_create_qp_resp))
 		return -EINVAL;
-	ret = check_init(to_sdev(ibqp->device), init);
+	ret = check_init(to_sdev(ibqp->device), init, udata);
 	if (ret)
 		return ret;
 	host = kzalloc(sizeof(*host), GFP_KERNEL_ACCOUNT);

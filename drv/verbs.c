@@ -66,6 +66,7 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 	attr->max_srq = SROCE_MAX_SRQ;
 	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
 	attr->max_srq_sge = SROCE_MAX_SGE;
+	attr->max_raw_ethy_qp = SROCE_MAX_QP;
 	attr->max_mcast_grp = SROCE_MAX_GROUPS;
 	attr->max_mcast_qp_attach = SROCE_MAX_GROUP_QPS;
 	attr->max_total_mcast_qp_attach = SROCE_MAX_GROUPS *

@@ -56,6 +56,13 @@ void sroce_tx_commit(struct sroce_qp *qp);
 /* Forget it. */
 void sroce_tx_abort(struct sroce_qp *qp);
 
+/*
+ * Queue the payload of a work request as an Ethernet frame: 0, or what
+ * sroce_wqe_gather() said. The longest that the netdev takes.
+ */
+int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe);
+u32 sroce_tx_frame_max(struct sroce_qp *qp);
+
 /* Whether the QP's peer can be reached without a wire */
 bool sroce_tx_local(struct sroce_qp *qp);
 /* Queue a parcel; like all else, it leaves when the QP is unlocked. */

@@ -13,6 +13,7 @@ static const u8 wc_opcode[SROCE_MSGS] = {
 	[SROCE_MSG_LOCAL_INV]	= IB_WC_LOCAL_INV,
 	[SROCE_MSG_BIND_MW]	= IB_WC_BIND_MW,
 	[SROCE_MSG_REG_MR]	= IB_WC_REG_MR,
+	[SROCE_MSG_FRAME]	= IB_WC_SEND,
 	[SROCE_MSG_READ]	= IB_WC_RDMA_READ,
 	[SROCE_MSG_CMP_SWP]	= IB_WC_COMP_SWAP,
 	[SROCE_MSG_FETCH_ADD]	= IB_WC_FETCH_ADD,
@@ -159,13 +160,14 @@ void sroce_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
  * @qp: the QP
  * @status: the error
  *
- * RC goes to the error state, UC and UD to SQE, where receiving goes on.
+ * RC and raw packet QPs go to the error state, UC and UD to SQE, where receiving
+ * goes on.
  */
 void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status)
 {
 	if (qp->sq.cons == qp->sq.prod)
 		return;
-	if (qp->svc == SROCE_SVC_RC) {
+	if (qp->svc == SROCE_SVC_RC || qp->svc == SROCE_SVC_RAW) {
 		/* No completion before this one may see another state. */
 		qp->state = IB_QPS_ERR;
 		sroce_sq_complete(qp, status);

@@ -31,6 +31,7 @@
 #define SROCE_SVC(opcode)	((opcode) >> 5)
 #define SROCE_SVC_RC		0
 #define SROCE_SVC_UC		1
+#define SROCE_SVC_RAW		2	/* of reliable datagrams, which nobody has */
 #define SROCE_SVC_UD		3
 
 /* RC opcodes that the code names itself */
@@ -71,6 +72,8 @@ enum sroce_msg {
 	SROCE_MSG_LOCAL_INV,
 	SROCE_MSG_BIND_MW,
 	SROCE_MSG_REG_MR,
+	/* it is on the wire as it is */
+	SROCE_MSG_FRAME,
 	/* those from here on are answered with data */
 	SROCE_MSG_READ,
 	SROCE_MSG_CMP_SWP,

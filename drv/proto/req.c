@@ -385,6 +385,20 @@ static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
+/* Send a frame: nothing of what follows for packets applies to it. */
+static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	int ret = sroce_tx_frame(qp, wqe);
+
+	qp->req.paging = ret == -EAGAIN;
+	if (ret)
+		return ret == -EAGAIN ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
+	qp->burst += wqe->length;
+	qp->req.next = sroce_sq_next(&qp->sq, qp->req.next);
+	sroce_sq_complete(qp, IB_WC_SUCCESS);
+	return IB_WC_SUCCESS;
+}
+
 /* Send the packet of @wqe at req.psn. Return: why it can't be executed. */
 static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
@@ -397,6 +411,8 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 
 	if (sroce_wqe_is_local(wqe))
 		return do_local(qp, wqe);
+	if (wqe->msg == SROCE_MSG_FRAME)
+		return send_frame(qp, wqe);
 	last = describe(qp, wqe, psn, &pkt);
 	ret = lay_out(qp, wqe, &pkt, &room);
 	if (ret == -EAGAIN || ret == -EXDEV) {

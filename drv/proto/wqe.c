@@ -4,6 +4,7 @@
  * from then on only the private copy counts, with every field bounded.
  */
 
+#include <linux/if_ether.h>
 #include <linux/string.h>
 #include "env.h"
 #include "qp.h"
@@ -37,6 +38,8 @@ static const struct user_op {
  */
 int sroce_msg_of_wr(u8 svc, u32 opcode)
 {
+	if (svc == SROCE_SVC_RAW)
+		return opcode == IB_WR_SEND ? SROCE_MSG_FRAME : -EINVAL;
 	if (opcode >= ARRAY_SIZE(user_ops) || !(user_ops[opcode].svcs & BIT(svc)))
 		return -EINVAL;
 	return user_ops[opcode].msg;
@@ -135,6 +138,9 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		wqe->length = len;
 	}
 	if (qp->svc == SROCE_SVC_UD && wqe->length > qp->mtu)
+		wqe->status = IB_WC_LOC_LEN_ERR;
+	if (wqe->msg == SROCE_MSG_FRAME &&
+	    (wqe->length < ETH_HLEN || wqe->length > sroce_tx_frame_max(qp)))
 		wqe->status = IB_WC_LOC_LEN_ERR;
 	if (wqe->msg >= SROCE_MSG_CMP_SWP && wqe->length != sizeof(u64))
 		wqe->status = IB_WC_LOC_LEN_ERR;

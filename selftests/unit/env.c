@@ -140,6 +140,26 @@ void sroce_tx_abort(struct sroce_qp *qp)
 	qp->host->open = NULL;
 }
 
+u32 sroce_tx_frame_max(struct sroce_qp *qp)
+{
+	(void)qp;
+	return SIM_FRAME_MAX;
+}
+
+int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	struct sroce_qp_host *h = qp->host;
+	int ret;
+
+	CHECK(wqe->length >= 14 && wqe->length <= SIM_FRAME_MAX);
+	ret = sroce_wqe_gather(qp, wqe, 0, h->frame, wqe->length);
+	if (!ret) {
+		h->frame_len = wqe->length;
+		h->frames++;
+	}
+	return ret;
+}
+
 bool sroce_tx_local(struct sroce_qp *qp)
 {
 	return qp->host->sim->local && qp->svc != SROCE_SVC_UD && !qp->paged;

@@ -134,7 +134,8 @@ static void host_init(struct sim *s, struct sroce_qp_host *h,
 	qp->counters = &h->counters;
 	qp->type = c->type;
 	qp->svc = c->type == IB_QPT_RC ? SROCE_SVC_RC :
-		  c->type == IB_QPT_UC ? SROCE_SVC_UC : SROCE_SVC_UD;
+		  c->type == IB_QPT_UC ? SROCE_SVC_UC :
+		  c->type == IB_QPT_RAW_PACKET ? SROCE_SVC_RAW : SROCE_SVC_UD;
 	qp->user = true;
 	qp->qpn = qpn_of(nr);
 	qp->ibqp.qp_num = qp->qpn;

@@ -24,6 +24,7 @@
 #define SIM_GUARD_BYTE	0xc3	/* around memory */
 #define SIM_FRESH_BYTE	0xa5	/* in a packet, until it is written */
 #define SIM_MS		1000000ULL
+#define SIM_FRAME_MAX	1518
 
 struct sim;
 struct sroce_qp_host;
@@ -102,6 +103,9 @@ struct sroce_qp_host {
 	struct sroce_cq		scq, rcq;
 	struct sim_packet	*open;
 	struct sim_packet	*txq, **txq_tail;
+	u8			frame[SIM_FRAME_MAX];	/* the newest */
+	u32			frame_len;
+	u32			frames;
 	u64			ack_when;	/* 0: not armed */
 	u64			rnr_when;
 	u64			kick_when;

@@ -246,6 +246,87 @@ static void sqe(enum ib_qp_type type)
 	xfers_end(&t);
 }
 
+/* Send @len bytes by a raw packet QP of @s; return: the completion's status */
+static enum ib_wc_status send_frame(struct sim *s, const struct ib_sge *sge,
+				    u32 n)
+{
+	struct sim_wr wr = {
+		.wr_id = 7, .opcode = IB_WR_SEND, .flags = IB_SEND_SIGNALED,
+		.num_sge = n,
+	};
+
+	memcpy(wr.sge, sge, n * sizeof(*sge));
+	s->a.scq.n = 0;
+	sim_post(&s->a, &wr);
+	CHECK_EQ(s->a.scq.n, 1);
+	CHECK_EQ(s->a.scq.e[0].opcode, IB_WC_SEND);
+	return s->a.scq.e[0].status;
+}
+
+static struct sim *raw_sim(struct sim_buf **b)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim *s;
+
+	cfg.type = IB_QPT_RAW_PACKET;
+	s = sim_new(&cfg);
+	*b = sim_buf_new(s, 0x1000, 4096, 512, 0);
+	sim_fill(*b, 0, 4096, 1);
+	return s;
+}
+
+static void frames(void)
+{
+	struct sim_buf *b;
+	struct sim *s = raw_sim(&b);
+	struct ib_sge sge[2] = { sim_sge(b, 100, 1000), sim_sge(b, 1100, 518) };
+	u32 i;
+
+	t_case("raw: a frame leaves as it is, and is a packet of nobody's");
+	CHECK_EQ(send_frame(s, sge, 2), IB_WC_SUCCESS);
+	CHECK_EQ(s->a.frame_len, SIM_FRAME_MAX);
+	for (i = 0; i < SIM_FRAME_MAX; i++)
+		CHECK_EQ(s->a.frame[i], sim_pattern(100 + i, 1));
+	sge[0].length = 14;
+	CHECK_EQ(send_frame(s, sge, 1), IB_WC_SUCCESS);
+	CHECK_EQ(s->a.frame_len, 14);
+	sim_run(s);
+	CHECK_EQ(s->a.frames, 2);
+	CHECK_EQ(s->sent, 0);
+	sim_end(s);
+}
+
+static void bad_frame(const char *what, u32 opcode, u32 len, u32 key,
+		      enum ib_wc_status status)
+{
+	struct sim_buf *b;
+	struct sim *s = raw_sim(&b);
+	struct sim_wr wr = {
+		.wr_id = 7, .opcode = opcode, .num_sge = 1,
+		.sge = { sim_sge(b, 0, len) },
+	};
+
+	t_case("raw: %s", what);
+	wr.sge[0].lkey ^= key;
+	sim_post(&s->a, &wr);
+	CHECK_EQ(s->a.scq.n, 1);
+	CHECK_EQ(s->a.scq.e[0].status, status);
+	CHECK_EQ(s->a.frames, 0);
+	CHECK_EQ(s->a.qp.state, IB_QPS_ERR);
+	sim_end(s);
+}
+
+static void bad_frames(void)
+{
+	bad_frame("less than a header", IB_WR_SEND, 13, 0, IB_WC_LOC_LEN_ERR);
+	bad_frame("more than fits", IB_WR_SEND, SIM_FRAME_MAX + 1, 0,
+		  IB_WC_LOC_LEN_ERR);
+	bad_frame("a key that isn't one", IB_WR_SEND, 100, 0xff,
+		  IB_WC_LOC_PROT_ERR);
+	bad_frame("what is no SEND", IB_WR_RDMA_WRITE, 100, 0,
+		  IB_WC_LOC_QP_OP_ERR);
+}
+
 void test_dgram(void)
 {
 	u32 i;
@@ -263,4 +344,6 @@ void test_dgram(void)
 	qkeys();
 	sqe(IB_QPT_UC);
 	sqe(IB_QPT_UD);
+	frames();
+	bad_frames();
 }

@@ -43,7 +43,8 @@ enum ib_mtu {
 };
 
 enum ib_qp_type {
-	IB_QPT_SMI, IB_QPT_GSI, IB_QPT_RC, IB_QPT_UC, IB_QPT_UD
+	IB_QPT_SMI, IB_QPT_GSI, IB_QPT_RC, IB_QPT_UC, IB_QPT_UD,
+	IB_QPT_RAW_PACKET = 8
 };
 
 enum ib_qp_state {
