@@ -31,6 +31,7 @@
 #define SROCE_QPN_MIN		16
 #define SROCE_VENDOR_ID		0xffffff	/* no OUI is ours */
 #define SROCE_VENDOR_PART	0x5352
+#define SROCE_HW_VERSION	1
 /* Major (32 bits), minor and patch (16 bits each), as libibverbs prints it */
 #define SROCE_FW_VERSION	((0ULL << 32) | (1 << 16) | 0)
 

@@ -28,9 +28,10 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 	attr->fw_ver = SROCE_FW_VERSION;
 	attr->vendor_id = SROCE_VENDOR_ID;
 	attr->vendor_part_id = SROCE_VENDOR_PART;
-	attr->hw_ver = 1;
+	attr->hw_ver = SROCE_HW_VERSION;
 	attr->max_mr_size = ~0ULL;
-	attr->page_size_cap = PAGE_SIZE;
+	/* extents may be of any size */
+	attr->page_size_cap = PAGE_MASK;
 	attr->max_qp = SROCE_MAX_QP;
 	attr->max_qp_wr = SROCE_MAX_QP_WR;
 	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
@@ -86,6 +87,20 @@ static int sroce_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
+static enum ib_port_state port_state(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
+							       IB_PORT_DOWN;
+}
+
+static enum ib_port_phys_state phys_state(const struct net_device *ndev)
+{
+	if (!netif_running(ndev))
+		return IB_PORT_PHYS_STATE_DISABLED;
+	return netif_carrier_ok(ndev) ? IB_PORT_PHYS_STATE_LINK_UP :
+					IB_PORT_PHYS_STATE_POLLING;
+}
+
 /* The core holds RTNL in ib_get_eth_speed(), for which it needs the netdev. */
 static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
@@ -93,26 +108,26 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	struct sroce_dev *dev = to_sdev(ibdev);
 	struct net_device *ndev = sroce_dev_netdev(dev);
 
-	if (!ndev)
-		return -ENODEV;
 	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = sroce_dev_mtu(ndev->mtu);
-	if (netif_running(ndev) && netif_carrier_ok(ndev)) {
-		attr->state = IB_PORT_ACTIVE;
-		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
-	} else {
-		attr->state = IB_PORT_DOWN;
-		attr->phys_state = netif_running(ndev) ?
-				   IB_PORT_PHYS_STATE_POLLING :
-				   IB_PORT_PHYS_STATE_DISABLED;
-	}
-	dev_put(ndev);
 	attr->gid_tbl_len = SROCE_GIDS;
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = SROCE_MSG_MAX;
 	attr->pkey_tbl_len = 1;
 	attr->max_vl_num = 1;
+	if (!ndev) {
+		/* going away; whoever asks last need not hear of an error */
+		attr->active_mtu = IB_MTU_256;
+		attr->state = IB_PORT_DOWN;
+		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+		return 0;
+	}
+	attr->active_mtu = sroce_dev_mtu(ndev->mtu);
+	attr->state = port_state(ndev);
+	attr->phys_state = phys_state(ndev);
+	dev_put(ndev);
 	return ib_get_eth_speed(ibdev, port, &attr->active_speed,
 				&attr->active_width);
 }
@@ -206,6 +221,31 @@ static ssize_t parent_show(struct device *device,
 
 static DEVICE_ATTR_RO(parent);
 
+/* What ibstat and ibv_devinfo know a device by */
+static ssize_t hca_type_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "sroce\n");
+}
+
+static DEVICE_ATTR_RO(hca_type);
+
+static ssize_t hw_rev_show(struct device *device,
+			   struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%x\n", SROCE_HW_VERSION);
+}
+
+static DEVICE_ATTR_RO(hw_rev);
+
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "SROCE\n");
+}
+
+static DEVICE_ATTR_RO(board_id);
+
 /* Whether what stays on this host bypasses the IP stack, and tcpdump */
 static ssize_t local_show(struct device *device, struct device_attribute *attr,
 			  char *buf)
@@ -232,6 +272,9 @@ static ssize_t local_store(struct device *device, struct device_attribute *attr,
 static DEVICE_ATTR_RW(local);
 
 static struct attribute *dev_attributes[] = {
+	&dev_attr_board_id.attr,
+	&dev_attr_hca_type.attr,
+	&dev_attr_hw_rev.attr,
 	&dev_attr_local.attr,
 	&dev_attr_parent.attr,
 	NULL
