@@ -15,7 +15,7 @@
 #			PLACE/MTU/CONTENDER/TEST/TRANSPORT/SIZE/QPS/MODE, such as
 #			veth/1500/sroce/write_bw/RC/65536/1/poll
 #   BENCH_SKIP=		cases, as above, that are not run
-#   BENCH_SECONDS=0.5	how long a run should measure
+#   BENCH_SECONDS=0.4	how long a run should measure
 #   BENCH_MTU=1500	the netdevs' MTU in quick
 #   BENCH_RUN_LIMIT=20	seconds that a run may take, of a machine that is busy
 #   BENCH_LIMIT=	seconds after which no run begins any more: of a machine
@@ -38,7 +38,7 @@ VERBS=$PWD/selftests/verbs
 WHAT=${1:-quick}
 WITH=${BENCH_WITH:-sroce sroce-stack rxe tcp}
 ONLY=${BENCH_ONLY:-.}
-HALF=${BENCH_SECONDS:-0.5}
+HALF=${BENCH_SECONDS:-0.4}
 TIME=${SROCE_TIMEOUT:-600}	# seconds, of tools/vm.sh
 B_RAW=$SROCE_JOB/shared/bench-$WHAT.csv
 declare -A RATE BAD
@@ -253,8 +253,8 @@ cases_same_host()
 
 cases_vms()
 {
-	printf '%s\n' {write,read,send}_bw:RC:{8,4096,65536,1048576,8388608}:1:poll \
-		send_bw:RC:64:{1,8}:poll send_bw:RC:64:1:list32 \
+	printf '%s\n' {write,read,send}_bw:RC:{8,4096,65536,1048576}:1:poll \
+		write_bw:RC:8388608:1:poll send_bw:RC:64:{1,8}:poll send_bw:RC:64:1:list32 \
 		send_bw:RC:65536:1:event \
 		{write,send,read,atomic}_lat:RC:8:1:poll
 }
