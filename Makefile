@@ -30,7 +30,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module vm-module setup demo check fuzz sim coverage shell
+.PHONY: all module oddbuf vm-module setup demo check fuzz sim coverage shell
 .PHONY: bench bench-quick bench-readme
 .PHONY: netem interop check-userland features
 .PHONY: lint clean install help
@@ -54,6 +54,12 @@ module:
 	done
 	@find $(BUILD) -xtype l -delete
 	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) modules
+
+# dma-bufs that are hard to import, for selftests/verbs/dmabuf.c
+oddbuf:
+	@mkdir -p $(BUILD)/oddbuf
+	@ln -sf $(CURDIR)/selftests/oddbuf/{Kbuild,*.[ch]} $(BUILD)/oddbuf/
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/oddbuf modules
 
 setup:
 	@tools/setup.sh --kernel $(VMKERNEL)
@@ -117,6 +123,7 @@ check-debug:
 
 ## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)
 check-userland: vm-module
+	@$(MAKE) --no-print-directory -s KERNEL=$(VMKERNEL) oddbuf
 	@$(MAKE) -s -C selftests/verbs
 	@tools/userland.sh $(or $(SUITE),trixie) >/dev/null
 	@$(VM) --root $(or $(SUITE),trixie) --timeout 1800 $(VMENV) -- \

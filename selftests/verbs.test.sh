@@ -57,6 +57,8 @@ topo_veth
 
 # Somebody who exports dma-bufs, where the kernel has no udmabuf
 modprobe -q vgem
+[ ! -e "${SROCE_KO%/*}/oddbuf/oddbuf.ko" ] || [ -d /sys/module/oddbuf ] ||
+	insmod "${SROCE_KO%/*}/oddbuf/oddbuf.ko"
 
 # Room for every path MTU.
 if ns_exists $NS_A; then

@@ -73,6 +73,8 @@ main()
 	if step "what is needed" tools/setup.sh --kernel "$KERNEL" &&
 	   step "sroce.ko for $KERNEL" \
 		make --no-print-directory KERNEL="$KERNEL" module; then
+		[ ! -e selftests/oddbuf/Kbuild ] || step "odd dma-bufs" \
+			make --no-print-directory -s KERNEL="$KERNEL" oddbuf
 		[ ! -e selftests/verbs/Makefile ] ||
 			step "verbs tests" make -C selftests/verbs
 		[ ! -e selftests/wire/Makefile ] ||

@@ -361,6 +361,61 @@ static vt_why killed(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* What can't be had is given back in full. */
+static vt_why refused(enum oddbuf_kind kind, int want)
+{
+	struct share_mr mr = { .fd = share_odd(kind), .length = 4096 };
+	int held, err;
+
+	CHECK(mr.fd >= 0, "oddbuf: %s", strerror(errno));
+	err = share_reg(&mr, vt_devs[0].pd);
+	held = share_held();
+	close(mr.fd);
+	CHECK(err == want, "%s instead of %s", strerror(err), strerror(want));
+	CHECK(!held, "%d things are held", held);
+	return NULL;
+}
+
+/* Pinned, and pinned once, for as long as the region lives */
+static vt_why held(void)
+{
+	struct share_mr mr = {
+		.fd = share_odd(ODDBUF_DYNAMIC), .length = 4096,
+	};
+	int err, n;
+
+	CHECK(mr.fd >= 0, "oddbuf: %s", strerror(errno));
+	err = share_reg(&mr, vt_devs[0].pd);
+	CHECK(!err, "registration: %s", strerror(err));
+	close(mr.fd);
+	n = share_held();
+	CHECK(n == 5, "%d things are held, not attachment, pin, map, access and vmap",
+	      n);
+	err = share_dereg(&mr);
+	CHECK(!err, "deregistration: %s", strerror(err));
+	n = share_held();
+	CHECK(!n, "%d things are held", n);
+	return NULL;
+}
+
+static void run_odd(void)
+{
+	if (share_held() < 0) {
+		vt_skip("no /dev/oddbuf: make oddbuf", "odd dma-bufs");
+		return;
+	}
+	vt_report(held(), "odd dma-buf: held while registered");
+	vt_report(refused(ODDBUF_IO, EOPNOTSUPP), "odd dma-buf: device memory");
+	vt_report(refused(ODDBUF_NO_VMAP, EOPNOTSUPP),
+		  "odd dma-buf: not for the CPU");
+	vt_report(refused(ODDBUF_NO_ATTACH, EBUSY),
+		  "odd dma-buf: attach fails");
+	vt_report(refused(ODDBUF_NO_PIN, ENOSPC), "odd dma-buf: pin fails");
+	vt_report(refused(ODDBUF_NO_MAP, EIO), "odd dma-buf: map fails");
+	vt_report(refused(ODDBUF_NO_ACCESS, ETIMEDOUT),
+		  "odd dma-buf: access fails");
+}
+
 static void run_with(void)
 {
 	static const struct deed no_write = { IBV_WR_RDMA_WRITE,
@@ -416,6 +471,7 @@ int main(int argc, char **argv)
 		found++;
 		run_with();
 	}
+	run_odd();
 	if (!found)
 		vt_report("nobody exports any", "dma-buf");
 	return vt_finish();

@@ -87,10 +87,38 @@ static int by_drm(size_t size)
 	return p.fd;
 }
 
+static int odd(unsigned int cmd, unsigned long arg)
+{
+	int dev = open("/dev/oddbuf", O_RDWR | O_CLOEXEC), ret;
+
+	if (dev < 0)
+		return -1;
+	ret = ioctl(dev, cmd, arg);
+	close(dev);
+	return ret;
+}
+
+int share_odd(enum oddbuf_kind kind)
+{
+	return odd(ODDBUF_MAKE, kind);
+}
+
+int share_held(void)
+{
+	return odd(ODDBUF_HELD, 0);
+}
+
+static int by_odd(size_t size)
+{
+	(void)size;
+	return share_odd(ODDBUF_DYNAMIC);
+}
+
 const struct exporter exporters[] = {
 	{ "udmabuf", by_udmabuf },
 	{ "system heap", by_heap },
 	{ "DRM", by_drm },
+	{ "one that moves it", by_odd },
 };
 const size_t num_exporters = ARRAY_SIZE(exporters);
 

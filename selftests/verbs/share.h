@@ -3,6 +3,7 @@
 #ifndef SHARE_H
 #define SHARE_H
 
+#include "../oddbuf/oddbuf.h"
 #include "vt.h"
 
 struct share {
@@ -21,6 +22,10 @@ extern const size_t num_exporters;
 
 vt_why share_open(struct share *s, const struct exporter *by, size_t size);
 void share_close(struct share *s);
+
+/* Of the module oddbuf: a dma-buf, and what is held of all of them; or -1 */
+int share_odd(enum oddbuf_kind kind);
+int share_held(void);
 
 /* What UVERBS_METHOD_REG_DMABUF_MR is asked, and what it answers */
 struct share_mr {
