@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Queue pairs as verbs: create, modify, query, destroy. */
 
+#include <linux/if_ether.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
@@ -10,10 +11,24 @@
 DEFINE_XARRAY_ALLOC1(sroce_qps);
 static u32 next_qpn;
 
+/* A tunnel has no Ethernet frames. The core has seen to CAP_NET_RAW. */
+static int check_raw(struct sroce_dev *dev, bool user)
+{
+	struct net_device *ndev = sroce_dev_netdev(dev);
+	bool ethernet;
+
+	if (!ndev)
+		return -ENODEV;
+	ethernet = ndev->hard_header_len >= ETH_HLEN;
+	dev_put(ndev);
+	return user && ethernet ? 0 : -EOPNOTSUPP;
+}
+
 static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init,
 		      bool user)
 {
 	struct ib_qp_cap *cap = &init->cap;
+	int ret;
 
 	if (init->create_flags)
 		return -EOPNOTSUPP;
@@ -27,9 +42,9 @@ static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init,
 			return -EINVAL;
 		break;
 	case IB_QPT_RAW_PACKET:
-		/* the core has seen to CAP_NET_RAW */
-		if (!user)
-			return -EOPNOTSUPP;
+		ret = check_raw(dev, user);
+		if (ret)
+			return ret;
 		break;
 	default:
 		return -EOPNOTSUPP;
