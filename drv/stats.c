@@ -143,6 +143,8 @@ int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 int sroce_counter_unbind_qp(struct ib_qp *ibqp)
 {
 	count_in(to_sqp(ibqp), to_sdev(ibqp->device)->counters);
+	/* or the core takes it for bound to what is freed next */
+	ibqp->counter = NULL;
 	return 0;
 }
 
