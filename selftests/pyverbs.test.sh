@@ -48,6 +48,9 @@ fi
 cp -r $SUITE "$WORK/tests"
 find "$WORK/tests" -name '*.gz' -exec gunzip {} +
 
+# some tests want pages of 2 MiB
+echo 64 >/proc/sys/vm/nr_hugepages
+
 load_module
 topo_one_device
 gid_index "$DEV_A" v4 >/dev/null && gid_index "$DEV_A" v6 >/dev/null
