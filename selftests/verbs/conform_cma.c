@@ -495,6 +495,21 @@ static vt_why connect_ud(struct cf *t, struct cm *c)
 	return NULL;
 }
 
+static vt_why connect_srq(struct cf *t, struct cm *c)
+{
+	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 8, .max_sge = 1 } };
+
+	TRY(cm_listen(c));
+	TRY(cm_resolve(c));
+	CHECK(!rdma_create_srq(c->a.id, NULL, &srq), "rdma_create_srq");
+	TRY(cm_qp(c, &c->a));
+	TRY(cm_ret(t, rdma_connect(c->a.id, &c->param)));
+	TRY(cm_expect(&c->b, RDMA_CM_EVENT_CONNECT_REQUEST, VT_LONG));
+	CHECK(c->b.ev->param.conn.srq == 1, "srq %u",
+	      c->b.ev->param.conn.srq);
+	return NULL;
+}
+
 static vt_why connect_long(struct cf *t, struct cm *c)
 {
 	TRY(cm_listen(c));
@@ -739,6 +754,8 @@ static const struct cf_row rows[] = {
 	      "RC: rdma_connect, rdma_accept", connect_rc, ESTABLISHED),
 	UDP_GIVES("rdma_connect", "ah_attr, qp_num, qkey of the remote",
 		  "UD: rdma_connect, rdma_accept", connect_ud, ESTABLISHED),
+	CALL("rdma_connect", "srq: the sender uses a shared receive queue",
+	     "RC with an SRQ", connect_srq, 0),
 	CALL("rdma_connect", "private data", "57 bytes of it", connect_long,
 	     EINVAL),
 	CALL("rdma_connect", "rdma_resolve_route comes first",

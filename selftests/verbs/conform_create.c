@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* ibv_create_qp(3), ibv_create_qp_ex(3), ibv_destroy_qp(3) */
 
+#define _GNU_SOURCE
+#include <unistd.h>
 #include "conform.h"
 
 static vt_why init_attr(struct cf *t, struct ibv_qp_init_attr *init)
@@ -37,6 +39,19 @@ static vt_why of_type(struct cf *t)
 	CHECK(init.cap.max_send_wr >= 10 && init.cap.max_recv_wr >= 11 &&
 	      init.cap.max_send_sge >= 2 && init.cap.max_recv_sge >= 3 &&
 	      init.cap.max_inline_data >= 5, "capabilities under the request");
+	return NULL;
+}
+
+static vt_why ordinary_user(struct cf *t)
+{
+	struct ibv_qp_init_attr init;
+
+	TRY(init_attr(t, &init));
+	init.qp_type = IBV_QPT_RAW_PACKET;
+	CHECK(!seteuid(65534), "seteuid: %s", strerror(errno));
+	t->qp = ibv_create_qp(t->dev->pd, &init);
+	t->err = t->qp ? 0 : errno;
+	CHECK(!seteuid(0), "seteuid: %s", strerror(errno));
 	return NULL;
 }
 
@@ -206,7 +221,10 @@ static vt_why pd_of_qp(struct cf *t)
 static const struct cf_row rows[] = {
 	TYPE("IBV_QPT_RC", IBV_QPT_RC, 0), TYPE("IBV_QPT_UC", IBV_QPT_UC, 0),
 	TYPE("IBV_QPT_UD", IBV_QPT_UD, 0),
-	TYPE("IBV_QPT_RAW_PACKET", IBV_QPT_RAW_PACKET, EOPNOTSUPP),
+	TYPE("IBV_QPT_RAW_PACKET", IBV_QPT_RAW_PACKET, 0),
+	{ "ibv_create_qp", "NULL if the request fails; it needs CAP_NET_RAW",
+	  "IBV_QPT_RAW_PACKET of an ordinary user", ordinary_user,
+	  .stage = CF_DEVICE, .err = EPERM },
 	TYPE("IBV_QPT_DRIVER", IBV_QPT_DRIVER, EOPNOTSUPP),
 	TYPE("IBV_QPT_XRC_SEND without a provider's XRC", IBV_QPT_XRC_SEND,
 	     EOPNOTSUPP),
