@@ -76,6 +76,16 @@ static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 	return req->acked;
 }
 
+/* The oldest work request has got all that it asked for. */
+static void read_over(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	qp->req.reads--;
+	if (wqe->inv && sroce_local_invalidate(qp, wqe->inv_rkey, false)) {
+		sroce_count(qp, SROCE_CNT_MEM_OP_ERROR);
+		sroce_sq_fail(qp, IB_WC_MW_BIND_ERR);
+	}
+}
+
 /**
  * sroce_comp_settle() - complete what is done, in order, as far as that reaches
  * @qp: the QP, RC
@@ -96,7 +106,10 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 			break;
 		if (sroce_wqe_responds(wqe))
-			req->reads--;
+			read_over(qp, wqe);
+		/* that may have failed */
+		if (!sroce_qp_may_send(qp))
+			return;
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
 		/* the CQ may have been lost, and the QP with it */
 		if (!sroce_qp_may_send(qp))

@@ -20,6 +20,14 @@ static const u8 wc_opcode[SROCE_MSGS] = {
 	[SROCE_MSG_ATOMIC_WRITE] = SROCE_WC_ATOMIC_WRITE,
 };
 
+static u8 opcode_of(const struct sroce_wqe *wqe)
+{
+	if (!wqe->masked)
+		return wc_opcode[wqe->msg];
+	return wqe->msg == SROCE_MSG_CMP_SWP ? IB_WC_MASKED_COMP_SWAP :
+					       IB_WC_MASKED_FETCH_ADD;
+}
+
 static void count_status(struct sroce_qp *qp, enum ib_wc_status status)
 {
 	if (status == IB_WC_WR_FLUSH_ERR)
@@ -48,7 +56,7 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 	struct sroce_cqe cqe = {
 		.wr_id = wqe->wr_id,
 		.status = status,
-		.opcode = wc_opcode[wqe->msg],
+		.opcode = opcode_of(wqe),
 		.byte_len = wqe->length,
 		.vlan = 0xffff,
 	};
@@ -57,7 +65,8 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 		sroce_ah_put(wqe->ah);
 		wqe->ah = NULL;
 	}
-	qp->sq.cons = sroce_sq_next(&qp->sq, qp->sq.cons);
+	/* done with the slot, which a kernel user may fill again */
+	smp_store_release(&qp->sq.cons, sroce_sq_next(&qp->sq, qp->sq.cons));
 	if (qp->user)
 		/* the slot was copied long ago; the provider may have it back */
 		smp_store_release(&qp->sq.ring.buf->consumer_index, qp->sq.cons);

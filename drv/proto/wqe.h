@@ -42,13 +42,15 @@ struct sroce_bind {
  * @msg: what it does
  * @flags: enum ib_send_flags
  * @status: why it can't be executed, IB_WC_SUCCESS if it can
+ * @inv: a READ that ends the key @inv_rkey here when all of it has come
+ * @masked: an atomic that was posted with masks, of which it needs none
  * @started: it has its PSNs and its first packet may have been sent
  * @num_sge: entries in @sge
  * @length: bytes of payload
  * @first_psn: PSN of its first packet
  * @last_psn: PSN of its last packet, or of the last READ response
  * @imm: immediate data as it goes on the wire
- * @inv_rkey: R_Key to invalidate at the responder
+ * @inv_rkey: key to invalidate: a SEND's at the responder, else here
  * @remote_addr: where it reads, writes or operates
  * @rkey: key for @remote_addr
  * @compare_add: compare or add operand
@@ -65,6 +67,8 @@ struct sroce_wqe {
 	enum sroce_msg		msg;
 	u32			flags;
 	enum ib_wc_status	status;
+	bool			inv;
+	bool			masked;
 	bool			started;
 	u8			num_sge;
 	u32			length;

@@ -513,6 +513,49 @@ static void fast(void)
 	xfers_end(&t);
 }
 
+/* A ring has no such READ: only kernel users post it, without one. */
+static int with_inv(struct sim *s, struct sim_packet *p)
+{
+	struct sroce_sq *sq = &s->a.qp.sq;
+	struct sroce_wqe *wqe = sroce_sq_wqe(sq, sq->cons);
+
+	if (!sim_is_response(p)) {
+		wqe->inv = true;
+		wqe->inv_rkey = *(u32 *)s->arg;
+	}
+	return 1;
+}
+
+static void read_inv(void)
+{
+	struct sim_buf *f;
+	struct xfers t;
+	u32 key;
+
+	t_case("local: a READ ends a key of its own side when it is complete");
+	xfers_init(&t, NULL, SIZE, 4096);
+	f = sim_window_new(t.s, SROCE_MR_FAST);
+	f->mr.state = SROCE_MR_VALID;
+	key = f->mr.key;
+	t.s->wire = with_inv;
+	t.s->arg = &key;
+	xfer_put(&t, IB_WR_RDMA_READ, 9000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	CHECK_EQ(f->mr.state, SROCE_MR_FREE);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_INVALIDATE), 1);
+	/* a key that names nothing fails it */
+	key ^= 1;
+	xfer_put(&t, IB_WR_RDMA_READ, 100);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_MW_BIND_ERR);
+	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
+	xfers_end(&t);
+}
+
 void test_local(void)
 {
 	t_case("local: a window covers its bytes and no others");
@@ -530,4 +573,5 @@ void test_local(void)
 	order();
 	between();
 	fast();
+	read_inv();
 }

@@ -146,6 +146,8 @@ enum ib_wc_opcode {
 	IB_WC_BIND_MW			= 5,
 	IB_WC_LOCAL_INV			= 6,
 	IB_WC_REG_MR			= 8,
+	IB_WC_MASKED_COMP_SWAP		= 9,
+	IB_WC_MASKED_FETCH_ADD		= 10,
 	IB_WC_RECV			= 1 << 7,
 	IB_WC_RECV_RDMA_WITH_IMM,
 };
