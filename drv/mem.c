@@ -296,7 +296,7 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
 /**
  * sroce_alloc_mr() - a region that work requests of a kernel user register
  * @ibpd: protection domain
- * @type: IB_MR_TYPE_MEM_REG
+ * @type: IB_MR_TYPE_MEM_REG, or _SG_GAPS for lists of any kind
  * @max_pages: most pages it will have
  */
 struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
@@ -305,7 +305,7 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 	struct sroce_mr *mr;
 	int ret = -ENOMEM;
 
-	if (type != IB_MR_TYPE_MEM_REG)
+	if (type != IB_MR_TYPE_MEM_REG && type != IB_MR_TYPE_SG_GAPS)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_pages || max_pages > SROCE_MAX_FAST_PAGES)
 		return ERR_PTR(-EINVAL);
@@ -344,6 +344,29 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
+/* Each entry is an extent, wherever it begins and ends. */
+static int map_gaps(struct sroce_mr *mr, struct scatterlist *sgl, int nents,
+		    unsigned int *sg_offset)
+{
+	u32 skip = sg_offset ? *sg_offset : 0;
+	struct scatterlist *sg;
+	u64 off = 0;
+	int i;
+
+	mr->ibmr.iova = sg_dma_address(sgl) + skip;
+	for_each_sg(sgl, sg, min_t(u32, nents, mr->max_pages), i) {
+		mr->next[i].off = off;
+		mr->next[i].addr = (u8 *)(uintptr_t)sg_dma_address(sg) + skip;
+		off += sg_dma_len(sg) - skip;
+		skip = 0;
+	}
+	mr->next_nr = i;
+	mr->ibmr.length = off;
+	if (sg_offset)
+		*sg_offset = 0;
+	return i;
+}
+
 /**
  * sroce_map_mr_sg() - what the next registration of a fast region will name
  * @ibmr: the region
@@ -363,6 +386,8 @@ int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 
 	if (mr->kind != SROCE_MR_FAST)
 		return -EINVAL;
+	if (ibmr->type == IB_MR_TYPE_SG_GAPS)
+		return map_gaps(mr, sg, nents, sg_offset);
 	mr->pages = 0;
 	mr->next_nr = 0;
 	ret = ib_sg_to_pages(ibmr, sg, nents, sg_offset, add_page);

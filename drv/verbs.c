@@ -48,7 +48,8 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 #ifdef SROCE_HAVE_ATOMIC_WRITE
 	attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
 #endif
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING |
+				 IBK_SG_GAPS_REG;
 	attr->odp_caps = odp_caps;
 	attr->max_send_sge = SROCE_MAX_SGE;
 	attr->max_recv_sge = SROCE_MAX_SGE;
