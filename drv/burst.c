@@ -68,12 +68,6 @@ static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
 		qp->srq->ibsrq.event_handler(&ev, qp->srq->ibsrq.srq_context);
 }
 
-static void wake_cq(struct sroce_cq *cq)
-{
-	if (cq->ibcq.comp_handler)
-		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
-}
-
 /* What is queued is moved to @list, but for a train that is about to grow. */
 static void take_packets(struct sroce_qp_host *host, struct sk_buff_head *list,
 			 bool more)
@@ -191,9 +185,9 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 	spin_unlock(&qp->lock);
 
 	if (unlikely(duty & SROCE_DUTY_SCQ))
-		wake_cq(qp->scq);
+		sroce_cq_wake(qp->scq);
 	if (unlikely(duty & SROCE_DUTY_RCQ))
-		wake_cq(qp->rcq);
+		sroce_cq_wake(qp->rcq);
 	if (unlikely(duty & SROCE_DUTY_LOST(SROCE_DUTY_SCQ)))
 		sroce_cq_lost(qp->scq);
 	if (unlikely(duty & SROCE_DUTY_LOST(SROCE_DUTY_RCQ)))
@@ -212,6 +206,23 @@ void sroce_qp_end(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	if (sroce_qp_end_run(qp))
 		tasklet_schedule(&qp->host->kick);
+}
+
+/**
+ * sroce_qp_end_verb() - sroce_qp_end() of a verb that its user has called
+ * @qp: the QP, taken by sroce_qp_begin()
+ *
+ * What a kernel user is told comes from the tasklet: none of its handlers may
+ * be called from within a verb.
+ */
+void sroce_qp_end_verb(struct sroce_qp *qp) __releases(&qp->lock)
+{
+	if (qp->user) {
+		sroce_qp_end(qp);
+		return;
+	}
+	tasklet_schedule(&qp->host->kick);
+	spin_unlock_bh(&qp->lock);
 }
 
 static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)

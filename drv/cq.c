@@ -16,6 +16,24 @@ static u32 elem_size(const struct sroce_cq *cq)
 						   sizeof(struct ib_wc)));
 }
 
+static enum hrtimer_restart late_fn(struct hrtimer *timer)
+{
+	struct sroce_cq *cq = container_of(timer, struct sroce_cq, late);
+	unsigned long flags;
+	bool wake;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	wake = cq->held && cq->notify;
+	if (wake) {
+		cq->held = 0;
+		cq->notify = 0;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (wake)
+		sroce_cq_wake(cq);
+	return HRTIMER_NORESTART;
+}
+
 /**
  * sroce_create_cq() - make a completion queue
  * @ibcq: the queue
@@ -40,6 +58,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 
 	spin_lock_init(&cq->lock);
+	sroce_hrtimer_setup(&cq->late, late_fn, HRTIMER_MODE_REL_SOFT);
 	cq->user = udata;
 	slots = roundup_pow_of_two(attr->cqe + 1);
 	cq->map = sroce_map_create(uc, &cq->ring, slots, elem_size(cq));
@@ -235,6 +254,117 @@ static void put_kernel_wc(struct ib_wc *wc, struct sroce_qp *qp,
 	}
 }
 
+static bool handler_begins(struct sroce_cq *cq)
+{
+	unsigned long flags;
+	bool first;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	first = !cq->waking;
+	cq->waking = true;
+	cq->wake_again = !first;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return first;
+}
+
+/* Whether it has to be called once more, for somebody who came meanwhile */
+static bool handler_repeats(struct sroce_cq *cq)
+{
+	unsigned long flags;
+	bool again;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	again = cq->wake_again;
+	cq->waking = again;
+	cq->wake_again = false;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return again;
+}
+
+/**
+ * sroce_cq_wake() - call the consumer's handler
+ * @cq: the queue, armed until now
+ *
+ * No lock is held: a handler polls, arms and posts. Only one of them runs at a
+ * time, as consumers in the kernel may expect: whoever comes meanwhile leaves it
+ * to the one that is there, and may go. The queue stays, since a burst of one of its QPs
+ * is in here.
+ */
+void sroce_cq_wake(struct sroce_cq *cq)
+{
+	struct ib_cq *ibcq = &cq->ibcq;
+
+	if (!ibcq->comp_handler || (!cq->user && !handler_begins(cq)))
+		return;
+	do {
+		ibcq->comp_handler(ibcq, ibcq->cq_context);
+	} while (!cq->user && handler_repeats(cq));
+}
+
+/* Whether the handler can wait for more; the queue is locked and armed. */
+static bool hold_back(struct sroce_cq *cq)
+{
+	if (cq->batch < 2 || !cq->patience || ++cq->held >= cq->batch) {
+		cq->held = 0;
+		return false;
+	}
+	if (!hrtimer_is_queued(&cq->late))
+		hrtimer_start(&cq->late, ns_to_ktime(cq->patience *
+						     (u64)NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_SOFT);
+	return true;
+}
+
+/**
+ * sroce_modify_cq() - moderation: fewer calls of the handler
+ * @ibcq: the queue
+ * @count: completions that are worth one
+ * @period: us after which fewer are; without both there is no moderation
+ */
+int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct sroce_cq *cq = to_scq(ibcq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->batch = count;
+	cq->patience = period;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return 0;
+}
+
+/**
+ * sroce_cq_join() - a QP's completions will come here
+ * @cq: the queue
+ */
+void sroce_cq_join(struct sroce_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->qps++;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * sroce_cq_leave() - no more of them; no burst of the QP is left
+ * @cq: the queue
+ *
+ * Consumers stop what their handlers have started, and then destroy the queue:
+ * no handler may be called once the last QP is gone.
+ */
+void sroce_cq_leave(struct sroce_cq *cq)
+{
+	unsigned long flags;
+	bool last;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	last = !--cq->qps;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (last)
+		hrtimer_cancel(&cq->late);
+}
+
 /**
  * sroce_cq_lost() - say once that the queue was full, and takes no more
  * @cq: the queue
@@ -285,8 +415,9 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 		else
 			put_kernel_wc(slot, qp, cqe);
 		sroce_ring_produce(&cq->ring);
-		if (cq->notify == IB_CQ_NEXT_COMP ||
-		    (cq->notify == IB_CQ_SOLICITED && solicited)) {
+		if ((cq->notify == IB_CQ_NEXT_COMP ||
+		     (cq->notify == IB_CQ_SOLICITED && solicited)) &&
+		    !hold_back(cq)) {
 			cq->notify = 0;
 			qp->duty |= duty;
 		}

@@ -180,7 +180,8 @@ struct sroce_pager {
  * @ack_when: when @ack_timer will fire, 0 if it won't
  * @rnr_timer: RNR timer; in the error state, the next look after receives
  * @sweep: ns until the next look after a QP in the error state
- * @kick: goes on when a burst was cut short, and starts kernel sends
+ * @kick: goes on when a burst was cut short, starts kernel sends and tells kernel
+ *	users what verbs of theirs have caused
  * @post_lock: serializes kernel senders
  * @posted: kernel QP: send work requests posted
  * @txq: packets to send after unlock
@@ -236,6 +237,13 @@ struct sroce_pd {
  * @notify: armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @user: its consumer is user space
  * @lost: it overflowed
+ * @qps: how many ends of QPs lead here
+ * @batch: completions that are worth a call of the handler, 0 or 1 for any
+ * @patience: after as many us fewer are
+ * @held: completions that are to be told of
+ * @late: when @patience is over
+ * @waking: the consumer's handler runs
+ * @wake_again: and has to run again
  */
 struct sroce_cq {
 	struct ib_cq		ibcq;
@@ -246,6 +254,13 @@ struct sroce_cq {
 	u8			notify;
 	bool			user;
 	bool			lost;
+	u32			qps;
+	u16			batch;
+	u16			patience;
+	u32			held;
+	struct hrtimer		late;
+	bool			waking;
+	bool			wake_again;
 };
 
 struct sroce_srq {
@@ -397,6 +412,7 @@ void sroce_qp_host_stop(struct sroce_qp_host *host);
 void sroce_qp_begin(struct sroce_qp *qp);
 void sroce_qp_end(struct sroce_qp *qp);
 bool sroce_qp_end_run(struct sroce_qp *qp);
+void sroce_qp_end_verb(struct sroce_qp *qp);
 void sroce_qp_host_put(struct sroce_qp_host *host);
 
 /* ringmem.c */
@@ -439,6 +455,10 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+void sroce_cq_join(struct sroce_cq *cq);
+void sroce_cq_leave(struct sroce_cq *cq);
+void sroce_cq_wake(struct sroce_cq *cq);
 void sroce_cq_lost(struct sroce_cq *cq);
 u32 sroce_cq_used(struct sroce_cq *cq);
 

@@ -118,6 +118,8 @@ static void free_qp(struct sroce_qp *qp)
 {
 	struct sroce_qp_host *host = qp->host;
 
+	sroce_cq_leave(qp->scq);
+	sroce_cq_leave(qp->rcq);
 	sroce_map_destroy(host->sq_map);
 	sroce_map_destroy(host->rq_map);
 	dst_cache_destroy(&qp->av.dst);
@@ -192,6 +194,8 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_scq(init->send_cq);
 	qp->rcq = to_scq(init->recv_cq);
+	sroce_cq_join(qp->scq);
+	sroce_cq_join(qp->rcq);
 	qp->srq = init->srq ? to_ssrq(init->srq) : NULL;
 	qp->state = IB_QPS_RESET;
 	qp->mtu = ib_mtu_enum_to_int(IB_MTU_4096);
@@ -396,7 +400,7 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 	sroce_qp_begin(qp);
 	/* An error may have come in between. */
 	if (qp->state != from && to != IB_QPS_ERR && to != IB_QPS_RESET) {
-		sroce_qp_end(qp);
+		sroce_qp_end_verb(qp);
 		return -EINVAL;
 	}
 	if (!qp->user)
@@ -405,7 +409,7 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 	install(qp, attr, mask, &av);
 	if (mask & IB_QP_STATE)
 		enter(qp, from, to);
-	sroce_qp_end(qp);
+	sroce_qp_end_verb(qp);
 	return 0;
 }
 
@@ -451,7 +455,7 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->drained;
 	attr->rq_psn = qp->state >= IB_QPS_RTR ? qp->resp.psn : attr->rq_psn;
 	attr->sq_psn = qp->state >= IB_QPS_RTS ? qp->req.psn : attr->sq_psn;
-	sroce_qp_end(qp);
+	sroce_qp_end_verb(qp);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;

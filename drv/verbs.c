@@ -56,6 +56,8 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 	attr->max_sge_rd = SROCE_MAX_SGE;
 	attr->max_cq = SROCE_MAX_CQ;
 	attr->max_cqe = SROCE_MAX_CQE;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	attr->max_mr = SROCE_MAX_MR;
 	attr->max_mw = SROCE_MAX_MR;
 	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_PAGES;
@@ -335,6 +337,7 @@ const struct ib_device_ops sroce_dev_ops = {
 	.mmap = sroce_mmap,
 	.mmap_free = sroce_mmap_free,
 	.modify_ah = sroce_modify_ah,
+	.modify_cq = sroce_modify_cq,
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,
