@@ -30,7 +30,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module oddbuf vm-module setup demo check fuzz sim coverage shell
+.PHONY: all module kverbs oddbuf vm-module setup demo check fuzz sim coverage shell
 .PHONY: bench bench-quick bench-readme
 .PHONY: netem interop check-userland features
 .PHONY: lint clean install help
@@ -60,6 +60,13 @@ oddbuf:
 	@mkdir -p $(BUILD)/oddbuf
 	@ln -sf $(CURDIR)/selftests/oddbuf/{Kbuild,*.[ch]} $(BUILD)/oddbuf/
 	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/oddbuf modules
+
+# The test module for kernel users, beside the module.
+kverbs:
+	@mkdir -p $(BUILD)/kverbs
+	@ln -sf $(CURDIR)/selftests/kverbs/{Kbuild,*.[ch]} $(BUILD)/kverbs/
+	@find $(BUILD)/kverbs -xtype l -delete
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/kverbs modules
 
 setup:
 	@tools/setup.sh --kernel $(VMKERNEL)

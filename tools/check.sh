@@ -75,6 +75,8 @@ main()
 		make --no-print-directory KERNEL="$KERNEL" module; then
 		[ ! -e selftests/oddbuf/Kbuild ] || step "odd dma-bufs" \
 			make --no-print-directory -s KERNEL="$KERNEL" oddbuf
+		step "kernel verbs tests for $KERNEL" \
+			make --no-print-directory -s KERNEL="$KERNEL" kverbs
 		[ ! -e selftests/verbs/Makefile ] ||
 			step "verbs tests" make -C selftests/verbs
 		[ ! -e selftests/wire/Makefile ] ||

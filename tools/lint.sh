@@ -34,6 +34,7 @@ build gcc W=1
 read -ra clang <<<"$CLANG"
 build clang W=1 "${clang[@]}"
 build sparse C=2 CF=-D__CHECK_ENDIAN__
+build kverbs W=1 kverbs
 
 # Debian's headers have none; the source that the debug kernel is made of does.
 # Fields are explained in kernel-doc; uapi has no BIT(); TRACE_EVENT() has a
@@ -46,6 +47,7 @@ checkpatch()	# script
 		-exec "${run[@]}" -f {} +
 	"${run[@]}" --ignore COMPLEX_MACRO \
 		-f drv/proto/opcode.c drv/proto/counter.h
+	"${run[@]}" --ignore MACRO_WITH_FLOW_CONTROL,USLEEP_RANGE -f selftests/kverbs/*.[ch]
 	"${run[@]}" --ignore PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE -f drv/trace.h
 	find uapi -name '*.h' -exec "${run[@]}" --ignore BIT_MACRO -f {} +
 }

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* CQs with a handler: when it is called, from where, and what it may do. */
+
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "kverbs.h"
+
+/**
+ * struct watch - what a handler has seen
+ * @kv: the run
+ * @calls: how often it was called
+ * @inside: how many are in it now
+ * @most: how many there were at a time
+ * @direct: calls from within a verb of the thread that runs the case
+ * @done: completions that it has polled
+ * @bad: those with an error
+ * @task: the thread that runs the case
+ * @work: what it does, or NULL
+ * @q: for @work
+ * @left: for @work
+ * @buf: for @work
+ */
+struct watch {
+	struct kv		*kv;
+	atomic_t		calls;
+	atomic_t		inside;
+	atomic_t		most;
+	atomic_t		direct;
+	atomic_t		done;
+	atomic_t		bad;
+	struct task_struct	*task;
+	void			(*work)(struct watch *w, struct ib_cq *cq);
+	struct kv_qp		*q[2];
+	int			left;
+	void			*buf;
+};
+
+static void handler(struct ib_cq *cq, void *ctx)
+{
+	struct watch *w = ctx;
+	int now = atomic_inc_return(&w->inside);
+
+	if (now > atomic_read(&w->most))
+		atomic_set(&w->most, now);
+	atomic_inc(&w->calls);
+	if (current == w->task && !in_serving_softirq() && !in_hardirq())
+		atomic_inc(&w->direct);
+	if (w->work)
+		w->work(w, cq);
+	atomic_dec(&w->inside);
+}
+
+static void undo_watch(void *arg)
+{
+	kfree(arg);
+}
+
+static struct watch *watch(struct kv *kv)
+{
+	struct watch *w = kzalloc(sizeof(*w), GFP_KERNEL);
+
+	if (!w || kv_later_mem(kv, undo_watch, w)) {
+		KV_FAIL(kv, "no memory");
+		return NULL;
+	}
+	w->kv = kv;
+	w->task = current;
+	return w;
+}
+
+static bool called(void *arg)
+{
+	return atomic_read(&((struct watch *)arg)->calls);
+}
+
+/* A pair; B's completions go to a CQ with a handler. */
+static int watched(struct kv *kv, struct watch *w, struct kv_qp **a,
+		   struct kv_qp **b, struct ib_cq **cq)
+{
+	struct kv_opts opts = {};
+
+	KV_GET(*a, kv_qp(kv, 0, &opts));
+	KV_GET(*cq, kv_cq(kv, 1, 256, handler, w));
+	opts.cq = *cq;
+	KV_GET(*b, kv_qp(kv, 1, &opts));
+	return kv_connect(kv, *a, *b);
+}
+
+static int send_flags(struct kv *kv, struct kv_qp *q, void *buf, int flags)
+{
+	struct ib_sge sge = { (uintptr_t)buf, 8, q->pd->local_dma_lkey };
+	struct ib_send_wr wr = {
+		.wr_id = 0x5e4d,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED | flags,
+	};
+
+	KV_IS(kv, kv_do(kv, q, &wr), IB_WC_SUCCESS);
+	return 0;
+}
+
+static int once_for_each_arm(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct ib_wc wc[8];
+	struct ib_cq *cq;
+	struct watch *w;
+	void *buf;
+	int i;
+
+	KV_GET(w, watch(kv));
+	KV_TRY(watched(kv, w, &a, &b, &cq));
+	KV_GET(buf, kv_buf(kv, 64));
+	for (i = 0; i < 6; i++)
+		KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_TRY(send_flags(kv, a, buf, 0));
+	msleep(KV_QUIET_MS);
+	KV_IS(kv, atomic_read(&w->calls), 0);
+
+	/* what is there already makes no call */
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	msleep(KV_QUIET_MS);
+	KV_IS(kv, atomic_read(&w->calls), 0);
+
+	for (i = 0; i < 3; i++)
+		KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	msleep(KV_QUIET_MS);
+	KV_IS(kv, atomic_read(&w->calls), 1);
+	KV_IS(kv, ib_poll_cq(cq, 8, wc), 4);
+	return 0;
+}
+
+static int missed(struct kv *kv)
+{
+	const int how = IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS;
+	struct kv_qp *a, *b;
+	struct ib_wc wc[8];
+	struct ib_cq *cq;
+	struct watch *w;
+	void *buf;
+
+	KV_GET(w, watch(kv));
+	KV_TRY(watched(kv, w, &a, &b, &cq));
+	KV_GET(buf, kv_buf(kv, 64));
+	KV_IS(kv, ib_req_notify_cq(cq, how), 0);
+	KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	KV_EXPECT(kv, ib_req_notify_cq(cq, how) > 0, "an entry is there");
+	KV_IS(kv, ib_poll_cq(cq, 8, wc), 1);
+	KV_IS(kv, ib_req_notify_cq(cq, how), 0);
+	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	return 0;
+}
+
+static int solicited(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct ib_cq *cq;
+	struct watch *w;
+	void *buf;
+	int i;
+
+	KV_GET(w, watch(kv));
+	KV_TRY(watched(kv, w, &a, &b, &cq));
+	KV_GET(buf, kv_buf(kv, 64));
+	for (i = 0; i < 8; i++)
+		KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_SOLICITED), 0);
+	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_TRY(send_flags(kv, a, buf, 0));
+	msleep(KV_QUIET_MS);
+	KV_IS(kv, atomic_read(&w->calls), 0);
+	KV_TRY(send_flags(kv, a, buf, IB_SEND_SOLICITED));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	/* armed for any, it stays so */
+	atomic_set(&w->calls, 0);
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_SOLICITED), 0);
+	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	/* an error counts as solicited */
+	atomic_set(&w->calls, 0);
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_SOLICITED), 0);
+	KV_IS(kv, kv_to(b, IB_QPS_ERR), 0);
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	return 0;
+}
+
+/* Poll until there is nothing, arm, and look again, as consumers do. */
+static void drain(struct watch *w, struct ib_cq *cq,
+		  void (*each)(struct watch *w, struct ib_wc *wc))
+{
+	struct ib_wc wc;
+
+	do {
+		while (ib_poll_cq(cq, 1, &wc) > 0) {
+			if (wc.status != IB_WC_SUCCESS)
+				atomic_inc(&w->bad);
+			else if (each)
+				each(w, &wc);
+			atomic_inc(&w->done);
+		}
+	} while (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+				  IB_CQ_REPORT_MISSED_EVENTS) > 0);
+}
+
+/* Each message makes the next, the other way, all within handlers. */
+static void pong(struct watch *w, struct ib_wc *wc)
+{
+	struct kv_qp *q = wc->qp == w->q[0]->qp ? w->q[0] : w->q[1];
+	struct ib_sge sge = { (uintptr_t)w->buf, 8, q->pd->local_dma_lkey };
+	struct ib_recv_wr rwr = { .sg_list = &sge, .num_sge = 1 };
+	struct ib_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+
+	if (wc->opcode != IB_WC_RECV)
+		return;
+	if (ib_post_recv(q->qp, &rwr, NULL))
+		atomic_inc(&w->bad);
+	if (w->left-- > 0 && ib_post_send(q->qp, &wr, NULL))
+		atomic_inc(&w->bad);
+}
+
+static void pong_work(struct watch *w, struct ib_cq *cq)
+{
+	drain(w, cq, pong);
+}
+
+static bool all_played(void *arg)
+{
+	struct watch *w = arg;
+
+	/* 201 sends and as many receives */
+	return atomic_read(&w->done) == 402;
+}
+
+static int rearm_inside(struct kv *kv)
+{
+	struct ib_sge sge = { .length = 8 };
+	struct ib_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	struct kv_opts opts = {};
+	struct watch *w;
+	int i;
+
+	KV_GET(w, watch(kv));
+	w->work = pong_work;
+	KV_GET(w->buf, kv_buf(kv, 64));
+	/* two devices have two CQs; then they share what handlers count */
+	for (i = 0; i < 2; i++) {
+		KV_GET(opts.cq, kv_cq(kv, i, 64, handler, w));
+		KV_GET(w->q[i], kv_qp(kv, i, &opts));
+		KV_IS(kv, ib_req_notify_cq(opts.cq, IB_CQ_NEXT_COMP), 0);
+	}
+	KV_TRY(kv_connect(kv, w->q[0], w->q[1]));
+	for (i = 0; i < 4; i++)
+		KV_TRY(kv_recv(kv, w->q[i & 1], w->buf, 64));
+	w->left = 200;
+	sge.addr = (uintptr_t)w->buf;
+	sge.lkey = w->q[0]->pd->local_dma_lkey;
+	KV_TRY(kv_post(kv, w->q[0], &wr));
+	KV_EXPECT(kv, kv_becomes(all_played, w), "%d done, %d left",
+		  atomic_read(&w->done), w->left);
+	KV_IS(kv, atomic_read(&w->bad), 0);
+	return 0;
+}
+
+/* The CQ is armed at once, so that completions come while this one works. */
+static void linger(struct watch *w, struct ib_cq *cq)
+{
+	struct ib_wc wc;
+	int i;
+
+	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	for (i = 0; i < 20; i++) {
+		udelay(50);
+		cpu_relax();
+	}
+	do {
+		while (ib_poll_cq(cq, 1, &wc) > 0)
+			atomic_inc(&w->done);
+	} while (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+				  IB_CQ_REPORT_MISSED_EVENTS) > 0);
+}
+
+struct flood {
+	struct kv_qp *q;
+	void *buf;
+	int n;
+	int err;
+};
+
+static int flood_fn(void *arg)
+{
+	struct flood *f = arg;
+	struct ib_sge sge = { (uintptr_t)f->buf, 8, f->q->pd->local_dma_lkey };
+	struct ib_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+	};
+	int i;
+
+	for (i = 0; i < f->n && !f->err; i++) {
+		f->err = ib_post_send(f->q->qp, &wr, NULL);
+		usleep_range(20, 300);
+	}
+	while (!kthread_should_stop())
+		usleep_range(100, 500);
+	return 0;
+}
+
+#define FLOOD	60
+
+static bool flooded(void *arg)
+{
+	struct watch *w = arg;
+
+	return atomic_read(&w->done) == 2 * FLOOD;
+}
+
+/*
+ * Documentation/infiniband/core_locking.rst: only one handler of a CQ at a time,
+ * whoever's completions they are.
+ */
+static int one_at_a_time(struct kv *kv)
+{
+	struct task_struct *task[2] = {};
+	struct kv_opts opts = {}, shared = {};
+	struct flood f[2] = {};
+	struct kv_qp *b[2];
+	struct watch *w;
+	int i, j, ret = 0;
+
+	KV_SKIP_IF(kv, num_online_cpus() < 2, "one CPU only");
+	KV_GET(w, watch(kv));
+	w->work = linger;
+	KV_GET(w->buf, kv_buf(kv, 64));
+	KV_GET(shared.cq, kv_cq(kv, 1, 1024, handler, w));
+	for (i = 0; i < 2; i++) {
+		KV_GET(f[i].q, kv_qp(kv, 0, &opts));
+		KV_GET(b[i], kv_qp(kv, 1, &shared));
+		KV_TRY(kv_connect(kv, f[i].q, b[i]));
+		for (j = 0; j < FLOOD; j++)
+			KV_TRY(kv_recv(kv, b[i], w->buf, 64));
+		f[i].buf = w->buf;
+		f[i].n = FLOOD;
+	}
+	KV_IS(kv, ib_req_notify_cq(shared.cq, IB_CQ_NEXT_COMP), 0);
+	for (i = 0; i < 2; i++) {
+		task[i] = kthread_create(flood_fn, &f[i], "kverbs/%d", i);
+		if (IS_ERR(task[i])) {
+			task[i] = NULL;
+			ret = KV_FAIL(kv, "no thread");
+			break;
+		}
+		kthread_bind(task[i], i ? cpumask_last(cpu_online_mask) :
+					  cpumask_first(cpu_online_mask));
+		wake_up_process(task[i]);
+	}
+	if (!ret && !kv_becomes(flooded, w))
+		ret = KV_FAIL(kv, "%d of %d came", atomic_read(&w->done),
+			      2 * FLOOD);
+	for (i = 0; i < 2; i++)
+		if (task[i])
+			kthread_stop(task[i]);
+	KV_TRY(ret);
+	KV_IS(kv, f[0].err, 0);
+	KV_IS(kv, f[1].err, 0);
+	KV_IS(kv, atomic_read(&w->most), 1);
+	return 0;
+}
+
+/* The same document: no handler from within a verb. */
+static int not_from_a_verb(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct ib_cq *cq;
+	struct watch *w;
+	void *buf;
+	int i;
+
+	KV_GET(w, watch(kv));
+	w->work = pong_work;
+	KV_TRY(watched(kv, w, &a, &b, &cq));
+	w->q[0] = a;
+	w->q[1] = b;
+	KV_GET(buf, kv_buf(kv, 64));
+	for (i = 0; i < 10; i++)
+		KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	KV_IS(kv, kv_to(b, IB_QPS_ERR), 0);
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	KV_TRY(kv_recv(kv, b, buf, 64));
+	for (i = 0; i < 20; i++) {
+		KV_IS(kv, kv_state(b), IB_QPS_ERR);
+		usleep_range(100, 1000);
+	}
+	KV_IS(kv, atomic_read(&w->done), 11);
+	KV_IS(kv, atomic_read(&w->bad), 11);
+	KV_IS(kv, atomic_read(&w->direct), 0);
+	return 0;
+}
+
+static int moderated(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct ib_cq *cq;
+	struct watch *w;
+	int i, ret, calls;
+	ktime_t start;
+	void *buf;
+
+	KV_GET(w, watch(kv));
+	KV_TRY(watched(kv, w, &a, &b, &cq));
+	KV_GET(buf, kv_buf(kv, 64));
+	ret = rdma_set_cq_moderation(cq, 4, 60000);
+	KV_SKIP_IF(kv, ret == -EOPNOTSUPP, "no moderation");
+	KV_IS(kv, ret, 0);
+	for (i = 0; i < 12; i++)
+		KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	/* fewer than four have to wait, four are enough */
+	start = ktime_get();
+	for (i = 0; i < 3; i++)
+		KV_TRY(send_flags(kv, a, buf, 0));
+	calls = atomic_read(&w->calls);
+	KV_EXPECT(kv, !calls || ktime_ms_delta(ktime_get(), start) >= 60,
+		  "a call for three");
+	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call for four");
+	/* one waits as long as it has to */
+	atomic_set(&w->calls, 0);
+	KV_IS(kv, rdma_set_cq_moderation(cq, 1000, 20000), 0);
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call after the time");
+	/* none */
+	atomic_set(&w->calls, 0);
+	KV_IS(kv, rdma_set_cq_moderation(cq, 0, 0), 0);
+	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call without moderation");
+	KV_IS(kv, atomic_read(&w->calls), 1);
+	return 0;
+}
+
+static void cq_event(struct ib_event *ev, void *ctx)
+{
+	struct watch *w = ctx;
+
+	if (ev->event == IB_EVENT_CQ_ERR)
+		atomic_inc(&w->calls);
+}
+
+static void undo_cq(void *arg)
+{
+	ib_destroy_cq(arg);
+}
+
+/* It takes no more, says so, and takes the QP with it. */
+static int overflow(struct kv *kv)
+{
+	struct ib_cq_init_attr attr = { .cqe = 3 };
+	struct kv_opts opts = {}, full = {};
+	struct kv_qp *a, *b;
+	struct watch *w;
+	void *buf;
+	int i, n;
+
+	KV_GET(w, watch(kv));
+	full.cq = ib_create_cq(kv->dev[1], NULL, cq_event, w, &attr);
+	KV_EXPECT(kv, !IS_ERR(full.cq), "%ld", PTR_ERR(full.cq));
+	kv_later(kv, undo_cq, full.cq);
+	n = full.cq->cqe;
+	KV_EXPECT(kv, n >= 3 && n < 32, "%d entries", n);
+	KV_GET(a, kv_qp(kv, 0, &opts));
+	KV_GET(b, kv_qp(kv, 1, &full));
+	KV_TRY(kv_connect(kv, a, b));
+	KV_GET(buf, kv_buf(kv, 64));
+	for (i = 0; i <= n; i++)
+		KV_TRY(kv_recv(kv, b, buf, 64));
+	for (i = 0; i < n; i++)
+		KV_TRY(send_flags(kv, a, buf, 0));
+	KV_IS(kv, atomic_read(&w->calls), 0);
+	kv_send(kv, a, buf, 8);
+	KV_EXPECT(kv, kv_becomes(called, w), "no CQ_ERR");
+	KV_TRY(kv_event(kv, b, IB_EVENT_QP_FATAL));
+	KV_IS(kv, atomic_read(&w->calls), 1);
+	KV_IS(kv, kv_state(b), IB_QPS_ERR);
+	return 0;
+}
+
+const struct kv_case kv_cq_cases[] = {
+	{ "cq: a handler is called once for each arming", once_for_each_arm },
+	{ "cq: missed events are reported", missed },
+	{ "cq: solicited completions only", solicited },
+	{ "cq: handlers poll, post and arm, for 400 completions",
+	  rearm_inside },
+	{ "cq: one handler at a time, for completions on two CPUs",
+	  one_at_a_time },
+	{ "cq: no handler from within ib_modify_qp", not_from_a_verb },
+	{ "cq: moderation by number and by time", moderated },
+	{ "cq: an overflow is an event of the CQ and of the QP", overflow },
+	{ }
+};

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* ib_drain_*(): all that was posted has completed when they return. */
+
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "kverbs.h"
+
+#define POSTED	24
+
+struct count {
+	struct ib_cqe cqe;
+	atomic_t n;
+	atomic_t flushed;
+};
+
+static void done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct count *c = container_of(wc->wr_cqe, struct count, cqe);
+
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		atomic_inc(&c->flushed);
+	atomic_inc(&c->n);
+}
+
+struct stage {
+	struct kv_qp *a, *b;
+	struct count sends, recvs;
+	void *buf;
+};
+
+static void undo_stage(void *arg)
+{
+	kfree(arg);
+}
+
+static struct stage *stage(struct kv *kv, enum ib_poll_context poll,
+			   bool connect)
+{
+	struct stage *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct kv_opts opts = {};
+
+	if (!s || kv_later_mem(kv, undo_stage, s)) {
+		KV_FAIL(kv, "no memory");
+		return NULL;
+	}
+	s->sends.cqe.done = done;
+	s->recvs.cqe.done = done;
+	s->buf = kv_buf(kv, 65536);
+	opts.cq = kv_api_cq(kv, 0, 256, poll);
+	if (!s->buf || !opts.cq)
+		return NULL;
+	s->a = kv_qp(kv, 0, &opts);
+	opts.cq = kv_api_cq(kv, 1, 256, poll);
+	if (!s->a || !opts.cq)
+		return NULL;
+	s->b = kv_qp(kv, 1, &opts);
+	if (!s->b || (connect && kv_connect(kv, s->a, s->b)))
+		return NULL;
+	return s;
+}
+
+static int post_sends(struct kv *kv, struct stage *s, u32 len)
+{
+	struct ib_sge sge = { (uintptr_t)s->buf, len,
+			      s->a->pd->local_dma_lkey };
+	struct ib_send_wr wr = {
+		.wr_cqe = &s->sends.cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	int i;
+
+	for (i = 0; i < POSTED; i++)
+		KV_TRY(kv_post(kv, s->a, &wr));
+	return 0;
+}
+
+static int post_recvs(struct kv *kv, struct stage *s, int n)
+{
+	struct ib_sge sge = { (uintptr_t)s->buf, 65536,
+			      s->b->pd->local_dma_lkey };
+	struct ib_recv_wr wr = {
+		.wr_cqe = &s->recvs.cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	while (n--)
+		KV_IS(kv, ib_post_recv(s->b->qp, &wr, NULL), 0);
+	return 0;
+}
+
+/* Nobody answers: there are no receives. */
+static int sq_in(struct kv *kv, enum ib_poll_context poll)
+{
+	struct stage *s;
+
+	KV_GET(s, stage(kv, poll, true));
+	KV_TRY(post_sends(kv, s, 32768));
+	ib_drain_sq(s->a->qp);
+	KV_IS(kv, atomic_read(&s->sends.n), POSTED);
+	KV_IS(kv, atomic_read(&s->sends.flushed), POSTED);
+	KV_IS(kv, kv_state(s->a), IB_QPS_ERR);
+	return 0;
+}
+
+static int sq(struct kv *kv)
+{
+	return sq_in(kv, IB_POLL_SOFTIRQ);
+}
+
+static int sq_direct(struct kv *kv)
+{
+	return sq_in(kv, IB_POLL_DIRECT);
+}
+
+static int rq_in(struct kv *kv, enum ib_poll_context poll)
+{
+	struct stage *s;
+
+	KV_GET(s, stage(kv, poll, true));
+	KV_TRY(post_recvs(kv, s, POSTED));
+	ib_drain_rq(s->b->qp);
+	KV_IS(kv, atomic_read(&s->recvs.n), POSTED);
+	KV_IS(kv, atomic_read(&s->recvs.flushed), POSTED);
+	return 0;
+}
+
+static int rq(struct kv *kv)
+{
+	return rq_in(kv, IB_POLL_WORKQUEUE);
+}
+
+static int rq_direct(struct kv *kv)
+{
+	return rq_in(kv, IB_POLL_DIRECT);
+}
+
+static int both_in(struct kv *kv, enum ib_poll_context poll)
+{
+	struct stage *s;
+
+	KV_GET(s, stage(kv, poll, true));
+	KV_TRY(post_recvs(kv, s, POSTED + 8));
+	KV_TRY(post_sends(kv, s, 16384));
+	/* somewhere in the middle of it */
+	usleep_range(100, 2000);
+	ib_drain_qp(s->a->qp);
+	KV_IS(kv, atomic_read(&s->sends.n), POSTED);
+	ib_drain_qp(s->b->qp);
+	KV_IS(kv, atomic_read(&s->recvs.n), POSTED + 8);
+	return 0;
+}
+
+static int both(struct kv *kv)
+{
+	return both_in(kv, IB_POLL_SOFTIRQ);
+}
+
+static int both_workqueue(struct kv *kv)
+{
+	return both_in(kv, IB_POLL_UNBOUND_WORKQUEUE);
+}
+
+static int in_error(struct kv *kv)
+{
+	struct stage *s;
+
+	KV_GET(s, stage(kv, IB_POLL_SOFTIRQ, true));
+	KV_TRY(post_recvs(kv, s, POSTED));
+	KV_IS(kv, kv_to(s->b, IB_QPS_ERR), 0);
+	KV_TRY(post_recvs(kv, s, 4));
+	ib_drain_qp(s->b->qp);
+	KV_IS(kv, atomic_read(&s->recvs.flushed), POSTED + 4);
+	/* and again */
+	ib_drain_qp(s->b->qp);
+	return 0;
+}
+
+/* A connection that never was: ULPs drain what they have only set up. */
+static int in_init(struct kv *kv)
+{
+	struct stage *s;
+
+	KV_GET(s, stage(kv, IB_POLL_SOFTIRQ, false));
+	KV_TRY(kv_init(kv, s->b));
+	KV_TRY(post_recvs(kv, s, POSTED));
+	ib_drain_qp(s->b->qp);
+	KV_IS(kv, atomic_read(&s->recvs.flushed), POSTED);
+	return 0;
+}
+
+/* The same QP, connected anew after a drain and RESET */
+static int reused(struct kv *kv)
+{
+	struct stage *s;
+	int i;
+
+	KV_GET(s, stage(kv, IB_POLL_SOFTIRQ, true));
+	for (i = 1; i <= 3; i++) {
+		KV_TRY(post_recvs(kv, s, POSTED));
+		KV_TRY(post_sends(kv, s, 4096));
+		ib_drain_qp(s->a->qp);
+		ib_drain_qp(s->b->qp);
+		KV_IS(kv, atomic_read(&s->sends.n), i * POSTED);
+		KV_IS(kv, atomic_read(&s->recvs.n), i * POSTED);
+		KV_IS(kv, kv_to(s->a, IB_QPS_RESET), 0);
+		KV_IS(kv, kv_to(s->b, IB_QPS_RESET), 0);
+		KV_TRY(kv_connect(kv, s->a, s->b));
+	}
+	return 0;
+}
+
+const struct kv_case kv_drain_cases[] = {
+	{ "drain: a send queue that nobody answers", sq },
+	{ "drain: a send queue, polled by the consumer", sq_direct },
+	{ "drain: a receive queue", rq },
+	{ "drain: a receive queue, polled by the consumer", rq_direct },
+	{ "drain: both queues with traffic, in softirqs", both },
+	{ "drain: both queues with traffic, from work queues",
+	  both_workqueue },
+	{ "drain: in the error state", in_error },
+	{ "drain: in INIT", in_init },
+	{ "drain: a QP is used again afterwards", reused },
+	{ }
+};

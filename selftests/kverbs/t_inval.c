@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Keys that end: by their owner, by a SEND of the peer, with a READ. */
+
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "kverbs.h"
+
+/* SEND_WITH_INV of @len bytes; its status */
+static int send_inv(struct kv *kv, struct kv_qp *q, void *buf, u32 len, u32 key)
+{
+	struct ib_sge sge = { (uintptr_t)buf, len, q->pd->local_dma_lkey };
+	struct ib_send_wr wr = {
+		.wr_id = 0x171,
+		.sg_list = &sge,
+		.num_sge = len ? 1 : 0,
+		.opcode = IB_WR_SEND_WITH_INV,
+		.send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED,
+		.ex.invalidate_rkey = key,
+	};
+
+	return kv_do(kv, q, &wr);
+}
+
+static int by_send(struct kv *kv, u32 len)
+{
+	struct kv_qp *a, *b;
+	struct sg_table *sgt;
+	struct ib_mr *mr;
+	struct ib_wc wc;
+	u8 *out, *in;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, b, 2, 0, 0, KV_ALL_RIGHTS, &mr, &sgt));
+	KV_GET(out, kv_buf(kv, len + 1));
+	KV_GET(in, kv_buf(kv, len + 1));
+	kv_fill(out, len, 8);
+	KV_TRY(kv_recv(kv, b, in, len + 1));
+	KV_IS(kv, send_inv(kv, a, out, len, mr->rkey), IB_WC_SUCCESS);
+	KV_TRY(kv_wait(kv, b->rcq, &wc));
+	KV_IS(kv, wc.status, IB_WC_SUCCESS);
+	KV_IS(kv, wc.opcode, IB_WC_RECV);
+	KV_IS(kv, wc.byte_len, len);
+	KV_EXPECT(kv, wc.wc_flags & IB_WC_WITH_INVALIDATE, "flags 0x%x",
+		  wc.wc_flags);
+	KV_EXPECT(kv, !(wc.wc_flags & IB_WC_WITH_IMM), "flags 0x%x",
+		  wc.wc_flags);
+	KV_IS(kv, wc.ex.invalidate_rkey, mr->rkey);
+	KV_TRY(kv_same(kv, in, len, 8));
+
+	/* it can be registered again without a LOCAL_INV, and is dead now */
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	KV_IS(kv, kv_reg(kv, b, mr, KV_ALL_RIGHTS), IB_WC_SUCCESS);
+	KV_IS(kv, kv_rdma(kv, a, IB_WR_RDMA_WRITE, out, 1, mr->iova, mr->rkey),
+	      IB_WC_SUCCESS);
+	KV_IS(kv, kv_rdma(kv, a, IB_WR_RDMA_WRITE, out, 1, mr->iova,
+			  wc.ex.invalidate_rkey), IB_WC_REM_ACCESS_ERR);
+	return 0;
+}
+
+static int by_small_send(struct kv *kv)
+{
+	return by_send(kv, 64);
+}
+
+static int by_large_send(struct kv *kv)
+{
+	return by_send(kv, 20000);
+}
+
+static int by_empty_send(struct kv *kv)
+{
+	return by_send(kv, 0);
+}
+
+/* The SEND fails, and so does the receive that it was to complete. */
+static int not_by_send(struct kv *kv, struct kv_qp *a, struct kv_qp *b, u32 key)
+{
+	struct ib_wc wc;
+	void *buf;
+
+	KV_GET(buf, kv_buf(kv, 64));
+	KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_IS(kv, send_inv(kv, a, buf, 64, key), IB_WC_REM_ACCESS_ERR);
+	KV_TRY(kv_wait(kv, b->rcq, &wc));
+	KV_EXPECT(kv, wc.status != IB_WC_SUCCESS, "the receive");
+	KV_IS(kv, kv_state(b), IB_QPS_ERR);
+	return 0;
+}
+
+static int unknown_key(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct sg_table *sgt;
+	struct ib_mr *mr;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, b, 2, 0, 0, KV_ALL_RIGHTS, &mr, &sgt));
+	return not_by_send(kv, a, b, mr->rkey ^ 1);
+}
+
+static int invalid_key(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct sg_table *sgt;
+	struct ib_mr *mr;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, b, 2, 0, 0, KV_ALL_RIGHTS, &mr, &sgt));
+	KV_IS(kv, kv_inval(kv, b, mr->rkey), IB_WC_SUCCESS);
+	return not_by_send(kv, a, b, mr->rkey);
+}
+
+static int key_of_local_region(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct sg_table *sgt;
+	struct ib_mr *mr;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, b, 2, 0, 0, IB_ACCESS_LOCAL_WRITE, &mr, &sgt));
+	return not_by_send(kv, a, b, mr->lkey);
+}
+
+static int key_of_dma_region(struct kv *kv)
+{
+	const struct kv_opts global = { .pd_flags = IB_PD_UNSAFE_GLOBAL_RKEY };
+	struct kv_qp *a, *b;
+
+	KV_TRY(kv_pair(kv, &global, &a, &b));
+	return not_by_send(kv, a, b, b->pd->unsafe_global_rkey);
+}
+
+static int twice(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+	struct sg_table *sgt;
+	struct ib_mr *mr;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, b, 2, 0, 0, KV_ALL_RIGHTS, &mr, &sgt));
+	KV_IS(kv, kv_inval(kv, b, mr->rkey), IB_WC_SUCCESS);
+	KV_IS(kv, kv_inval(kv, b, mr->rkey), IB_WC_SUCCESS);
+	KV_IS(kv, kv_state(b), IB_QPS_RTS);
+	return 0;
+}
+
+static int local_unknown(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_IS(kv, kv_inval(kv, b, 0xffffff01), IB_WC_MW_BIND_ERR);
+	KV_IS(kv, kv_state(b), IB_QPS_ERR);
+	return 0;
+}
+
+static int local_dma(struct kv *kv)
+{
+	struct kv_qp *a, *b;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_IS(kv, kv_inval(kv, b, b->pd->local_dma_lkey), IB_WC_MW_BIND_ERR);
+	return 0;
+}
+
+/* LOCAL_INV behind WRITEs from the region: they have got its bytes by then. */
+static int behind_writes(struct kv *kv)
+{
+	struct ib_sge sge;
+	struct ib_rdma_wr wr = {
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+	};
+	struct sg_table *from, *to;
+	struct ib_mr *src, *dst;
+	struct kv_qp *a, *b;
+	u32 i, len = 16 * PAGE_SIZE;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, a, 16, 0, 0, 0, &src, &from));
+	KV_TRY(kv_region(kv, b, 16, 0, 0, KV_ALL_RIGHTS, &dst, &to));
+	kv_sg_fill(from, 2);
+	for (i = 0; i < 8; i++) {
+		sge = (struct ib_sge){ src->iova + i * len / 8, len / 8,
+				       src->lkey };
+		wr.remote_addr = dst->iova + i * len / 8;
+		wr.rkey = dst->rkey;
+		KV_TRY(kv_post(kv, a, &wr.wr));
+	}
+	KV_IS(kv, kv_inval(kv, a, src->lkey), IB_WC_SUCCESS);
+	KV_TRY(kv_sg_same(kv, to, 2));
+	return 0;
+}
+
+/* READ_WITH_INV ends the key of the region that it reads into. */
+static int read_with_inv(struct kv *kv)
+{
+	struct ib_sge sge;
+	struct ib_rdma_wr wr = {
+		.wr.wr_id = 7,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.wr.opcode = IB_WR_RDMA_READ_WITH_INV,
+		.wr.send_flags = IB_SEND_SIGNALED,
+	};
+	struct sg_table *from, *to;
+	struct ib_mr *src, *dst;
+	struct kv_qp *a, *b;
+	void *buf;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, b, 8, 0, 0, KV_ALL_RIGHTS, &src, &from));
+	KV_TRY(kv_region(kv, a, 8, 0, 0, KV_ALL_RIGHTS, &dst, &to));
+	kv_sg_fill(from, 3);
+	sge = (struct ib_sge){ dst->iova, dst->length, dst->lkey };
+	wr.remote_addr = src->iova;
+	wr.rkey = src->rkey;
+	wr.wr.ex.invalidate_rkey = dst->rkey;
+	KV_IS(kv, kv_do(kv, a, &wr.wr), IB_WC_SUCCESS);
+	KV_TRY(kv_sg_same(kv, to, 3));
+	/* gone, for the peer as well */
+	KV_GET(buf, kv_buf(kv, 64));
+	KV_IS(kv, kv_rdma(kv, b, IB_WR_RDMA_WRITE, buf, 64, dst->iova,
+			  dst->rkey), IB_WC_REM_ACCESS_ERR);
+	return 0;
+}
+
+static int read_with_bad_inv(struct kv *kv)
+{
+	struct ib_sge sge;
+	struct ib_rdma_wr wr = {
+		.wr.wr_id = 7,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.wr.opcode = IB_WR_RDMA_READ_WITH_INV,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.ex.invalidate_rkey = 0xffffff01,
+	};
+	struct kv_qp *a, *b;
+	struct sg_table *from;
+	struct ib_mr *src;
+	void *buf;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_TRY(kv_region(kv, b, 1, 0, 0, KV_ALL_RIGHTS, &src, &from));
+	KV_GET(buf, kv_buf(kv, 64));
+	sge = (struct ib_sge){ (uintptr_t)buf, 64, a->pd->local_dma_lkey };
+	wr.remote_addr = src->iova;
+	wr.rkey = src->rkey;
+	KV_IS(kv, kv_do(kv, a, &wr.wr), IB_WC_MW_BIND_ERR);
+	KV_IS(kv, kv_state(a), IB_QPS_ERR);
+	return 0;
+}
+
+const struct kv_case kv_inval_cases[] = {
+	{ "inval: SEND_WITH_INV ends a key and says which", by_small_send },
+	{ "inval: SEND_WITH_INV of many packets", by_large_send },
+	{ "inval: SEND_WITH_INV of no bytes", by_empty_send },
+	{ "inval: SEND_WITH_INV of an unknown key is refused", unknown_key },
+	{ "inval: SEND_WITH_INV of an invalid key is refused", invalid_key },
+	{ "inval: SEND_WITH_INV of a region without remote rights is refused",
+	  key_of_local_region },
+	{ "inval: SEND_WITH_INV of the DMA region is refused",
+	  key_of_dma_region },
+	{ "inval: LOCAL_INV twice does no harm", twice },
+	{ "inval: LOCAL_INV of an unknown key fails", local_unknown },
+	{ "inval: LOCAL_INV of the DMA region fails", local_dma },
+	{ "inval: LOCAL_INV waits for the WRITEs before it", behind_writes },
+	{ "inval: READ_WITH_INV ends the key it read into", read_with_inv },
+	{ "inval: READ_WITH_INV of an unknown key fails", read_with_bad_inv },
+	{ }
+};
