@@ -320,6 +320,9 @@ static bool hold_back(struct sroce_cq *cq)
  * @ibcq: the queue
  * @count: completions that are worth one
  * @period: us after which fewer are; without both there is no moderation
+ *
+ * For kernel users. Its bounds are attributes that only user space asks for, and
+ * the provider has no such call: so there they are 0.
  */
 int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {

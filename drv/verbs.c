@@ -56,8 +56,6 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 	attr->max_sge_rd = SROCE_MAX_SGE;
 	attr->max_cq = SROCE_MAX_CQ;
 	attr->max_cqe = SROCE_MAX_CQE;
-	attr->cq_caps.max_cq_moderation_count = U16_MAX;
-	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	attr->max_mr = SROCE_MAX_MR;
 	attr->max_mw = SROCE_MAX_MR;
 	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_PAGES;
