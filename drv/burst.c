@@ -310,8 +310,8 @@ void sroce_qp_host_stop(struct sroce_qp_host *host)
 {
 	sroce_qp_host_put(host);
 	wait_for_completion(&host->unused);
-	/* The tasklet does nothing in RESET, so it can't start a timer. */
 	sroce_pager_stop(host->qp);
+	/* The tasklet does nothing in RESET, so it can't start a timer. */
 	tasklet_kill(&host->kick);
 	hrtimer_cancel(&host->ack_timer);
 	hrtimer_cancel(&host->rnr_timer);

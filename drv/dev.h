@@ -112,6 +112,7 @@ struct sroce_dev {
 	u32				next_mr;
 	u32				next_ah;
 	atomic_t			srqs;
+	atomic_t			odps;
 	bool				local;
 	bool				gone;
 	enum ib_port_state		port_state;
@@ -135,23 +136,40 @@ struct sroce_map {
 
 /* Most ranges of pages that are being brought for a QP */
 #define SROCE_WANTS	8
+/* Most pages that are known not to come */
+#define SROCE_FAILURES	4
+
+/* What pages are brought for; or those that the process has, and no others */
+enum sroce_bring { SROCE_BRING_READ, SROCE_BRING_WRITE, SROCE_BRING_PRESENT };
 
 /**
  * struct sroce_want - pages to be brought
  * @mr: the region, held
- * @key: its key
  * @iova: first byte
- * @len: bytes
+ * @need: bytes that are needed
+ * @len: bytes that are of use, those included
  * @write: they are to be changed
- * @ret: 0, or why they can't come
  */
 struct sroce_want {
 	struct sroce_mr	*mr;
-	u32		key;
 	u64		iova;
+	u32		need;
 	u32		len;
 	bool		write;
-	int		ret;
+};
+
+/**
+ * struct sroce_failure - a page that could not be brought
+ * @key: of its region
+ * @iova: its first byte, or the first that was wanted
+ * @write: it was to be changed
+ * @fresh: nobody knows yet
+ */
+struct sroce_failure {
+	u32		key;
+	u64		iova;
+	bool		write;
+	bool		fresh;
 };
 
 /**
@@ -160,14 +178,16 @@ struct sroce_want {
  * @work: does it
  * @n: entries of @want
  * @want: what is to be brought
- * @failed: what was tried and can't be, if its @ret isn't 0
+ * @failed: what was tried in vain
+ * @next_failed: entries of @failed that were ever used
  */
 struct sroce_pager {
 	struct sroce_qp		*qp;
 	struct work_struct	work;
 	u32			n;
 	struct sroce_want	want[SROCE_WANTS];
-	struct sroce_want	failed;
+	struct sroce_failure	failed[SROCE_FAILURES];
+	u32			next_failed;
 };
 
 /**
@@ -488,16 +508,25 @@ struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 				int access);
 void sroce_mr_free(struct sroce_mr *mr);
 
+int sroce_mr_publish(struct sroce_mr *mr);
+void sroce_mr_unpublish(struct sroce_mr *mr);
+
 /* odp.c */
-struct sroce_odp *sroce_odp_new(u64 start, u64 length, u64 iova);
+struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
+				u64 iova);
 void sroce_odp_free(struct sroce_odp *odp);
+int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
+		    enum sroce_bring how);
+
+/* pager.c */
+int sroce_pagers_init(void);
+void sroce_pagers_exit(void);
 void sroce_pager_init(struct sroce_qp *qp);
 void sroce_pager_stop(struct sroce_qp *qp);
+void sroce_pager_forget(struct sroce_qp *qp);
 int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sge, u32 n,
 		    struct uverbs_attr_bundle *attrs);
-int sroce_mr_publish(struct sroce_mr *mr);
-void sroce_mr_unpublish(struct sroce_mr *mr);
 
 /* dmabuf.c */
 struct ib_mr *sroce_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,

@@ -26,6 +26,9 @@ static int __init sroce_init(void)
 	ret = sroce_dmabuf_init();
 	if (ret)
 		goto no_dmabuf;
+	ret = sroce_pagers_init();
+	if (ret)
+		goto no_pagers;
 	ret = sroce_netns_init();
 	if (ret)
 		goto no_netns;
@@ -38,6 +41,8 @@ static int __init sroce_init(void)
 no_dev:
 	sroce_netns_exit();
 no_netns:
+	sroce_pagers_exit();
+no_pagers:
 	sroce_dmabuf_exit();
 no_dmabuf:
 	sroce_crc_exit();
@@ -52,6 +57,7 @@ static void __exit sroce_exit(void)
 	sroce_dev_exit();
 	sroce_netns_exit();
 	sroce_output_exit();
+	sroce_pagers_exit();
 	sroce_dmabuf_exit();
 	sroce_crc_exit();
 	left = atomic_read(&sroce_live);

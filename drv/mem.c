@@ -119,7 +119,7 @@ static int mr_on_demand(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 
 	mr->iova = access & IB_ZERO_BASED ? 0 : iova;
 	mr->length = length;
-	odp = sroce_odp_new(start, length, mr->iova);
+	odp = sroce_odp_new(mr->dev, start, length, mr->iova);
 	if (IS_ERR(odp))
 		return PTR_ERR(odp);
 	mr->odp = odp;

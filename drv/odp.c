@@ -2,11 +2,9 @@
 /*
  * Regions whose pages come when they are needed and go when the kernel wants
  * them back. A burst that finds all its pages uses them under a lock that holds
- * off their removal; one that doesn't leaves it to a work item to bring them,
- * which may sleep, and is called again then.
+ * off their removal; for one that doesn't drv/pager.c has them brought.
  */
 
-#include <linux/hmm.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
@@ -18,16 +16,20 @@
 #define BATCH		64
 /* An entry: page frame number, and whether it may be written */
 #define WRITABLE	1UL
+/* Who takes pages away as fast as they come is not waited for any longer. */
+#define PATIENCE	HZ
 
 /**
  * struct sroce_odp - the pages of a region that are there
  * @notifier: tells of those that go
+ * @dev: whose region it is
  * @shift: what to add to an address of the region to have the process's
  * @pages: entries by page of the process
  * @lock: taken for writing by who changes @pages
  */
 struct sroce_odp {
 	struct mmu_interval_notifier	notifier;
+	struct sroce_dev		*dev;
 	u64				shift;
 	struct xarray			pages;
 	rwlock_t			lock;
@@ -45,23 +47,42 @@ static struct page *page_of(unsigned long entry)
 	return pfn_to_page(entry >> 1);
 }
 
+/* The page of an entry that is no more, held, if it may have been written */
+static struct page *erase(struct sroce_odp *odp, unsigned long index)
+{
+	struct page *page = NULL;
+	void *entry;
+
+	write_lock_bh(&odp->lock);
+	entry = xa_erase(&odp->pages, index);
+	/* it lives as long as its entry, which who takes it away erases first */
+	if (entry && xa_to_value(entry) & WRITABLE) {
+		page = page_of(xa_to_value(entry));
+		get_page(page);
+	}
+	write_unlock_bh(&odp->lock);
+	return page;
+}
+
 /*
- * A page whose entry is there is alive while the lock is held, since who takes it
- * away has to erase the entry first. Marking it dirty doesn't sleep.
+ * What we wrote no page table knows of. Marking a page takes locks that must not
+ * be waited for under ours, which softirqs wait for.
  */
 static void forget(struct sroce_odp *odp, unsigned long first,
 		   unsigned long last)
 {
 	unsigned long index;
+	struct page *page;
 	void *entry;
 
 	xa_for_each_range(&odp->pages, index, entry, first, last) {
-		write_lock_bh(&odp->lock);
-		entry = xa_erase(&odp->pages, index);
-		/* what we wrote no page table knows of */
-		if (entry && xa_to_value(entry) & WRITABLE)
-			folio_mark_dirty(page_folio(page_of(xa_to_value(entry))));
-		write_unlock_bh(&odp->lock);
+		page = erase(odp, index);
+		if (page) {
+			folio_mark_dirty(page_folio(page));
+			put_page(page);
+		}
+		this_cpu_inc(odp->dev->counters->c[SROCE_CNT_PAGES_OUT]);
+		cond_resched();
 	}
 }
 
@@ -87,28 +108,34 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 
 /**
  * sroce_odp_new() - pages on demand, of the calling process
+ * @dev: whose region it is
  * @start: first byte in the process
  * @length: bytes
  * @iova: how users of the region name the first byte
  *
  * Return: what sroce_odp_free() ends, or an error pointer.
  */
-struct sroce_odp *sroce_odp_new(u64 start, u64 length, u64 iova)
+struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
+				u64 iova)
 {
 	struct sroce_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
+	odp->dev = dev;
 	odp->shift = start - iova;
-	xa_init(&odp->pages);
+	/* its lock is taken under ours as well */
+	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH);
 	rwlock_init(&odp->lock);
 	ret = mmu_interval_notifier_insert(&odp->notifier, current->mm, start,
 					   length, &notifier_ops);
-	if (!ret)
-		return odp;
-	kfree(odp);
-	return ERR_PTR(ret);
+	if (ret) {
+		kfree(odp);
+		return ERR_PTR(ret);
+	}
+	atomic_inc(&dev->odps);
+	return odp;
 }
 
 /**
@@ -122,7 +149,31 @@ void sroce_odp_free(struct sroce_odp *odp)
 	forget(odp, 0, ULONG_MAX);
 	mmu_interval_notifier_remove(&odp->notifier);
 	xa_destroy(&odp->pages);
+	atomic_dec(&odp->dev->odps);
 	kfree(odp);
+}
+
+/**
+ * sroce_odp_used() - whether there are regions on demand
+ * @qp: for this QP
+ */
+bool sroce_odp_used(const struct sroce_qp *qp)
+{
+	return atomic_read(&qp->dev->odps);
+}
+
+static bool is_there(struct sroce_odp *odp, unsigned long va,
+		     unsigned long last, bool write)
+{
+	unsigned long index;
+
+	for (index = va >> PAGE_SHIFT; index <= last >> PAGE_SHIFT; index++) {
+		unsigned long entry = entry_of(odp, index);
+
+		if (!entry || (write && !(entry & WRITABLE)))
+			return false;
+	}
+	return true;
 }
 
 /**
@@ -138,19 +189,13 @@ void sroce_odp_free(struct sroce_odp *odp)
  */
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
 {
-	unsigned long va = iova + odp->shift, index;
+	unsigned long va = iova + odp->shift;
 
 	read_lock(&odp->lock);
-	for (index = va >> PAGE_SHIFT; index <= (va + len - 1) >> PAGE_SHIFT;
-	     index++) {
-		unsigned long entry = entry_of(odp, index);
-
-		if (!entry || (write && !(entry & WRITABLE))) {
-			read_unlock(&odp->lock);
-			return -EAGAIN;
-		}
-	}
-	return 0;
+	if (is_there(odp, va, va + len - 1, write))
+		return 0;
+	read_unlock(&odp->lock);
+	return -EAGAIN;
 }
 
 /**
@@ -177,213 +222,143 @@ void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 	return page + offset_in_page(va);
 }
 
-/* The pages that @range has found; -EBUSY if they may be gone by now */
-static int insert(struct sroce_odp *odp, const struct hmm_range *range,
-		  bool write)
+/* What was found at @va, unless it may be gone by now: -EBUSY */
+static int insert(struct sroce_odp *odp, unsigned long va, struct page **page,
+		  unsigned long n, bool write, unsigned long seq)
 {
-	unsigned long first = range->start >> PAGE_SHIFT;
-	unsigned long n = (range->end - range->start) >> PAGE_SHIFT, i;
+	unsigned long first = va >> PAGE_SHIFT, i;
 	int ret = 0;
 
 	for (i = 0; i < n && !ret; i++)
-		ret = xa_reserve(&odp->pages, first + i, GFP_KERNEL);
+		ret = xa_reserve_bh(&odp->pages, first + i, GFP_KERNEL);
 	if (ret)
 		return ret;
 	write_lock_bh(&odp->lock);
-	if (mmu_interval_read_retry(&odp->notifier, range->notifier_seq)) {
+	if (mmu_interval_read_retry(&odp->notifier, seq)) {
 		ret = -EBUSY;
 		goto out;
 	}
 	for (i = 0; i < n; i++) {
-		unsigned long pfn = range->hmm_pfns[i] & ~HMM_PFN_FLAGS;
-		unsigned long was = entry_of(odp, first + i);
+		unsigned long was = entry_of(odp, first + i) & WRITABLE;
 
 		/* room was made before, so that nothing can fail */
 		xa_store(&odp->pages, first + i,
-			 xa_mk_value(pfn << 1 | (was & WRITABLE) |
-				     (write ? WRITABLE : 0)), GFP_ATOMIC);
+			 xa_mk_value(page_to_pfn(page[i]) << 1 |
+				     (write ? WRITABLE : was)), GFP_ATOMIC);
 	}
+	this_cpu_add(odp->dev->counters->c[SROCE_CNT_PAGES_IN], n);
 out:
 	write_unlock_bh(&odp->lock);
 	return ret;
 }
 
-static int bring_batch(struct sroce_odp *odp, unsigned long start,
-		       unsigned long end, bool write)
+static unsigned int flags_of(enum sroce_bring how)
 {
-	struct mm_struct *mm = odp->notifier.mm;
-	unsigned long pfns[BATCH] = {};
-	struct hmm_range range = {
-		.notifier = &odp->notifier,
-		.start = start,
-		.end = end,
-		.hmm_pfns = pfns,
-		.default_flags = HMM_PFN_REQ_FAULT |
-				 (write ? HMM_PFN_REQ_WRITE : 0),
+	static const unsigned int flags[] = {
+		[SROCE_BRING_READ] = 0,
+		[SROCE_BRING_WRITE] = FOLL_WRITE,
+		[SROCE_BRING_PRESENT] = FOLL_NOFAULT,
 	};
-	int ret;
 
-	do {
-		range.notifier_seq = mmu_interval_read_begin(&odp->notifier);
-		mmap_read_lock(mm);
-		ret = hmm_range_fault(&range);
-		mmap_read_unlock(mm);
-		if (!ret)
-			ret = insert(odp, &range, write);
-	} while (ret == -EBUSY);
-	return ret;
+	return flags[how];
 }
 
-/* May sleep, for as long as the pages take to come */
-static int bring(struct sroce_odp *odp, u64 iova, u32 len, bool write)
+/*
+ * Return: how many pages were brought of those wanted, or why not even the first.
+ * They are held only until their entries are made: those go when they do.
+ */
+static long bring_batch(struct sroce_odp *odp, unsigned long va,
+			unsigned long end, enum sroce_bring how)
 {
 	struct mm_struct *mm = odp->notifier.mm;
-	unsigned long va = (iova + odp->shift) & PAGE_MASK;
-	unsigned long end = PAGE_ALIGN(iova + odp->shift + len);
-	int ret = 0;
+	struct page *page[BATCH];
+	unsigned long seq, i;
+	long n, ret;
+
+	seq = mmu_interval_read_begin(&odp->notifier);
+	mmap_read_lock(mm);
+	n = sroce_gup_remote(mm, va, (end - va) >> PAGE_SHIFT, flags_of(how),
+			     page);
+	mmap_read_unlock(mm);
+	if (n <= 0)
+		return n ?: -EFAULT;
+	ret = insert(odp, va, page, n, how == SROCE_BRING_WRITE, seq);
+	for (i = 0; i < n; i++)
+		put_page(page[i]);
+	return ret ?: n;
+}
+
+/* The same, again and again, if they go as fast as they come */
+static long insist(struct sroce_odp *odp, unsigned long va, unsigned long end,
+		   enum sroce_bring how)
+{
+	unsigned long limit = jiffies + PATIENCE;
+	long ret;
+
+	do {
+		ret = bring_batch(odp, va, end, how);
+		cond_resched();
+	} while (ret == -EBUSY && time_before(jiffies, limit));
+	/* what the process doesn't have is passed over */
+	return ret < 0 && ret != -EBUSY && how == SROCE_BRING_PRESENT ? 1 : ret;
+}
+
+static bool was_there(struct sroce_odp *odp, unsigned long va,
+		      unsigned long end, enum sroce_bring how)
+{
+	bool there;
+
+	read_lock_bh(&odp->lock);
+	there = is_there(odp, va, end - 1, how == SROCE_BRING_WRITE);
+	read_unlock_bh(&odp->lock);
+	return there;
+}
+
+static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
+		 enum sroce_bring how)
+{
+	while (*va < end) {
+		unsigned long to = min(end, *va + BATCH * PAGE_SIZE);
+		long n;
+
+		if (was_there(odp, *va, to, how)) {
+			*va = to;
+			continue;
+		}
+		n = insist(odp, *va, to, how);
+		if (n < 0)
+			return n;
+		*va += n * PAGE_SIZE;
+	}
+	return 0;
+}
+
+/**
+ * sroce_odp_bring() - have pages of a region there
+ * @odp: the pages
+ * @iova: first byte, as users of the region name it; out: the first byte that
+ *	isn't there, if there was an error
+ * @len: bytes, at least one
+ * @how: for what
+ *
+ * May sleep, for as long as the pages take to come. They may go at any time.
+ *
+ * Return: 0, -EBUSY if they go as fast as they come, -EFAULT and others if they
+ * can't be.
+ */
+int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
+		    enum sroce_bring how)
+{
+	struct mm_struct *mm = odp->notifier.mm;
+	unsigned long va = (*iova + odp->shift) & PAGE_MASK;
+	unsigned long end = PAGE_ALIGN(*iova + odp->shift + len);
+	int ret;
 
 	if (end <= va || !mmget_not_zero(mm))
 		return -EFAULT;
-	while (va < end && !ret) {
-		unsigned long to = min(end, va + BATCH * PAGE_SIZE);
-
-		ret = bring_batch(odp, va, to, write);
-		va = to;
-	}
+	ret = bring(odp, &va, end, how);
 	mmput(mm);
-	return ret;
-}
-
-/* The work item of a QP: bring what is wanted, and have it go on. */
-static void pager_fn(struct work_struct *work)
-{
-	struct sroce_pager *pg = container_of(work, struct sroce_pager, work);
-	struct sroce_qp *qp = pg->qp;
-	struct sroce_want want[SROCE_WANTS];
-	u32 i, n;
-
-	spin_lock_bh(&qp->lock);
-	n = pg->n;
-	memcpy(want, pg->want, n * sizeof(*want));
-	pg->n = 0;
-	spin_unlock_bh(&qp->lock);
-	for (i = 0; i < n; i++)
-		want[i].ret = bring(want[i].mr->odp, want[i].iova, want[i].len,
-				    want[i].write);
-	sroce_qp_begin(qp);
-	for (i = 0; i < n; i++) {
-		want[i].key = want[i].mr->key;
-		if (want[i].ret)
-			pg->failed = want[i];
-	}
-	sroce_qp_paged(qp);
-	sroce_qp_end(qp);
-	for (i = 0; i < n; i++)
-		sroce_mr_put(want[i].mr);
-}
-
-/**
- * sroce_odp_want() - have pages brought in for a QP
- * @qp: the QP, locked
- * @mr: the region
- * @iova: first byte
- * @len: bytes
- * @write: they are to be changed
- *
- * Return: -EAGAIN: sroce_qp_paged() is called when they are there; -EFAULT: that
- * was tried before, and can't be done.
- */
-int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		   bool write)
-{
-	struct sroce_pager *pg = &qp->host->pager;
-	struct sroce_want *failed = &pg->failed;
-
-	if (failed->ret && failed->key == mr->key && failed->iova == iova &&
-	    failed->len == len && failed->write >= write) {
-		failed->ret = 0;
-		return -EFAULT;
-	}
-	if (pg->n < SROCE_WANTS) {
-		sroce_mr_hold(mr);
-		pg->want[pg->n++] = (struct sroce_want){
-			.mr = mr, .iova = iova, .len = len, .write = write,
-		};
-	}
-	queue_work(system_unbound_wq, &pg->work);
-	return -EAGAIN;
-}
-
-/**
- * sroce_pager_init() - set up what brings pages for a QP
- * @qp: the QP
- */
-void sroce_pager_init(struct sroce_qp *qp)
-{
-	qp->host->pager.qp = qp;
-	INIT_WORK(&qp->host->pager.work, pager_fn);
-}
-
-/**
- * sroce_pager_stop() - wait until no pages are brought for a QP
- * @qp: the QP, in RESET; nobody uses it
- */
-void sroce_pager_stop(struct sroce_qp *qp)
-{
-	struct sroce_pager *pg = &qp->host->pager;
-
-	cancel_work_sync(&pg->work);
-	while (pg->n)
-		sroce_mr_put(pg->want[--pg->n].mr);
-}
-
-/* The region of a PD that a key names, if its pages come on demand; held */
-static struct sroce_mr *find(struct ib_pd *pd, const struct ib_sge *sge)
-{
-	struct sroce_dev *dev = to_sdev(pd->device);
-	struct sroce_mr *mr;
-
-	rcu_read_lock();
-	mr = xa_load(&dev->mrs, sroce_key_index(sge->lkey));
-	if (mr && !refcount_inc_not_zero(&mr->ref))
-		mr = NULL;
-	rcu_read_unlock();
-	if (!mr)
-		return NULL;
-	if (mr->key == sge->lkey && mr->pd == pd && mr->odp &&
-	    sroce_mr_covers(mr, sge->addr, sge->length))
-		return mr;
-	sroce_mr_put(mr);
-	return NULL;
-}
-
-/**
- * sroce_advise_mr() - bring pages before they are needed
- * @pd: protection domain
- * @advice: for reading or writing; those that are not in memory, or no others
- * @flags: whether the caller waits, which it does anyway
- * @sge: where
- * @n: entries of @sge
- * @attrs: unused
- */
-int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
-		    u32 flags, struct ib_sge *sge, u32 n,
-		    struct uverbs_attr_bundle *attrs)
-{
-	int ret = 0;
-
-	if (advice > IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
-		return -EOPNOTSUPP;
-	for (; n && !ret; n--, sge++) {
-		struct sroce_mr *mr = find(pd, sge);
-
-		if (!mr)
-			return -EINVAL;
-		if (advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT &&
-		    sge->length)
-			ret = bring(mr->odp, sge->addr, sge->length, advice ==
-				    IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE);
-		sroce_mr_put(mr);
-	}
+	if (va - odp->shift > *iova)
+		*iova = va - odp->shift;
 	return ret;
 }

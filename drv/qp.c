@@ -351,6 +351,7 @@ static void enter(struct sroce_qp *qp, enum ib_qp_state from,
 	case IB_QPS_RESET:
 		sroce_qp_reset(qp);
 		qp->host->posted = qp->sq.prod;
+		sroce_pager_forget(qp);
 		break;
 	case IB_QPS_RTR:
 		if (from == IB_QPS_INIT)

@@ -5,6 +5,7 @@
 
 #include <linux/dma-buf.h>
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <net/flow.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
@@ -75,5 +76,20 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #else
 #define SROCE_IMPORT_NS(ns) MODULE_IMPORT_NS(#ns)
 #endif
+
+/*
+ * GUP gave areas, too, before 6.5. No lock to drop: whoever resolves faults in
+ * user space would be waited for by the one that he is to serve.
+ */
+static inline long sroce_gup_remote(struct mm_struct *mm, unsigned long start,
+				    unsigned long n, unsigned int flags,
+				    struct page **page)
+{
+#ifdef SROCE_HAVE_GUP_VMAS
+	return get_user_pages_remote(mm, start, n, flags, page, NULL, NULL);
+#else
+	return get_user_pages_remote(mm, start, n, flags, page, NULL);
+#endif
+}
 
 #endif /* SROCE_COMPAT_H */

@@ -313,16 +313,29 @@ static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		sroce_sq_fail(qp, status);
 }
 
-/* What it goes to is not in memory: it counts as lost until that has come. */
-static void miss(struct sroce_qp *qp, u32 end)
+/*
+ * What it goes to is not in memory: it counts as lost until that has come. Return:
+ * -EAGAIN, or why it can't come.
+ */
+static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		const struct sroce_wqe *wqe)
 {
+	u32 off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
+	u32 need = wqe->msg == SROCE_MSG_READ ? pkt->payload_len : wqe->length;
 	struct sroce_req *req = &qp->req;
+	u32 end = response_end(qp, pkt);
+	int ret;
 
+	ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off, need,
+			     wqe->length - off, IB_ACCESS_LOCAL_WRITE);
+	if (ret != -EAGAIN)
+		return -EFAULT;
 	sroce_count(qp, SROCE_CNT_PAGE_MISS);
 	if (!req->missed || sroce_psn_diff(end, req->missed_end) > 0)
 		req->missed_end = end;
 	req->missed = true;
 	sroce_repair_alive(qp);
+	return ret;
 }
 
 /* The data goes to its place at once; completions wait for what is missing. */
@@ -344,10 +357,10 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 	ret = pkt->op->flags & SROCE_ATOMIC ? place_atomic(qp, pkt, wqe) :
 					      place_read(qp, pkt, wqe);
-	if (ret == -EAGAIN) {
-		miss(qp, end);
+	if (ret == -EAGAIN)
+		ret = miss(qp, pkt, wqe);
+	if (ret == -EAGAIN)
 		return;
-	}
 	if (ret) {
 		bad_response(qp, wqe, IB_WC_LOC_PROT_ERR);
 		return;

@@ -68,6 +68,8 @@
 	C(PAGE_WAIT, "page_waits")					\
 	C(PAGE_DROP, "page_drops")					\
 	C(PAGE_MISS, "page_misses")					\
+	C(PAGES_IN, "pages_in")						\
+	C(PAGES_OUT, "pages_out")					\
 	C(MW_BIND, "windows_bound")					\
 	C(FAST_REG, "fast_registrations")				\
 	C(INVALIDATE, "invalidations")					\

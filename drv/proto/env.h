@@ -100,14 +100,17 @@ void sroce_mr_drain(struct sroce_mr *mr);
 
 /*
  * Pages that come on demand. Enter: 0 if all of a range is there, to stay until
- * leave; -EAGAIN if not; -EFAULT if it can't be. Want: -EAGAIN: it is brought,
- * which may sleep, and then sroce_qp_paged() is called; -EFAULT if it can't be.
+ * leave; -EAGAIN if not. Want: -EAGAIN: the first @need bytes are brought, which
+ * may sleep, and then sroce_qp_paged() is called; -EFAULT if they can't be. The
+ * rest of @len bytes is brought as well if it can be. Used: there may be such
+ * regions at all.
  */
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write);
 void sroce_odp_leave(struct sroce_odp *odp);
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len);
-int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		   bool write);
+int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+		   u32 len, bool write);
+bool sroce_odp_used(const struct sroce_qp *qp);
 
 /* The address handle of a number, in the QP's PD, held until put. */
 struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num);

@@ -188,24 +188,20 @@ static int walk(const struct sroce_mr *mr, u64 iova, u32 len, sroce_span_fn fn,
 }
 
 /* The pages must all be there before the first is touched, and stay. */
-static int walk_odp(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		    bool write, sroce_span_fn fn, void *arg)
+static int walk_odp(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
+		    sroce_span_fn fn, void *arg)
 {
 	int ret = sroce_odp_enter(mr->odp, iova, len, write);
 
-	if (!ret) {
-		ret = walk(mr, iova, len, fn, arg);
-		sroce_odp_leave(mr->odp);
-	} else if (ret == -EAGAIN) {
-		sroce_count(qp, SROCE_CNT_PAGE_WAIT);
-		ret = sroce_odp_want(qp, mr, iova, len, write);
-	}
+	if (ret)
+		return ret;
+	ret = walk(mr, iova, len, fn, arg);
+	sroce_odp_leave(mr->odp);
 	return ret;
 }
 
 /**
  * sroce_mr_walk() - visit the contiguous pieces of a range
- * @qp: on whose behalf
  * @mr: the region
  * @iova: first byte
  * @len: bytes
@@ -214,11 +210,10 @@ static int walk_odp(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
  * @arg: passed to @fn
  *
  * Return: 0, -EFAULT if the range is not inside the region, -EAGAIN if some of it
- * is not in memory but on its way: sroce_qp_paged() is called when it has come;
- * or what @fn said.
+ * is not in memory, see sroce_mr_want(); or what @fn said.
  */
-int sroce_mr_walk(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		  bool write, sroce_span_fn fn, void *arg)
+int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
+		  sroce_span_fn fn, void *arg)
 {
 	if (!sroce_mr_covers(mr, iova, len))
 		return -EFAULT;
@@ -227,6 +222,34 @@ int sroce_mr_walk(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
 		mr = mr->under;
 	}
 	if (mr->odp && len)
-		return walk_odp(qp, mr, iova, len, write, fn, arg);
+		return walk_odp(mr, iova, len, write, fn, arg);
 	return walk(mr, iova, len, fn, arg);
+}
+
+/**
+ * sroce_mr_want() - have a range brought into memory
+ * @qp: on whose behalf
+ * @mr: the region, or a window
+ * @iova: first byte
+ * @need: bytes that are needed, within the region
+ * @len: bytes that are of use, those included
+ * @write: they will be changed
+ *
+ * Return: -EAGAIN: it is on its way, sroce_qp_paged() is called when what is needed
+ * has come; -EFAULT if that can't be; 0 if nobody has to wait.
+ */
+int sroce_mr_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+		  u64 len, bool write)
+{
+	len = min_t(u64, len, max(need, SROCE_PAGES_AHEAD));
+	if (!sroce_mr_covers(mr, iova, len))
+		len = need;
+	if (mr->under) {
+		iova = iova - mr->iova + mr->base;
+		mr = mr->under;
+	}
+	if (!mr->odp || !len)
+		return 0;
+	sroce_count(qp, SROCE_CNT_PAGE_WAIT);
+	return sroce_odp_want(qp, mr, iova, need, len, write);
 }

@@ -119,7 +119,13 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
 int sroce_span_get(void *span, u32 len, void *arg);
 int sroce_span_put(void *span, u32 len, void *arg);
-int sroce_mr_walk(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		  bool write, sroce_span_fn fn, void *arg);
+int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
+		  sroce_span_fn fn, void *arg);
+
+/* Most bytes that are brought since they will be needed soon */
+#define SROCE_PAGES_AHEAD	(2U << 20)
+
+int sroce_mr_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+		  u64 len, bool write);
 
 #endif /* SROCE_MR_H */

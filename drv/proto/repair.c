@@ -475,6 +475,15 @@ static void probe(struct sroce_qp *qp)
 	nudge(qp);
 }
 
+/* Pages are awaited here, and not the peer: it may not have been asked yet. */
+static void wait_on(struct sroce_req *req, u64 now)
+{
+	if (now >= req->deadline)
+		req->deadline = 0;
+	if (now >= req->repair.probe_at)
+		req->repair.probe_at = 0;
+}
+
 /**
  * sroce_req_timer() - the timer set by sroce_timer_ack() fired
  * @qp: the QP
@@ -489,7 +498,9 @@ void sroce_req_timer(struct sroce_qp *qp)
 
 	if (!sroce_qp_may_send(qp))
 		return;
-	if (req->deadline && now >= req->deadline)
+	if (req->paging)
+		wait_on(req, now);
+	else if (req->deadline && now >= req->deadline)
 		timeout(qp);
 	else if (req->repair.probe_at && now >= req->repair.probe_at)
 		probe(qp);

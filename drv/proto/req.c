@@ -390,6 +390,9 @@ static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	int ret = sroce_tx_frame(qp, wqe);
 
+	if (ret == -EAGAIN)
+		ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, 0, wqe->length,
+				     wqe->length, 0);
 	qp->req.paging = ret == -EAGAIN;
 	if (ret)
 		return ret == -EAGAIN ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
@@ -397,6 +400,30 @@ static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	qp->req.next = sroce_sq_next(&qp->sq, qp->req.next);
 	sroce_sq_complete(qp, IB_WC_SUCCESS);
 	return IB_WC_SUCCESS;
+}
+
+static int do_nothing(void *span, u32 len, void *arg)
+{
+	return 0;
+}
+
+/*
+ * What @wqe will fetch needs memory. It is better waited for now than asked for
+ * again; but once only, or pages that go as fast as they come would keep it here.
+ */
+static int make_ready(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	u32 need = min(wqe->length, SROCE_PAGES_AHEAD);
+
+	if (wqe->ready || wqe->msg == SROCE_MSG_ATOMIC_WRITE ||
+	    !sroce_wqe_responds(wqe) || !sroce_odp_used(qp))
+		return 0;
+	wqe->ready = true;
+	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, need, do_nothing,
+			      NULL) != -EAGAIN)
+		return 0;
+	return sroce_sge_want(qp, wqe->sge, wqe->num_sge, 0, need, need,
+			      IB_ACCESS_LOCAL_WRITE);
 }
 
 /* Send the packet of @wqe at req.psn. Return: why it can't be executed. */
@@ -413,6 +440,10 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		return do_local(qp, wqe);
 	if (wqe->msg == SROCE_MSG_FRAME)
 		return send_frame(qp, wqe);
+	if (make_ready(qp, wqe) == -EAGAIN) {
+		qp->req.paging = true;
+		return IB_WC_SUCCESS;
+	}
 	last = describe(qp, wqe, psn, &pkt);
 	ret = lay_out(qp, wqe, &pkt, &room);
 	if (ret == -EAGAIN || ret == -EXDEV) {
@@ -668,6 +699,9 @@ void sroce_req_paged(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 	bool missed = req->missed;
 
+	/* the time that this took is not the peer's */
+	if (req->paging)
+		req->deadline = 0;
 	req->paging = false;
 	req->missed = false;
 	if (missed && sroce_qp_may_send(qp))

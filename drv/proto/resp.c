@@ -10,6 +10,9 @@
 #include "env.h"
 #include "trace.h"
 
+/* Receive memory that is brought besides what is needed */
+#define RECV_AHEAD	0x10000U
+
 /* How a request packet fares */
 enum verdict {
 	PASS,
@@ -268,6 +271,21 @@ static enum verdict check_write(struct sroce_qp *qp, const struct sroce_pkt *pkt
 	return drop(qp, pkt, SROCE_CNT_RX_LENGTH);
 }
 
+/*
+ * The memory of the receive work request is not there. How long the message is
+ * nobody knows: as much again as has come, and a bit.
+ */
+static enum verdict want_recv(struct sroce_qp *qp, u32 off, u32 need)
+{
+	struct sroce_rwqe *wqe = &qp->resp.wqe;
+	u64 of_use = min(wqe->length - off, 2ULL * off + need + RECV_AHEAD);
+	u32 len = min_t(u64, of_use, max(need, SROCE_PAGES_AHEAD));
+	int ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off, need, len,
+				 IB_ACCESS_LOCAL_WRITE);
+
+	return ret == -EAGAIN ? PAGE : LOC_PROT;
+}
+
 /* The 40 bytes before a datagram: an IPv4 header stands in the last 20. */
 static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -289,14 +307,18 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		resp->off = 0;
 	if (qp->svc == SROCE_SVC_UD) {
 		ret = put_grh(qp, pkt);
+		if (ret == -EAGAIN)
+			return want_recv(qp, 0, SROCE_GRH_LEN + pkt->payload_len);
 		if (ret)
-			return ret == -EAGAIN ? PAGE : LOC_PROT;
+			return LOC_PROT;
 		resp->off = SROCE_GRH_LEN;
 	}
 	ret = sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
 				pkt->payload_len, sroce_place_span, &pl);
+	if (ret == -EAGAIN)
+		return want_recv(qp, resp->off, pkt->payload_len);
 	if (ret)
-		return ret == -EAGAIN ? PAGE : LOC_PROT;
+		return LOC_PROT;
 	resp->off += pkt->payload_len;
 	if (pkt->op->flags & SROCE_IETH &&
 	    sroce_local_invalidate(qp, pkt->inv_rkey, true))
@@ -319,7 +341,10 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!mr)
 		return is_rc(qp) ? REM_ACCESS :
 		       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
-	ret = sroce_mr_walk(qp, mr, resp->va, len, true, sroce_place_span, &pl);
+	ret = sroce_mr_walk(mr, resp->va, len, true, sroce_place_span, &pl);
+	if (ret == -EAGAIN)
+		ret = sroce_mr_want(qp, mr, resp->va, len, resp->remaining,
+				    true);
 	sroce_mr_put(mr);
 	if (ret == -EAGAIN)
 		return PAGE;
@@ -386,10 +411,16 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 			     access_of(pkt->op->flags));
 	if (!mr)
 		return REM_ACCESS;
-	ret = sroce_mr_walk(qp, mr, pkt->va, sizeof(u64), true, operate, &op);
+	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, operate, &op);
+	if (ret == -EAGAIN) {
+		ret = sroce_mr_want(qp, mr, pkt->va, sizeof(u64), sizeof(u64),
+				    true);
+		sroce_mr_put(mr);
+		return ret == -EAGAIN ? PAGE : REM_ACCESS;
+	}
 	sroce_mr_put(mr);
 	if (ret)
-		return ret == -EAGAIN ? PAGE : INV_REQ;
+		return INV_REQ;
 	res = sroce_answer_new(qp);
 	res->atomic = true;
 	res->write = pkt->opcode == SROCE_OP_ATOMIC_WRITE;

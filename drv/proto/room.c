@@ -174,13 +174,18 @@ int sroce_room_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		if (!to)
 			return 0;
 		ret = sroce_wqe_gather(qp, wqe, off, to, pkt->payload_len);
+		if (ret == -EAGAIN)
+			ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off,
+					     pkt->payload_len,
+					     wqe->length - off, 0);
 	}
 	if (ret)
 		give_up(qp, room);
 	return ret;
 }
 
-static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
+static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len,
+		       u32 left)
 {
 	struct sroce_mr *mr;
 	int ret;
@@ -190,7 +195,9 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
 	mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return -EFAULT;
-	ret = sroce_mr_walk(qp, mr, va, len, false, sroce_span_get, &to);
+	ret = sroce_mr_walk(mr, va, len, false, sroce_span_get, &to);
+	if (ret == -EAGAIN)
+		ret = sroce_mr_want(qp, mr, va, len, left, false);
 	sroce_mr_put(mr);
 	return ret;
 }
@@ -201,13 +208,14 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len)
  * @pkt: the packet, to the peer
  * @rkey: key of the region
  * @va: first byte
+ * @left: bytes that the peer wants from there on, in this and later packets
  * @room: filled in
  *
  * Return: 0, -EFAULT if the peer may not read that, -EAGAIN if not yet,
  * -EXDEV if not in this way, but in the one that the QP takes from now on.
  */
 int sroce_room_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      u32 rkey, u64 va, struct sroce_room *room)
+		      u32 rkey, u64 va, u32 left, struct sroce_room *room)
 {
 	int ret;
 
@@ -222,7 +230,7 @@ int sroce_room_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 
 		if (!to)
 			return 0;
-		ret = read_remote(qp, rkey, va, to, pkt->payload_len);
+		ret = read_remote(qp, rkey, va, to, pkt->payload_len, left);
 	}
 	if (ret)
 		give_up(qp, room);

@@ -71,7 +71,7 @@ int sroce_room_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		   const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
 		   u32 off, struct sroce_room *room);
 int sroce_room_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      u32 rkey, u64 va, struct sroce_room *room);
+		      u32 rkey, u64 va, u32 left, struct sroce_room *room);
 void sroce_room_seal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     struct sroce_room *room);
 

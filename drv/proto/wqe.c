@@ -232,22 +232,15 @@ static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 
 	if (!mr)
 		return -EFAULT;
-	ret = sroce_mr_walk(qp, mr, sge->addr + skip, len,
+	ret = sroce_mr_walk(mr, sge->addr + skip, len,
 			    access & IB_ACCESS_LOCAL_WRITE, fn, arg);
 	sroce_mr_put(mr);
 	return ret;
 }
 
-static int do_nothing(void *span, u32 len, void *arg)
-{
-	return 0;
-}
-
-/* If some of it is not in memory, all that isn't is asked for. */
 static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		     u32 off, u32 len, int access, sroce_span_fn fn, void *arg)
 {
-	bool again = false;
 	int ret;
 
 	for (; num && len; num--, sge++) {
@@ -259,18 +252,68 @@ static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		}
 		n = min(len, sge->length - off);
 		ret = walk_sge(qp, sge, off, n, access, fn, arg);
-		if (ret == -EAGAIN) {
-			again = true;
-			fn = do_nothing;
-		} else if (ret) {
+		if (ret)
 			return ret;
-		}
 		len -= n;
 		off = 0;
 	}
-	if (len)
-		return -ENOSPC;
-	return again ? -EAGAIN : 0;
+	return len ? -ENOSPC : 0;
+}
+
+static int want_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
+		    u32 need, u32 len, int access)
+{
+	struct sroce_mr *mr = sroce_mr_local(qp, sge->lkey, access);
+	int ret;
+
+	if (!mr)
+		return -EFAULT;
+	ret = sroce_mr_want(qp, mr, sge->addr + skip, need, len,
+			    access & IB_ACCESS_LOCAL_WRITE);
+	sroce_mr_put(mr);
+	return ret;
+}
+
+/**
+ * sroce_sge_want() - have memory brought that a part of a payload is in
+ * @qp: whose list it is
+ * @sge: the list
+ * @num: its length
+ * @off: offset of the part in the payload
+ * @need: bytes that are needed
+ * @len: bytes that are of use, those included
+ * @access: rights that a region must give
+ *
+ * Return: -EAGAIN: it is on its way, sroce_qp_paged() is called when what is needed
+ * has come; -EFAULT if that can't be; 0 if nobody has to wait.
+ */
+int sroce_sge_want(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
+		   u32 off, u32 need, u32 len, int access)
+{
+	int ret = 0;
+
+	len = min(len, max(need, SROCE_PAGES_AHEAD));
+	for (; num && len; num--, sge++) {
+		u32 n, now;
+		int err;
+
+		if (off >= sge->length) {
+			off -= sge->length;
+			continue;
+		}
+		n = min(len, sge->length - off);
+		now = min(n, need);
+		err = want_sge(qp, sge, off, now, n, access);
+		/* what is not needed yet has time to be wrong */
+		if (err && err != -EAGAIN)
+			return now ? err : ret;
+		if (err)
+			ret = err;
+		len -= n;
+		need -= now;
+		off = 0;
+	}
+	return ret;
 }
 
 /**

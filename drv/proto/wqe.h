@@ -45,6 +45,7 @@ struct sroce_bind {
  * @inv: a READ that ends the key @inv_rkey here when all of it has come
  * @masked: an atomic that was posted with masks, of which it needs none
  * @started: it has its PSNs and its first packet may have been sent
+ * @ready: memory for what it fetches has been asked for
  * @num_sge: entries in @sge
  * @length: bytes of payload
  * @first_psn: PSN of its first packet
@@ -70,6 +71,7 @@ struct sroce_wqe {
 	bool			inv;
 	bool			masked;
 	bool			started;
+	bool			ready;
 	u8			num_sge;
 	u32			length;
 	u32			first_psn;
@@ -194,6 +196,8 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe);
 bool sroce_rq_fetch(struct sroce_rq *rq, struct sroce_rwqe *to);
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len);
+int sroce_sge_want(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
+		   u32 off, u32 need, u32 len, int access);
 int sroce_sge_scatter(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		      u32 off, u32 len, sroce_span_fn fn, void *arg);
 

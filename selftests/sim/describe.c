@@ -164,8 +164,9 @@ void scenario_print(const struct scenario *sc)
 		printf("  take the other for %u and %u, receives lack %u bytes\n",
 		       sc->habit[0], sc->habit[1], sc->short_recv);
 	if (sc->page_delay)
-		printf("  on demand: %x and %x, pages of %u come within %llu us, one goes in %u events\n",
-		       sc->on_demand[0], sc->on_demand[1], sc->page_size,
+		printf("  on demand: %x and %x, %s pages of %u come within %llu us, one goes in %u events\n",
+		       sc->on_demand[0], sc->on_demand[1],
+		       sc->page_few ? "just the" : "all", sc->page_size,
 		       sc->page_delay / SC_US, sc->ebb);
 	printf("  %u receives in a ring, %u completions in a CQ, trains of %u\n",
 	       c->rq_slots - 1, c->cqe, sc->train);

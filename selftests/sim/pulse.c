@@ -142,6 +142,9 @@ static void feel(struct world *w, struct host_run *hr)
 		if (!req->rnr_wait)
 			check_rnr_over(hr);
 	}
+	/* pages have all the time that they need */
+	if (req->paging)
+		p->when = w->s->now;
 	p->waiting = req->rnr_wait;
 	p->sent = packets_out(hr);
 	check_tries(w, hr);

@@ -573,6 +573,7 @@ static void choose_pages(struct maker *m)
 	sc->page_size = 1 << range(m, 9, 12);
 	if (!once_in(m, 4))
 		sc->ebb = range(m, 4, 60);
+	sc->page_few = once_in(m, 2);
 }
 
 /**

@@ -153,6 +153,7 @@ struct scenario {
 	u8		on_demand[2];	/* SC_PAGED_*: of a side */
 	u64		page_delay;	/* most ns that pages take to come */
 	u32		page_size;
+	bool		page_few;	/* none before they are needed */
 	u32		ebb;		/* one page goes in so many events, 0: none */
 	u64		latency, jitter;
 	u32		ns_per_kb;

@@ -34,6 +34,7 @@ void tide_init(struct world *w)
 
 	w->tide.s = w->sc->weather + 1;
 	w->s->page_size = w->sc->page_size;
+	w->s->page_few = w->sc->page_few;
 	w->s->ebb = ebb;
 	for (i = 0; i < w->n; i++) {
 		struct host_run *hr = &w->host[i];

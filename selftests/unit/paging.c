@@ -8,7 +8,7 @@
 
 #define PAGE_SIZE	4096
 
-enum { ABSENT, READABLE, WRITABLE };
+enum { ABSENT, READABLE, WRITABLE, NEVER };
 
 /**
  * struct sroce_odp - pages of a region
@@ -17,7 +17,7 @@ enum { ABSENT, READABLE, WRITABLE };
  * @pages: which are there, and for what
  * @n: how many there are in all
  * @entered: somebody uses them
- * @never: they can't come
+ * @tried: one that can't come was to be brought
  */
 struct sroce_odp {
 	struct sroce_mr	plain;
@@ -25,7 +25,7 @@ struct sroce_odp {
 	u8		*pages;
 	u32		n;
 	bool		entered;
-	bool		never;
+	bool		tried;
 };
 
 static u32 page_of(const struct sroce_odp *odp, u64 iova)
@@ -38,10 +38,9 @@ int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
 	u32 i, last = page_of(odp, iova + len - 1);
 
 	CHECK(len && last < odp->n && !odp->entered);
-	if (odp->never)
-		return -EFAULT;
 	for (i = page_of(odp, iova); i <= last; i++)
-		if (odp->pages[i] < (write ? WRITABLE : READABLE))
+		if (odp->pages[i] < (write ? WRITABLE : READABLE) ||
+		    odp->pages[i] == NEVER)
 			return -EAGAIN;
 	odp->entered = true;
 	return 0;
@@ -63,22 +62,46 @@ void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 	return sroce_mr_span(&odp->plain, iova, len);
 }
 
-int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 len,
-		   bool write)
+static bool hopeless(const struct sroce_odp *odp, u64 iova, u32 need)
+{
+	u32 i;
+
+	for (i = page_of(odp, iova); need && i <= page_of(odp, iova + need - 1); i++)
+		if (odp->pages[i] == NEVER)
+			return true;
+	return false;
+}
+
+int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+		   u32 len, bool write)
 {
 	struct sroce_qp_host *h = qp->host;
+	struct sroce_odp *odp = mr->odp;
 	struct sim_want *w;
 
+	CHECK(need <= len && page_of(odp, iova + len - 1) < odp->n);
+	if (hopeless(odp, iova, need)) {
+		odp->tried = !odp->tried;
+		if (!odp->tried)
+			return -EFAULT;
+	}
 	if (!h->paged_when)
 		h->paged_when = h->sim->now + h->sim->page_delay + 1;
-	if (h->wants == SIM_WANTS)
+	if (h->sim->page_few)
+		len = need;
+	if (h->wants == SIM_WANTS || !len)
 		return -EAGAIN;
 	w = &h->want[h->wants++];
-	w->odp = mr->odp;
-	w->first = page_of(mr->odp, iova);
-	w->last = page_of(mr->odp, iova + len - 1);
+	w->odp = odp;
+	w->first = page_of(odp, iova);
+	w->last = page_of(odp, iova + len - 1);
 	w->write = write;
 	return -EAGAIN;
+}
+
+bool sroce_odp_used(const struct sroce_qp *qp)
+{
+	return qp->host->sim->on_demand;
 }
 
 /* What the host wanted has come. */
@@ -111,11 +134,15 @@ void sim_buf_on_demand(struct sim_buf *b)
 	odp->n = (b->mr.length + odp->size - 1) / odp->size;
 	odp->pages = calloc(odp->n, 1);
 	b->mr.odp = odp;
+	b->sim->on_demand = true;
 }
 
-void sim_buf_never(struct sim_buf *b)
+/* Its pages from one on can't come. */
+void sim_buf_never(struct sim_buf *b, u32 page)
 {
-	b->mr.odp->never = true;
+	struct sroce_odp *odp = b->mr.odp;
+
+	memset(odp->pages + page, NEVER, odp->n - page);
 }
 
 /* One page goes. */

@@ -155,6 +155,8 @@ struct sim {
 	u64			kick_delay;
 	u64			page_delay;	/* until pages come */
 	u32			page_size;	/* 0: 4096 */
+	bool			page_few;	/* none before they are needed */
+	bool			on_demand;	/* there is such memory */
 	/* May take pages away, between when they come and are used */
 	void			(*ebb)(struct sim *s);
 	u32			train;		/* packets of a burst, 0 as 1 */
@@ -201,7 +203,7 @@ struct sim_buf *sim_buf_zeros(struct sim *s, u64 iova, u64 len, int access);
 struct sim_buf *sim_window_new(struct sim *s, enum sroce_mr_kind kind);
 /* Its pages come on demand, or never; one of them goes. */
 void sim_buf_on_demand(struct sim_buf *b);
-void sim_buf_never(struct sim_buf *b);
+void sim_buf_never(struct sim_buf *b, u32 page);
 void sim_buf_evict(struct sim_buf *b, u32 page);
 void sim_buf_on_demand_free(struct sim_buf *b);
 void sim_paged(struct sroce_qp_host *h);

@@ -54,7 +54,7 @@ static void walk_one(struct sim_buf *b, u64 off, u32 len)
 	struct trace t = { .bytes = malloc(len + !len) };
 	u32 i;
 
-	CHECK_EQ(sroce_mr_walk(NULL, &b->mr, b->mr.iova + off, len, false,
+	CHECK_EQ(sroce_mr_walk(&b->mr, b->mr.iova + off, len, false,
 			       collect, &t), 0);
 	CHECK_EQ(t.n, len);
 	for (i = 0; i < len && t_ok(); i++)
@@ -86,11 +86,11 @@ static void walks(u64 iova)
 
 		walk_one(b, off, rnd_below(&r, 5003 - off + 1));
 	}
-	CHECK_EQ(sroce_mr_walk(NULL, &b->mr, iova, 5004, false,
+	CHECK_EQ(sroce_mr_walk(&b->mr, iova, 5004, false,
 			       collect, &t), -EFAULT);
-	CHECK_EQ(sroce_mr_walk(NULL, &b->mr, iova + 5002, 2, false,
+	CHECK_EQ(sroce_mr_walk(&b->mr, iova + 5002, 2, false,
 			       collect, &t), -EFAULT);
-	CHECK_EQ(sroce_mr_walk(NULL, &b->mr, iova + 5004, 0, false,
+	CHECK_EQ(sroce_mr_walk(&b->mr, iova + 5004, 0, false,
 			       collect, &t), -EFAULT);
 	CHECK_EQ(t.calls, 0);
 	sim_end(s);
@@ -104,7 +104,7 @@ static void stops(void)
 	struct sim_buf *b = sim_buf_new(s, 4096, 200, 50, 0);
 
 	t_case("mr: a walk ends where its function says so");
-	CHECK_EQ(sroce_mr_walk(NULL, &b->mr, 4096, 200, false,
+	CHECK_EQ(sroce_mr_walk(&b->mr, 4096, 200, false,
 			       collect, &t), -EIO);
 	CHECK_EQ(t.calls, 3);
 	CHECK_EQ(t.n, 100);
@@ -123,7 +123,7 @@ static void all_of_memory(void)
 	CHECK(sroce_mr_covers(&mr, ~0ULL - 99, 99));
 	CHECK(!sroce_mr_covers(&mr, ~0ULL, 2));
 	CHECK(!sroce_mr_covers(&mr, 2, ~0ULL));
-	CHECK_EQ(sroce_mr_walk(NULL, &mr, (uintptr_t)from, sizeof(from),
+	CHECK_EQ(sroce_mr_walk(&mr, (uintptr_t)from, sizeof(from),
 			       false, collect, &t), 0);
 	CHECK_EQ(t.calls, 1);
 	CHECK(!memcmp(from, to, sizeof(to)));

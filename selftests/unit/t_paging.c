@@ -56,6 +56,27 @@ static void each(u32 opcode, int whose, bool local)
 	finish(&t);
 }
 
+/* All of a message that is cold at both ends, for one wait each, or a few */
+static void cold(u32 opcode)
+{
+	struct xfers t;
+
+	t_case("paging: %s of 300 KB, cold at both ends", xfer_name(opcode));
+	begin(&t, LOCAL | REMOTE, false);
+	xfer_put(&t, opcode, 300000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	/* one for each entry of the list */
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_WAIT) <= 3);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_PAGE_WAIT) <=
+	      (opcode == IB_WR_SEND ? 8 : 1));
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS), 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP), 0);
+	/* probes, while all is silent */
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) < 4);
+	finish(&t);
+}
+
 /* The packets of one message, while the first of them waits */
 static void in_order(void)
 {
@@ -116,6 +137,9 @@ static void missed_response(void)
 	t.s->page_delay = DELAY / 3;
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
 	sim_doorbell(&t.s->a);
+	while (!t.s->wire_head && sim_step(t.s))
+		;
+	sim_buf_evict(t.a, 0);
 	sim_run(t.s);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 0);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_READ_GAP) > 0);
@@ -131,12 +155,58 @@ static void never(u32 opcode, int whose, enum ib_wc_status status)
 	t_case("paging: %s, pages in %s memory that can't come: an error",
 	       xfer_name(opcode), where(whose));
 	begin(&t, whose, false);
-	sim_buf_never(whose & LOCAL ? t.a : t.b);
+	sim_buf_never(whose & LOCAL ? t.a : t.b, 0);
 	xfer_put(&t, opcode, 3000);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	CHECK_EQ(t.s->a.scq.n, 1);
 	CHECK_EQ(t.s->a.scq.e[0].status, status);
+	xfers_end(&t);
+}
+
+/* Who can't send has no answer to wait for, however long that takes. */
+static void patience(void)
+{
+	struct xfers t;
+
+	t_case("paging: a requester without retries waits longer than its timeout");
+	begin(&t, LOCAL, false);
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->a.qp.attr.timeout = 8;
+	t.s->page_few = true;
+	t.s->page_delay = 3 * (4096ULL << 8);
+	xfer_put(&t, IB_WR_SEND, 10000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	finish(&t);
+}
+
+/* What is brought along may fail: it is not needed yet. */
+static void never_later(u32 opcode, u32 want)
+{
+	struct xfers t;
+	struct sim_wr wr = {
+		.opcode = opcode, .num_sge = 1, .flags = IB_SEND_SIGNALED,
+	};
+
+	t_case("paging: %s of pages that are there, before some that can't come",
+	       xfer_name(opcode));
+	begin(&t, LOCAL | REMOTE, false);
+	sim_buf_never(t.a, 2);
+	sim_buf_never(t.b, 2);
+	wr.sge[0] = sim_sge(t.a, 0, 8192);
+	wr.remote_addr = t.b->mr.iova;
+	wr.rkey = t.b->mr.key;
+	sim_post(&t.s->a, &wr);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_SUCCESS);
+	wr.sge[0].length++;
+	sim_post(&t.s->a, &wr);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK_EQ(t.s->a.scq.e[1].status, want);
 	xfers_end(&t);
 }
 
@@ -150,7 +220,7 @@ static void dies(enum ib_qp_state to)
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
 	xfer_put(&t, IB_WR_RDMA_READ, 20000);
 	sim_doorbell(&t.s->a);
-	sim_run_until(t.s, t.s->now + 5 * DELAY / 2);
+	sim_run_until(t.s, t.s->now + 3 * DELAY / 2);
 	CHECK(t.s->b.qp.resp.paging);
 	sim_enter(&t.s->a, to);
 	sim_enter(&t.s->b, to);
@@ -256,6 +326,9 @@ void test_paging(void)
 			each(xfer_rc_ops[i], whose, false);
 			each(xfer_rc_ops[i], whose, true);
 		}
+	cold(IB_WR_RDMA_WRITE);
+	cold(IB_WR_RDMA_READ);
+	cold(IB_WR_SEND);
 	in_order();
 	no_room();
 	little_room();
@@ -265,6 +338,9 @@ void test_paging(void)
 	never(IB_WR_RDMA_WRITE, REMOTE, IB_WC_REM_ACCESS_ERR);
 	never(IB_WR_RDMA_READ, REMOTE, IB_WC_REM_ACCESS_ERR);
 	never(IB_WR_RDMA_READ, LOCAL, IB_WC_LOC_PROT_ERR);
+	patience();
+	never_later(IB_WR_RDMA_WRITE, IB_WC_LOC_PROT_ERR);
+	never_later(IB_WR_RDMA_READ, IB_WC_REM_ACCESS_ERR);
 	dies(IB_QPS_ERR);
 	dies(IB_QPS_RESET);
 	unreliable();
