@@ -30,14 +30,14 @@ cases()
 }
 
 # program FAMILY NAME [option...]: it has to get to its plan, and to say with
-# its status what it says with its cases.
+# its status what it says with its cases. PEER: the other device, if not B
 program()
 {
 	local family=$1 prog=$2 limit=400 rc=0 bad plan n
 	shift 2
 	[ "$prog" != conform ] || limit=1800
-	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "$B" --family "$family" "$@" \
-		>"$OUT" 2>&1 || rc=$?
+	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "${PEER:-$B}" \
+		--family "$family" "$@" >"$OUT" 2>&1 || rc=$?
 	cases "$OUT" "$prog IPv$family:"
 	bad=$(grep -c '^not ok ' "$OUT")
 	n=$(grep -cE '^(not )?ok ' "$OUT")
@@ -51,8 +51,47 @@ program()
 	fi
 }
 
+# Somewhere for pages to go: compressed memory, if the kernel has that.
+swap_up()
+{
+	modprobe -q zram && echo 256M >/sys/block/zram0/disksize &&
+		mkswap /dev/zram0 >/dev/null && swapon /dev/zram0
+}
+
+# A file system that writes files back, for the memory of one
+disk_up()
+{
+	VT_DIR=$(mktemp -d)
+	export VT_DIR
+	truncate -s 64M "$VT_DIR.img" && mkfs.ext4 -q "$VT_DIR.img" &&
+		mount -o loop "$VT_DIR.img" "$VT_DIR"
+}
+
+paging_up()
+{
+	swap_up 2>/dev/null || diag "no swap"
+	disk_up 2>/dev/null || diag "no disk"
+}
+
+paging_down()
+{
+	[ ! -e /dev/zram0 ] || swapoff /dev/zram0 || true
+	[ -z "${VT_DIR:-}" ] || umount "$VT_DIR" || true
+}
+
+paging()
+{
+	local family=$1
+	[ -n "${VT_DIR:-}" ] || paging_up
+	program "$family" odp
+	[ "$family" = 4 ] || return 0
+	PEER=$A program 4 odp
+	program 4 tides --seconds 2
+	PEER=$A program 4 tides --seconds 1
+}
+
 make -s -C "$DIR/verbs" || exit 1
-trap 'topo_down; rm -f "$OUT"' EXIT
+trap 'paging_down 2>/dev/null; topo_down; rm -f "$OUT"' EXIT
 topo_veth
 
 # Somebody who exports dma-bufs, where the kernel has no udmabuf
@@ -83,6 +122,7 @@ for family in 4 6; do
 		case $prog in
 		posts|conform)
 			program $family "$prog" "${hostile[@]}" ;;
+		odp)	paging $family ;;
 		paged)	program $family ops --on-demand ;;
 		stress)	program $family stress --seconds 5 --seed $family ;;
 		*)	program $family "$prog" ;;
@@ -92,5 +132,6 @@ done
 if [ -z "${VERBS:-}" ]; then
 	program 4 ops --huge
 	program 6 ops --on-demand --only "all sizes"
+	program 4 stress --on-demand --seconds 3
 fi
 done_testing

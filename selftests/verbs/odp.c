@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Memory whose pages come on demand: never touched before, taken away, moved,
- * copied on write, protected, gone. (The other programs do their work on such
+ * copied on write, protected, gone, of files, secret, brought beforehand. (The other programs do their work on such
  * memory with --on-demand.)
  */
 
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "vt.h"
 
-#define SIZE	(64 * 4096UL)
+#define SIZE	(256 * 4096UL)
 #define ALL	(VT_ALL_ACCESS | IBV_ACCESS_ON_DEMAND)
 
 struct mem {
@@ -240,6 +242,306 @@ static vt_why implicit(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* What the driver has counted so far */
+static uint64_t counted(const struct vt_dev *dev, const char *what)
+{
+	unsigned long long val = 0;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", dev->name,
+		 what);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%llu", &val) != 1)
+		val = ~0ULL;
+	if (f)
+		fclose(f);
+	return val;
+}
+
+static uint64_t both(const char *what)
+{
+	if (!strcmp(vt_devs[0].name, vt_devs[1].name))
+		return counted(&vt_devs[0], what);
+	return counted(&vt_devs[0], what) + counted(&vt_devs[1], what);
+}
+
+/* All of a message that nobody has touched comes by a few faults. */
+static vt_why cold(struct vt_pair *p, const void *arg)
+{
+	enum ibv_wr_opcode op = *(const enum ibv_wr_opcode *)arg;
+	uint64_t waits, misses, again;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct mem from, to;
+
+	TRY(mem_open(&from, p->a.dev->pd, ALL));
+	TRY(mem_open(&to, p->b.dev->pd, ALL));
+	vt_fill(op == IBV_WR_RDMA_READ ? to.p : from.p, SIZE, 9);
+	waits = both("page_waits");
+	misses = both("page_misses");
+	again = both("retransmitted_pkts");
+	sge = (struct ibv_sge){ (uintptr_t)to.p, SIZE, to.mr->lkey };
+	if (op == IBV_WR_SEND)
+		TRY(vt_post_recv(&p->b, 8, &sge, 1));
+	TRY(rdma(p, op, from.p, from.mr->lkey, to.p, to.mr->rkey, SIZE,
+		 IBV_WC_SUCCESS));
+	if (op == IBV_WR_SEND)
+		TRY(vt_poll_ok(p->b.rcq, &wc, 8));
+	CHECK(!memcmp(from.p, to.p, SIZE), "the bytes are not there");
+	waits = both("page_waits") - waits;
+	misses = both("page_misses") - misses;
+	again = both("retransmitted_pkts") - again;
+	vt_note("%llu waits, %llu responses in vain, %llu packets again",
+		(unsigned long long)waits, (unsigned long long)misses,
+		(unsigned long long)again);
+	CHECK(waits && waits < 40, "%llu waits", (unsigned long long)waits);
+	CHECK(!misses, "%llu responses found no page",
+	      (unsigned long long)misses);
+	TRY(mem_close(&from));
+	return mem_close(&to);
+}
+
+/* The value before, the operation, and no wait for what is there */
+static vt_why atomic(struct vt_pair *p, const void *arg)
+{
+	struct mem from, to;
+	uint64_t i, *word, *was;
+
+	(void)arg;
+	TRY(mem_open(&from, p->a.dev->pd, ALL));
+	TRY(mem_open(&to, p->b.dev->pd, ALL));
+	word = (uint64_t *)(to.p + 12288 - 8);
+	was = (uint64_t *)(from.p + 4096);
+	for (i = 0; i < 20; i++) {
+		struct ibv_sge sge = { (uintptr_t)was, 8, from.mr->lkey };
+		struct ibv_send_wr wr = {
+			.wr_id = i, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+			.sg_list = &sge, .num_sge = 1,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.atomic = { (uintptr_t)word, 5, 0, to.mr->rkey },
+		};
+
+		if (i % 4 == 3)
+			madvise(from.p, SIZE, MADV_DONTNEED);
+		TRY(vt_post_send(&p->a, &wr));
+		TRY(vt_poll_status(p->a.scq, i, IBV_WC_SUCCESS, "A"));
+		CHECK(*was == 5 * i && *word == 5 * (i + 1),
+		      "%llu and %llu after %llu",
+		      (unsigned long long)*was, (unsigned long long)*word,
+		      (unsigned long long)i);
+	}
+	TRY(mem_close(&from));
+	return mem_close(&to);
+}
+
+/* Messages into memory that nobody has touched, a page each; @arg: bytes before */
+static vt_why received(struct vt_pair *p, const void *arg)
+{
+	uint32_t grh = *(const uint32_t *)arg, len = 1000, i;
+	struct mem to;
+
+	TRY(mem_open(&to, p->b.dev->pd, ALL));
+	for (i = 0; i < 16; i++) {
+		struct ibv_sge sge = { (uintptr_t)(to.p + 8192 * i + 3500),
+				       len + grh, to.mr->lkey };
+
+		TRY(vt_post_recv(&p->b, i, &sge, 1));
+	}
+	for (i = 0; i < 16; i++) {
+		struct ibv_sge sge = vt_sge(&p->a.buf, 100 * i, len);
+		struct ibv_send_wr wr = {
+			.wr_id = i, .opcode = IBV_WR_SEND, .sg_list = &sge,
+			.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		};
+
+		vt_fill(p->a.buf.data + 100 * i, 100, i);
+		vt_aim(&p->a, &p->b, &wr);
+		TRY(vt_post_send(&p->a, &wr));
+		TRY(vt_poll_status(p->a.scq, i, IBV_WC_SUCCESS, "A"));
+	}
+	for (i = 0; i < 16; i++) {
+		struct ibv_wc wc;
+
+		TRY(vt_poll_ok(p->b.rcq, &wc, i));
+		CHECK(!memcmp(to.p + 8192 * i + 3500 + grh,
+			      p->a.buf.data + 100 * i, 100),
+		      "message %u: wrong bytes", i);
+	}
+	return mem_close(&to);
+}
+
+static vt_why shared_queue(struct vt_pair *p, const void *arg)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 32, .max_sge = 1 },
+	};
+	struct vt_conf c = p->conf;
+	vt_why why;
+
+	c.srq[1] = ibv_create_srq(vt_devs[1].pd, &init);
+	CHECK(c.srq[1], "ibv_create_srq: %s", strerror(errno));
+	why = vt_attempt(&c, received, arg, true);
+	ibv_destroy_srq(c.srq[1]);
+	return why;
+}
+
+/* What is written to a file's memory is in the file. */
+static vt_why of_file(struct vt_pair *p, const void *arg)
+{
+	const char *dir = getenv("VT_DIR");
+	uint8_t *back = malloc(SIZE);
+	char path[256];
+	struct mem m;
+	int fd;
+
+	(void)arg;
+	snprintf(path, sizeof(path), "%s/odp.%d", dir ? dir : "/tmp", getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	CHECK(fd >= 0 && !unlink(path) && !ftruncate(fd, SIZE), "%s: %s", path,
+	      strerror(errno));
+	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
+	m.mr = ibv_reg_mr(p->b.dev->pd, m.p, SIZE, ALL);
+	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
+	vt_fill(p->a.buf.data, SIZE, 10);
+	/* clean, and written again by what the page tables know nothing of */
+	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	CHECK(!fsync(fd), "fsync: %s", strerror(errno));
+	vt_fill(p->a.buf.data, SIZE, 11);
+	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	TRY(mem_close(&m));
+	CHECK(!fsync(fd), "fsync: %s", strerror(errno));
+	posix_fadvise(fd, 0, SIZE, POSIX_FADV_DONTNEED);
+	CHECK(pread(fd, back, SIZE, 0) == (ssize_t)SIZE, "pread");
+	TRY(is(p, back, SIZE));
+	free(back);
+	close(fd);
+	return NULL;
+}
+
+/* Memory that the kernel itself can't read is nobody's to read. */
+static vt_why secret(struct vt_pair *p, const void *arg)
+{
+	int fd = syscall(447 /* memfd_secret */, 0);
+	struct mem m;
+
+	(void)arg;
+	if (fd < 0 || ftruncate(fd, SIZE)) {
+		vt_note("there is none");
+		return NULL;
+	}
+	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
+	m.p[0] = 1;
+	m.mr = ibv_reg_mr(p->b.dev->pd, m.p, SIZE, ALL);
+	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
+	TRY(put(p, m.p, m.mr->rkey, 100, IBV_WC_REM_ACCESS_ERR));
+	close(fd);
+	return mem_close(&m);
+}
+
+static int advise(struct vt_pair *p, enum ibv_advise_mr_advice advice,
+		  uint32_t flags, const struct mem *m, uint32_t lkey,
+		  size_t off, uint32_t len)
+{
+	struct ibv_sge sge = { (uintptr_t)(m->p + off), len, lkey };
+
+	return ibv_advise_mr(p->b.dev->pd, advice, flags, &sge, 1);
+}
+
+#define READS	IBV_ADVISE_MR_ADVICE_PREFETCH
+#define WRITES	IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE
+#define HAS	IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT
+#define FLUSH	IBV_ADVISE_MR_FLAG_FLUSH
+
+/* What was brought beforehand is not waited for. */
+static vt_why prefetched(struct vt_pair *p, const void *arg)
+{
+	uint64_t waits, in;
+	struct mem m;
+	int i, ret;
+
+	(void)arg;
+	TRY(mem_open(&m, p->b.dev->pd, ALL));
+	ret = advise(p, WRITES, FLUSH, &m, m.mr->lkey, 0, SIZE);
+	CHECK(!ret, "ibv_advise_mr(WRITE): %s", strerror(ret));
+	waits = both("page_waits");
+	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	CHECK(both("page_waits") == waits, "a WRITE waits for pages");
+	TRY(mem_close(&m));
+
+	/* for reading, and whenever that may be */
+	TRY(mem_open(&m, p->b.dev->pd, ALL));
+	in = both("pages_in");
+	ret = advise(p, READS, 0, &m, m.mr->lkey, 0, SIZE);
+	CHECK(!ret, "ibv_advise_mr(0): %s", strerror(ret));
+	for (i = 0; both("pages_in") < in + SIZE / 4096; i++) {
+		CHECK(i < 500, "the pages don't come");
+		vt_sleep_ms(10);
+	}
+	TRY(rdma(p, IBV_WR_RDMA_READ, p->a.buf.data, p->a.buf.mr->lkey, m.p,
+		 m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	CHECK(both("page_waits") == waits, "a READ waits for pages");
+	return mem_close(&m);
+}
+
+/* Just what the process has */
+static vt_why no_fault(struct vt_pair *p, const void *arg)
+{
+	unsigned char there[2] = {};
+	uint64_t in;
+	struct mem m;
+	int ret;
+
+	(void)arg;
+	TRY(mem_open(&m, p->b.dev->pd, ALL));
+	m.p[8192] = 7;
+	m.p[40960] = 7;
+	in = both("pages_in");
+	ret = advise(p, HAS, FLUSH, &m, m.mr->lkey, 0, SIZE);
+	CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
+	CHECK(both("pages_in") == in + 2, "%llu pages came in",
+	      (unsigned long long)(both("pages_in") - in));
+	CHECK(!mincore(m.p, 8192, there) && !(there[0] & 1) && !(there[1] & 1),
+	      "memory that nobody has touched is there");
+	return mem_close(&m);
+}
+
+static vt_why wrong_advice(struct vt_pair *p, const void *arg)
+{
+	struct ibv_pd *other = ibv_alloc_pd(p->b.dev->ctx);
+	struct mem m, ro;
+	int ret;
+
+	(void)arg;
+	TRY(mem_open(&m, p->b.dev->pd, ALL));
+	TRY(mem_open(&ro, p->b.dev->pd, IBV_ACCESS_ON_DEMAND));
+#define ERR(err, ...)							\
+	ret = advise(p, __VA_ARGS__);					\
+	CHECK(ret == (err), "ibv_advise_mr(" #__VA_ARGS__ "): %s, not %s", \
+	      strerror(ret), strerror(err))
+	ERR(ENOENT, READS, FLUSH, &m, m.mr->lkey ^ 1, 0, SIZE);
+	ERR(EINVAL, READS, FLUSH, &m, p->b.buf.mr->lkey, 0, SIZE);
+	ERR(EPERM, WRITES, 0, &ro, ro.mr->lkey, 0, SIZE);
+	ERR(0, READS, 0, &ro, ro.mr->lkey, 0, SIZE);
+	ERR(EFAULT, READS, 0, &m, m.mr->lkey, 1, SIZE);
+	ERR(EOPNOTSUPP, 77, 0, &m, m.mr->lkey, 0, SIZE);
+	munmap(m.p + SIZE / 2, SIZE / 2);
+	ERR(EFAULT, READS, FLUSH, &m, m.mr->lkey, 0, SIZE);
+	ERR(0, HAS, FLUSH, &m, m.mr->lkey, 0, SIZE);
+	ERR(0, READS, 0, &m, m.mr->lkey, 0, SIZE);
+	CHECK(!ibv_dereg_mr(ro.mr), "ibv_dereg_mr");
+	ro.mr = ibv_reg_mr(other, ro.p, SIZE, ALL);
+	CHECK(ro.mr, "ibv_reg_mr: %s", strerror(errno));
+	ERR(EPERM, READS, FLUSH, &ro, ro.mr->lkey, 0, SIZE);
+	TRY(mem_close(&m));
+	TRY(mem_close(&ro));
+	ibv_dealloc_pd(other);
+	return NULL;
+}
+
 static vt_why capable(struct vt_pair *p, const void *arg)
 {
 	struct ibv_device_attr_ex attr;
@@ -262,12 +564,32 @@ static vt_why capable(struct vt_pair *p, const void *arg)
 
 int main(int argc, char **argv)
 {
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND,
+	};
+	static const char *const names[] = { "WRITE", "READ", "SEND" };
+	static const uint32_t none, grh = VT_GRH;
 	struct vt_conf c;
+	char name[80];
+	size_t i;
 
 	vt_start(argc, argv);
 	c = vt_conf(IBV_QPT_RC);
 	c.buf = SIZE;
 	vt_run("ODP: capabilities", &c, capable, NULL);
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		snprintf(name, sizeof(name), "ODP: 1 MiB, cold at both ends, %s",
+			 names[i]);
+		vt_run(name, &c, cold, &ops[i]);
+	}
+	vt_run("ODP: atomics", &c, atomic, NULL);
+	vt_run("ODP: receives", &c, received, &none);
+	vt_run("ODP: receives, shared", &c, shared_queue, &none);
+	vt_run("ODP: memory of a file", &c, of_file, NULL);
+	vt_run("ODP: secret memory", &c, secret, NULL);
+	vt_run("ODP: prefetch", &c, prefetched, NULL);
+	vt_run("ODP: prefetch of what is there", &c, no_fault, NULL);
+	vt_run("ODP: wrong advice", &c, wrong_advice, NULL);
 	vt_run("ODP: memory never touched", &c, untouched, NULL);
 	vt_run("ODP: READ, both ends on demand", &c, both_ends, NULL);
 	vt_run("ODP: memory given back", &c, given_back, NULL);
@@ -277,5 +599,9 @@ int main(int argc, char **argv)
 	vt_run("ODP: memory write-protected", &c, protected, NULL);
 	vt_run("ODP: no memory to send from", &c, no_source, NULL);
 	vt_run("ODP: implicit", &c, implicit, NULL);
+	c = vt_conf(IBV_QPT_UC);
+	vt_run("ODP: receives, UC", &c, received, &none);
+	c = vt_conf(IBV_QPT_UD);
+	vt_run("ODP: receives, UD", &c, received, &grh);
 	return vt_finish();
 }
