@@ -148,19 +148,36 @@ static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
 static atomic_long_t kept;
 
 /* Peers with many QPs decide how much is kept, and no socket accounts for it. */
-static bool charge(const struct sk_buff *skb)
+static bool charge(long size)
 {
 	long max = (totalram_pages() / KEPT_SHARE) << PAGE_SHIFT;
 
-	if (atomic_long_add_return(skb->truesize, &kept) <= max)
+	if (atomic_long_add_return(size, &kept) <= max)
 		return true;
-	atomic_long_sub(skb->truesize, &kept);
+	atomic_long_sub(size, &kept);
 	return false;
 }
 
-static void uncharge(const struct sk_buff *skb)
+static void uncharge(long size)
 {
-	atomic_long_sub(skb->truesize, &kept);
+	atomic_long_sub(size, &kept);
+}
+
+/* What stays on this host has its payload with it, or is not kept. */
+static bool hold_parcel(const struct sroce_pkt *pkt)
+{
+	struct sroce_parcel *parcel = (struct sroce_parcel *)pkt->carrier;
+
+	if (!charge(sizeof(*parcel) + pkt->payload_len))
+		return false;
+	parcel->held++;
+	return true;
+}
+
+static void release_parcel(const struct sroce_pkt *pkt)
+{
+	uncharge(sizeof(struct sroce_parcel) + pkt->payload_len);
+	sroce_parcel_free((struct sroce_parcel *)pkt->carrier);
 }
 
 /**
@@ -172,12 +189,15 @@ static void uncharge(const struct sk_buff *skb)
 bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
-	bool cut = skb_is_gso(skb);
+	bool cut;
 
+	if (pkt->local)
+		return hold_parcel(pkt);
+	cut = skb_is_gso(skb);
 	skb = cut ? cut_out(pkt) : skb_get(skb);
 	if (!skb)
 		return false;
-	if (!charge(skb)) {
+	if (!charge(skb->truesize)) {
 		consume_skb(skb);
 		return false;
 	}
@@ -200,7 +220,11 @@ void sroce_pkt_release(const struct sroce_pkt *pkt)
 {
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
 
-	uncharge(skb);
+	if (pkt->local) {
+		release_parcel(pkt);
+		return;
+	}
+	uncharge(skb->truesize);
 	consume_skb(skb);
 }
 

@@ -335,6 +335,7 @@ struct sroce_replays {
  * @stored: how many
  * @store_max: most of them
  * @paging: the request at @psn is in @store and waits for pages
+ * @paging_since: when that began, in ns
  * @missed: there was no room for it, or one after it: to be asked for again
  * @answer_paging: the next answer waits for pages
  */
@@ -365,6 +366,7 @@ struct sroce_resp {
 	u32			store_max;
 	bool			paging;
 	bool			missed;
+	u64			paging_since;
 	bool			answer_paging;
 };
 

@@ -13,6 +13,9 @@
 /* Receive memory that is brought besides what is needed */
 #define RECV_AHEAD	0x10000U
 
+/* Pages that take longer than this are no secret of ours, in ns */
+#define PAGING_LONG	(30 * 1000 * 1000ULL)
+
 /* How a request packet fares */
 enum verdict {
 	PASS,
@@ -79,6 +82,18 @@ static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return DROP;
 }
 
+/*
+ * The peer asks again for what waits for pages here. It need not know unless that
+ * takes so long that it may take us for dead: then it is to come back later.
+ */
+static enum verdict still_paging(struct sroce_qp *qp,
+				 const struct sroce_pkt *pkt)
+{
+	if (sroce_now() - qp->resp.paging_since >= PAGING_LONG)
+		return RNR;
+	return drop(qp, pkt, SROCE_CNT_DUPLICATE);
+}
+
 static enum verdict check_psn_rc(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
@@ -90,7 +105,7 @@ static enum verdict check_psn_rc(struct sroce_qp *qp,
 	if (diff > 0)
 		return early(qp, pkt);
 	if (resp->paging)
-		return drop(qp, pkt, SROCE_CNT_DUPLICATE);
+		return still_paging(qp, pkt);
 	/* A gap stays the same one while what is late in it comes. */
 	if (!resp->stored || pkt->ackreq)
 		resp->nak_sent = false;
@@ -557,6 +572,7 @@ static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->paging = true;
+	resp->paging_since = sroce_now();
 	if (!sroce_store_put(qp, pkt, true)) {
 		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
 		resp->missed = is_rc(qp);

@@ -37,6 +37,7 @@ static void parcel_new(struct sroce_qp *qp, bool copied, size_t room,
 		return;
 	}
 	r->parcel->copied = copied;
+	r->parcel->held = 0;
 	r->parcel->n = 0;
 }
 
@@ -304,6 +305,10 @@ void sroce_parcel_free(struct sroce_parcel *parcel)
 {
 	u32 i;
 
+	if (parcel->held) {
+		parcel->held--;
+		return;
+	}
 	for (i = 0; i < parcel->n; i++)
 		sroce_mr_put(parcel->piece[i].mr);
 	kfree(parcel);

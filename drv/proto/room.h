@@ -36,6 +36,7 @@ struct sroce_piece {
  * @list: for those who pass it on
  * @pkt: the packet; it may have as many PSNs as its payload needs
  * @copied: the payload is in @data
+ * @held: how many keep it besides who passes it on
  * @n: pieces, otherwise
  * @piece: where the payload is
  * @data: the payload
@@ -44,6 +45,7 @@ struct sroce_parcel {
 	struct list_head	list;
 	struct sroce_pkt	pkt;
 	bool			copied;
+	u32			held;
 	u32			n;
 	union {
 		DECLARE_FLEX_ARRAY(struct sroce_piece, piece);

@@ -51,7 +51,8 @@ static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
  * @pkt: the packet; with RC its PSN is not before the expected one
  * @first: without RC: it goes before all others, and not behind them
  *
- * What stays on this host is not kept: it would hold on to its region.
+ * Of what stays on this host just UC's is kept: with RC it only refers to its
+ * payload, and would hold on to a region.
  *
  * Return: false if it is there already, or there is no room.
  */
@@ -61,7 +62,7 @@ bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_kept *kept;
 
-	if (pkt->local || resp->stored >= resp->store_max)
+	if ((pkt->local && in_order(qp)) || resp->stored >= resp->store_max)
 		return false;
 	if (in_order(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
 		return false;
@@ -70,7 +71,8 @@ bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		return false;
 	kept->pkt = *pkt;
 	/* only datagrams need it, and the original may not live as long */
-	memcpy(kept->l3, pkt->l3, pkt->l3_len);
+	if (pkt->l3_len)
+		memcpy(kept->l3, pkt->l3, pkt->l3_len);
 	kept->pkt.l3 = kept->l3;
 	if (!insert(qp, kept, first))
 		goto forget;

@@ -215,6 +215,10 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
+	if (pkt->local) {
+		((struct sroce_parcel *)pkt->carrier)->held++;
+		return true;
+	}
 	if (p->from->sim->hold_fails)
 		return false;
 	p->held++;
@@ -226,6 +230,10 @@ void sroce_pkt_release(const struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
+	if (pkt->local) {
+		sroce_parcel_free((struct sroce_parcel *)pkt->carrier);
+		return;
+	}
 	p->from->sim->held--;
 	drop_ref(p);
 }

@@ -182,6 +182,36 @@ static void patience(void)
 	finish(&t);
 }
 
+/* Nor is a responder given up that waits for pages, as long as it says so. */
+static void no_hurry(void)
+{
+	struct xfers t;
+
+	t_case("paging: a responder that waits longer than all timeouts says so");
+	begin(&t, REMOTE, false);
+	t.s->a.qp.attr.retry_cnt = 1;
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 500 * SIM_MS;
+	xfer_put(&t, IB_WR_SEND, 3000);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
+	finish(&t);
+
+	t_case("paging: it says so to nobody while it doesn't take long");
+	begin(&t, REMOTE, false);
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 20 * SIM_MS;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PROBE) > 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RNR_SENT), 0);
+	finish(&t);
+}
+
 /* What is brought along may fail: it is not needed yet. */
 static void never_later(u32 opcode, u32 want)
 {
@@ -339,6 +369,7 @@ void test_paging(void)
 	never(IB_WR_RDMA_READ, REMOTE, IB_WC_REM_ACCESS_ERR);
 	never(IB_WR_RDMA_READ, LOCAL, IB_WC_LOC_PROT_ERR);
 	patience();
+	no_hurry();
 	never_later(IB_WR_RDMA_WRITE, IB_WC_LOC_PROT_ERR);
 	never_later(IB_WR_RDMA_READ, IB_WC_REM_ACCESS_ERR);
 	dies(IB_QPS_ERR);
