@@ -404,7 +404,8 @@ void sroce_repair_watch(struct sroce_qp *qp)
 	u64 timeout = ack_timeout(qp), when;
 	u64 patience = sroce_window_patience(qp, timeout);
 
-	if (req->rnr_wait || req->max_psn == req->una) {
+	/* pages are awaited here: the peer may not have been asked yet */
+	if (req->rnr_wait || req->paging || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
 		return;
@@ -475,15 +476,6 @@ static void probe(struct sroce_qp *qp)
 	nudge(qp);
 }
 
-/* Pages are awaited here, and not the peer: it may not have been asked yet. */
-static void wait_on(struct sroce_req *req, u64 now)
-{
-	if (now >= req->deadline)
-		req->deadline = 0;
-	if (now >= req->repair.probe_at)
-		req->repair.probe_at = 0;
-}
-
 /**
  * sroce_req_timer() - the timer set by sroce_timer_ack() fired
  * @qp: the QP
@@ -498,9 +490,7 @@ void sroce_req_timer(struct sroce_qp *qp)
 
 	if (!sroce_qp_may_send(qp))
 		return;
-	if (req->paging)
-		wait_on(req, now);
-	else if (req->deadline && now >= req->deadline)
+	if (req->deadline && now >= req->deadline)
 		timeout(qp);
 	else if (req->repair.probe_at && now >= req->repair.probe_at)
 		probe(qp);

@@ -699,9 +699,6 @@ void sroce_req_paged(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 	bool missed = req->missed;
 
-	/* the time that this took is not the peer's */
-	if (req->paging)
-		req->deadline = 0;
 	req->paging = false;
 	req->missed = false;
 	if (missed && sroce_qp_may_send(qp))
