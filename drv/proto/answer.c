@@ -414,8 +414,8 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 	pkt.payload_len = min(sroce_room_unit(qp, &pkt), len);
 	psn = sroce_psn_add(a->psn, sroce_pkt_psns(&pkt, qp->mtu));
 	fill(qp, &pkt, read_opcode(a, psn == a->end), a->psn, res->msn);
-	ret = sroce_room_remote(qp, &pkt, res->rkey, res->va + off, res->length - off,
-				&room);
+	ret = sroce_room_remote(qp, &pkt, res->rkey, res->va + off,
+				res->length - off, &room);
 	if (ret)
 		return ret;
 	sroce_room_seal(qp, &pkt, &room);
