@@ -192,8 +192,11 @@ int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
 	unsigned long va = iova + odp->shift;
 
 	read_lock(&odp->lock);
-	if (is_there(odp, va, va + len - 1, write))
+	if (is_there(odp, va, va + len - 1, write)) {
+		/* for sparse: who enters leaves */
+		__release(&odp->lock);
 		return 0;
+	}
 	read_unlock(&odp->lock);
 	return -EAGAIN;
 }
@@ -204,6 +207,7 @@ int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
  */
 void sroce_odp_leave(struct sroce_odp *odp)
 {
+	__acquire(&odp->lock);
 	read_unlock(&odp->lock);
 }
 

@@ -401,7 +401,7 @@ static u8 read_opcode(const struct sroce_answer *a, bool last)
  * take another way; another error: the region is gone, the requester is told so.
  */
 static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
-		      struct sroce_answer *a)
+		     struct sroce_answer *a)
 {
 	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
 	u32 len = min_t(u64, res->length - off,

@@ -317,7 +317,7 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
  * not yet; -EXDEV: the packet has to be made anew.
  */
 static int lay_out(struct sroce_qp *qp, const struct sroce_wqe *wqe,
-		    const struct sroce_pkt *pkt, struct sroce_room *room)
+		   const struct sroce_pkt *pkt, struct sroce_room *room)
 {
 	struct sroce_av *av;
 
