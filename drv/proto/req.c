@@ -415,8 +415,8 @@ static int make_ready(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	u32 need = min(wqe->length, SROCE_PAGES_AHEAD);
 
-	if (wqe->ready || wqe->msg == SROCE_MSG_ATOMIC_WRITE ||
-	    !sroce_wqe_responds(wqe) || !sroce_odp_used(qp))
+	if (!sroce_wqe_responds(wqe) || wqe->ready ||
+	    wqe->msg == SROCE_MSG_ATOMIC_WRITE || !sroce_odp_used(qp))
 		return 0;
 	wqe->ready = true;
 	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, need, do_nothing,
