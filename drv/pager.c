@@ -8,9 +8,10 @@
 #include <linux/workqueue.h>
 #include "dev.h"
 
-/* Bytes brought before the QP is told, even if it needs less */
-#define FIRST		(16 * PAGE_SIZE)
-/* Bytes brought between two looks at what else is wanted */
+/*
+ * Bytes brought before the QP is told, even if it needs less, and between two
+ * looks at what else is wanted
+ */
 #define STEP		(64 * PAGE_SIZE)
 
 static struct workqueue_struct *pager_wq;
@@ -57,7 +58,7 @@ static bool bring(struct sroce_pager *pg, struct sroce_want *want, u32 len)
 
 static void bring_needed(struct sroce_pager *pg, struct sroce_want *want)
 {
-	if (!bring(pg, want, max_t(u32, want->need, FIRST)))
+	if (!bring(pg, want, max_t(u32, want->need, STEP)))
 		want->len = 0;
 }
 

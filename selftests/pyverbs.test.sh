@@ -55,6 +55,9 @@ load_module
 topo_one_device
 gid_index "$DEV_A" v4 >/dev/null && gid_index "$DEV_A" v6 >/dev/null
 
+# test_odp has cases with huge pages, and looks for them in the whole system
+echo 32 >/proc/sys/vm/nr_hugepages
+
 skips=(--skips "$DIR/pyverbs/skips")
 [ "$LINK_TYPE" = sroce ] || skips=()
 # shellcheck disable=SC2086 # a list

@@ -63,14 +63,15 @@ disk_up()
 {
 	VT_DIR=$(mktemp -d)
 	export VT_DIR
+	modprobe -aq loop ext4
 	truncate -s 64M "$VT_DIR.img" && mkfs.ext4 -q "$VT_DIR.img" &&
 		mount -o loop "$VT_DIR.img" "$VT_DIR"
 }
 
 paging_up()
 {
-	swap_up 2>/dev/null || diag "no swap"
-	disk_up 2>/dev/null || diag "no disk"
+	swap_up 2>"$OUT" || diag "no swap: $(cat "$OUT")"
+	disk_up 2>"$OUT" || diag "no disk: $(cat "$OUT")"
 }
 
 paging_down()
