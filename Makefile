@@ -126,7 +126,7 @@ coverage:
 check-debug:
 	@KERNEL=debug CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
 		VMFLAGS='--env TEST_TIMEOUT=2700 --append kmemleak=$(or $(KMEMLEAK),off) $(VMFLAGS)' \
-		tools/check.sh $(or $(TESTS),verbs stock links chaos nomem)
+		tools/check.sh $(or $(TESTS),verbs kverbs stock links chaos nomem)
 
 ## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)
 check-userland: vm-module

@@ -142,7 +142,7 @@ unload_all()
 {
 	[ ! -d /sys/module/kverbs ] || rmmod kverbs
 	unload_module
-	modprobe -r rdma_ucm ib_uverbs rdma_cm iw_cm ib_cm ib_core 2>/dev/null
+	modprobe -r rdma_ucm ib_umad ib_uverbs rdma_cm iw_cm ib_cm ib_core 2>/dev/null
 	[ ! -d /sys/module/ib_core ]
 }
 
