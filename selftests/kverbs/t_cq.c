@@ -103,7 +103,7 @@ static int send_flags(struct kv *kv, struct kv_qp *q, void *buf, int flags)
 	return 0;
 }
 
-static int once_for_each_arm(struct kv *kv)
+static int once_per_arm(struct kv *kv)
 {
 	struct kv_qp *a, *b;
 	struct ib_wc wc[8];
@@ -508,7 +508,7 @@ static int overflow(struct kv *kv)
 }
 
 const struct kv_case kv_cq_cases[] = {
-	{ "cq: a handler is called once for each arming", once_for_each_arm },
+	{ "cq: a handler is called once for each arming", once_per_arm },
 	{ "cq: missed events are reported", missed },
 	{ "cq: solicited completions only", solicited },
 	{ "cq: handlers poll, post and arm, for 400 completions",
