@@ -8,14 +8,13 @@
 
 #include <crypto/hash.h>
 #include <linux/crc32.h>
-#include <linux/ktime.h>
 #include <linux/slab.h>
 #include "crc.h"
 #include "proto/icrc.h"
+#include "trial.h"
 
 #define TRY_MIN		128
 #define TRY_MAX		4096
-#define TRIES		16
 #define NEVER		U32_MAX
 
 /* NULL if the tables do it all */
@@ -49,25 +48,12 @@ u32 sroce_crc32(u32 crc, const void *data, u32 len)
 	return by_hash(crc, data, len);
 }
 
-static u64 __init best_time(u32 (*fn)(u32 crc, const void *data, u32 len),
-			    const void *data, u32 len)
+/* Without a use for the result, crc32_le() is left out. */
+static void __init by_table(u32 crc, const void *data, u32 len)
 {
-	u64 best = U64_MAX;
-	int i;
+	static u32 sink __initdata;
 
-	for (i = 0; i < TRIES; i++) {
-		u64 start = ktime_get_ns();
-
-		fn(~0U, data, len);
-		fn(~0U, data, len);
-		best = min(best, ktime_get_ns() - start);
-	}
-	return best;
-}
-
-static u32 __init by_table(u32 crc, const void *data, u32 len)
-{
-	return crc32_le(crc, data, len);
+	WRITE_ONCE(sink, crc32_le(crc, data, len));
 }
 
 /*
@@ -81,8 +67,9 @@ static u32 __init measure(const u8 *data)
 	if (by_hash(~0U, data, TRY_MAX) != crc32_le(~0U, data, TRY_MAX))
 		return NEVER;
 	for (len = TRY_MIN; len <= TRY_MAX; len *= 2) {
-		if (best_time(by_hash, data, len) * 4 <
-		    best_time(by_table, data, len) * 3)
+		u64 ns = sroce_trial(by_hash(~0U, data, len));
+
+		if (sroce_trial_won(ns, sroce_trial(by_table(~0U, data, len))))
 			return len;
 	}
 	return NEVER;

@@ -122,7 +122,7 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	}
 	off += pkt->op->hdr_len;
 	if (pkt->flat) {
-		memcpy(to, pkt->flat + off, len);
+		sroce_copy(to, pkt->flat + off, len);
 		return 0;
 	}
 	return skb_copy_bits(pkt->carrier, pkt->carrier_off + off, to, len);

@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
+#include "copy.h"
 #include "crc.h"
 #include "dev.h"
 
@@ -23,6 +24,7 @@ static int __init sroce_init(void)
 	int ret;
 
 	sroce_crc_init();
+	sroce_copy_init();
 	ret = sroce_dmabuf_init();
 	if (ret)
 		goto no_dmabuf;

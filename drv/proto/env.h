@@ -68,6 +68,9 @@ bool sroce_tx_local(struct sroce_qp *qp);
 /* Queue a parcel; like all else, it leaves when the QP is unlocked. */
 void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel);
 
+/* memcpy() of payload */
+void sroce_copy(void *to, const void *from, u32 len);
+
 /* Payload bytes of a received packet */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 

@@ -149,7 +149,7 @@ int sroce_span_get(void *span, u32 len, void *arg)
 {
 	u8 **to = arg;
 
-	memcpy(*to, span, len);
+	sroce_copy(*to, span, len);
 	*to += len;
 	return 0;
 }
@@ -166,7 +166,7 @@ int sroce_span_put(void *span, u32 len, void *arg)
 {
 	u8 **from = arg;
 
-	memcpy(span, *from, len);
+	sroce_copy(span, *from, len);
 	*from += len;
 	return 0;
 }

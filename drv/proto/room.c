@@ -275,7 +275,7 @@ void sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
 	const struct sroce_piece *pc = parcel->piece;
 
 	if (parcel->copied) {
-		memcpy(to, parcel->data + off, len);
+		sroce_copy(to, parcel->data + off, len);
 		return;
 	}
 	for (; len; pc++, off = 0) {
@@ -289,7 +289,7 @@ void sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
 			const void *from;
 
 			from = sroce_mr_span(pc->mr, pc->iova + off, &n);
-			memcpy(to, from, n);
+			sroce_copy(to, from, n);
 			to += n;
 			off += n;
 			len -= n;

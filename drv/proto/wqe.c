@@ -77,7 +77,7 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			wqe->status = IB_WC_LOC_QP_OP_ERR;
 			return;
 		}
-		memcpy(wqe->data, payload, wqe->length);
+		sroce_copy(wqe->data, payload, wqe->length);
 		return;
 	}
 
@@ -331,7 +331,7 @@ int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len)
 {
 	if (wqe->flags & IB_SEND_INLINE) {
-		memcpy(to, wqe->data + off, len);
+		sroce_copy(to, wqe->data + off, len);
 		return 0;
 	}
 	return walk_sges(qp, wqe->sge, wqe->num_sge, off, len, 0,

@@ -348,6 +348,11 @@ bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 /* The core asks for time and memory of the simulation that it is called from. */
 static struct sim *clock_of;
 
+void sroce_copy(void *to, const void *from, u32 len)
+{
+	memcpy(to, from, len);
+}
+
 u64 sroce_now(void)
 {
 	return clock_of->now;
