@@ -412,7 +412,6 @@ void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len);
 /* output.c */
 void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
 bool sroce_tx_may_grow(struct sroce_qp_host *host);
-void sroce_output_exit(void);
 
 /* frame.c */
 int sroce_frame_out(struct sroce_dev *dev, struct sk_buff *skb);

@@ -452,7 +452,7 @@ int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb)
 			count(dev, SROCE_CNT_RX_TRAINS);
 	}
 	if (receive_all(&rx) < 0)
-		consume_skb(skb);
+		napi_consume_skb(skb, 1);
 	else
 		kfree_skb(skb);
 	return 0;

@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
+#include "arena.h"
 #include "copy.h"
 #include "crc.h"
 #include "dev.h"
@@ -58,7 +59,7 @@ static void __exit sroce_exit(void)
 	rdma_link_unregister(&sroce_link_ops);
 	sroce_dev_exit();
 	sroce_netns_exit();
-	sroce_output_exit();
+	sroce_arena_exit();
 	sroce_pagers_exit();
 	sroce_dmabuf_exit();
 	sroce_crc_exit();

@@ -22,6 +22,7 @@
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 #include <net/udp.h>
+#include "arena.h"
 #include "dev.h"
 #include "compat/unaligned.h"
 #include "proto/icrc.h"
@@ -41,9 +42,6 @@ struct tx_cb {
 	u32	room;
 	u16	id;
 };
-
-/* Where the packets of trains are built; touched with bottom halves off only */
-static DEFINE_PER_CPU(struct page_frag, tx_frag);
 
 static struct tx_cb *tx_cb(struct sk_buff *skb)
 {
@@ -120,6 +118,22 @@ static void begin_train(struct sk_buff *skb)
 		cb->id = ntohs(ip_hdr(skb)->id);
 }
 
+/* Without a block to cut it from, there may still be memory for one. */
+static struct sk_buff *skb_of(u32 len)
+{
+	u32 size = SKB_DATA_ALIGN(len) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	void *head = sroce_arena_room(size, SMP_CACHE_BYTES);
+	struct sk_buff *skb;
+	u32 off;
+
+	skb = head ? napi_build_skb(head, size) : NULL;
+	if (!skb)
+		return alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+	get_page(sroce_arena_cut(size, &off));
+	return skb;
+}
+
 static struct sk_buff *new_skb(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 {
 	struct dst_entry *dst = sroce_route(qp->dev, av);
@@ -132,7 +146,7 @@ static struct sk_buff *new_skb(struct sroce_qp *qp, struct sroce_av *av, u32 len
 	}
 	room = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
 	       sizeof(struct ipv6hdr) + sizeof(struct udphdr);
-	skb = alloc_skb(room + len, GFP_ATOMIC | __GFP_NOWARN);
+	skb = skb_of(room + len);
 	if (!skb) {
 		dst_release(dst);
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
@@ -180,8 +194,8 @@ static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
 static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 {
 	struct sk_buff *skb = skb_peek_tail(&qp->host->txq);
-	struct page_frag *frag = this_cpu_ptr(&tx_frag);
 	const struct tx_cb *cb;
+	void *room;
 
 	if (!skb)
 		return NULL;
@@ -189,12 +203,10 @@ static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 	if (len > cb->seg || len > cb->room || cb->n >= cb->max ||
 	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS || !same_path(skb, av))
 		return NULL;
-	/* without large pages it may be less than was asked for */
-	if (!skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN) ||
-	    frag->size - frag->offset < len)
-		return NULL;
-	qp->host->open = skb;
-	return page_address(frag->page) + frag->offset;
+	room = sroce_arena_room(len, 1);
+	if (room)
+		qp->host->open = skb;
+	return room;
 }
 
 /**
@@ -254,20 +266,21 @@ static void put_icrc(struct sroce_qp_host *host)
 	memcpy(icrc, &sum, sizeof(sum));
 }
 
-/* The packet in the page fragment becomes a part of the train. */
+/* The packet in the arena becomes a part of the train. */
 static void couple(struct sk_buff *skb, u32 len)
 {
-	struct page_frag *frag = this_cpu_ptr(&tx_frag);
 	int i = skb_shinfo(skb)->nr_frags;
 	struct tx_cb *cb = tx_cb(skb);
+	struct page *page;
+	u32 off;
 
-	if (skb_can_coalesce(skb, i, frag->page, frag->offset)) {
+	page = sroce_arena_cut(len, &off);
+	if (skb_can_coalesce(skb, i, page, off)) {
 		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], len);
 	} else {
-		get_page(frag->page);
-		skb_fill_page_desc(skb, i, frag->page, frag->offset, len);
+		get_page(page);
+		skb_fill_page_desc(skb, i, page, off, len);
 	}
-	frag->offset += len;
 	skb->len += len;
 	skb->data_len += len;
 	skb->truesize += len;
@@ -376,20 +389,5 @@ void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list)
 			err = ip6_local_out(net, dev->sn->sk6->sk, skb);
 		if (net_xmit_eval(err))
 			this_cpu_inc(dev->counters->c[SROCE_CNT_TX_DROPPED]);
-	}
-}
-
-/**
- * sroce_output_exit() - let go of the memory kept for trains
- */
-void sroce_output_exit(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct page_frag *frag = per_cpu_ptr(&tx_frag, cpu);
-
-		if (frag->page)
-			put_page(frag->page);
 	}
 }
