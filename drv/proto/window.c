@@ -114,6 +114,20 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 }
 
 /*
+ * What was sent was answered before more than the next burst could be, as it is
+ * where the peer runs before we go on: the path is faster than we are, and may be
+ * asked less often.
+ */
+static bool outran(const struct sroce_qp *qp, u32 delivered)
+{
+	u32 window = max(qp->req.rtt.window, SROCE_WINDOW_MIN);
+
+	s32 left = in_flight(qp);
+
+	return left >= 0 && left <= SROCE_BURST && delivered >= window / SROCE_ACKS_PER_WINDOW;
+}
+
+/*
  * A repair was answered, or what it repaired has come late. After a silence it is
  * the former, and the shortest round trip so far may have been none: the first
  * answer of all is taken for one.
@@ -142,7 +156,7 @@ static void answered(struct sroce_qp *qp, u64 ns, u64 now)
 void sroce_window_acked(struct sroce_qp *qp)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
-	u32 acked = qp->req.acked;
+	u32 acked = qp->req.acked, delivered;
 	u64 now, ns;
 
 	if (!rtt->sampling || sroce_psn_diff(acked, rtt->psn) <= 0)
@@ -156,7 +170,11 @@ void sroce_window_acked(struct sroce_qp *qp)
 	}
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
-	resize(rtt, sroce_psn_diff(acked, rtt->acked), ns);
+	delivered = sroce_psn_diff(acked, rtt->acked);
+	if (outran(qp, delivered))
+		rtt->window = min(2 * max(rtt->window, SROCE_WINDOW_MIN), SROCE_WINDOW_MAX);
+	else
+		resize(rtt, delivered, ns);
 }
 
 /**
