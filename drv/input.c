@@ -273,6 +273,7 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @n: segments so far
  * @qpn: number of @host, as packets name it
  * @host: the QP that is taken at present, or NULL
+ * @crc: of the network headers of the first segment, for ICRC
  * @l3: network header of the segment
  * @udp: its UDP header
  * @hdr: room for transport headers that are in pieces
@@ -285,6 +286,7 @@ struct rx {
 	u32			n;
 	u32			qpn;
 	struct sroce_qp_host	*host;
+	u32			crc;
 	u8			l3[sizeof(struct ipv6hdr)];
 	u8			udp[sizeof(struct udphdr)];
 	u8			hdr[SROCE_HDR_MAX];
@@ -319,13 +321,30 @@ static void segment_headers(struct rx *rx, u32 len)
 {
 	struct sroce_pkt *pkt = &rx->pkt;
 
-	memcpy(rx->l3, skb_network_header(rx->skb), pkt->l3_len);
+	/* a length that the compiler knows costs no call */
+	if (pkt->l3_len == sizeof(struct iphdr))
+		memcpy(rx->l3, skb_network_header(rx->skb), sizeof(struct iphdr));
+	else
+		memcpy(rx->l3, skb_network_header(rx->skb), sizeof(struct ipv6hdr));
 	memcpy(rx->udp, rx->skb->data, sizeof(rx->udp));
 	pkt->l3 = rx->l3;
 	if (!skb_is_gso(rx->skb))
 		return;
 	sroce_segment_header(rx->l3, pkt->l3_len, rx->n, len);
 	put_unaligned_be16(sizeof(rx->udp) + len, rx->udp + 4);
+}
+
+/* Their CRC: most segments differ in their number only. */
+static u32 net_crc(struct rx *rx, u32 len)
+{
+	u16 id;
+
+	if (len != rx->seg)
+		return sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
+	if (rx->pkt.l3_len != sizeof(struct iphdr))
+		return rx->crc;
+	id = ntohs(ip_hdr(rx->skb)->id);
+	return sroce_icrc_renumber(rx->crc, id ^ (id + rx->n));
 }
 
 static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
@@ -335,8 +354,7 @@ static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
 	__le32 want;
 	u32 crc;
 
-	segment_headers(rx, len);
-	crc = sroce_icrc_head(rx->l3, pkt->l3_len, rx->udp, bth);
+	crc = sroce_icrc_bth(net_crc(rx, len), bth);
 	if (pkt->flat) {
 		memcpy(&want, pkt->flat + end, sizeof(want));
 		crc = sroce_icrc_data(crc, pkt->flat + SROCE_BTH_LEN,
@@ -375,11 +393,14 @@ static int receive(struct rx *rx, u32 off, u32 len)
 
 	/* what belongs to the network layer is the same for all */
 	memset(pkt, 0, offsetof(struct sroce_pkt, sgid));
-	bth = skb_header_pointer(rx->skb, off, head, rx->hdr);
-	if (!bth)
-		return SROCE_CNT_RX_MALFORMED;
+	segment_headers(rx, len);
+	if (!rx->n)
+		rx->crc = sroce_icrc_net(rx->l3, pkt->l3_len, rx->udp);
 	pkt->carrier_off = off;
 	pkt->flat = flat(rx->skb, off, len);
+	bth = pkt->flat ?: skb_header_pointer(rx->skb, off, head, rx->hdr);
+	if (!bth)
+		return SROCE_CNT_RX_MALFORMED;
 	ret = sroce_pkt_parse(pkt, bth, head, len);
 	if (ret)
 		return ret == -EPROTONOSUPPORT ? SROCE_CNT_RX_BAD_OPCODE :
@@ -439,7 +460,7 @@ int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb)
 	struct rx rx = {
 		.sn = sroce_netns(sock_net(sk)),
 		.skb = skb,
-		.seg = skb->len,
+		.seg = skb->len - sizeof(struct udphdr),
 	};
 
 	if (skb_is_gso(skb)) {

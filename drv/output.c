@@ -33,6 +33,7 @@
  * @n: segments; none in a frame of a raw packet QP, which is finished
  * @max: most of them
  * @room: bytes of UDP payload that may still be added
+ * @crc: of the network headers of the first, for ICRC
  * @id: IPv4 identification of the first
  */
 struct tx_cb {
@@ -40,6 +41,7 @@ struct tx_cb {
 	u32	n;
 	u32	max;
 	u32	room;
+	u32	crc;
 	u16	id;
 };
 
@@ -116,6 +118,8 @@ static void begin_train(struct sk_buff *skb)
 	cb->room = takes_trains(skb_dst(skb)) && max > used ? max - used : 0;
 	if (skb->protocol == htons(ETH_P_IP))
 		cb->id = ntohs(ip_hdr(skb)->id);
+	cb->crc = sroce_icrc_net(skb_network_header(skb), skb_network_header_len(skb),
+				 skb_transport_header(skb));
 }
 
 /* Without a block to cut it from, there may still be memory for one. */
@@ -238,28 +242,33 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 	return host->open_bth;
 }
 
-/* The network header that segment @n of a train will have */
-static u32 header_of(struct sk_buff *skb, u32 n, u32 len, u8 *l3, u8 *udp)
+/* CRC of the network headers that the open packet will have as a segment */
+static u32 net_crc(struct sk_buff *skb, u32 n, u32 len)
 {
+	u8 l3[sizeof(struct ipv6hdr)], udp[sizeof(struct udphdr)];
+	const struct tx_cb *cb = tx_cb(skb);
 	u32 l3_len = skb_network_header_len(skb);
 
+	if (len == cb->seg) {
+		if (skb->protocol != htons(ETH_P_IP))
+			return cb->crc;
+		return sroce_icrc_renumber(cb->crc, cb->id ^ (cb->id + n));
+	}
 	memcpy(l3, skb_network_header(skb), l3_len);
 	sroce_segment_header(l3, l3_len, n, len);
 	memcpy(udp, skb_transport_header(skb), sizeof(struct udphdr));
 	put_unaligned_be16(sizeof(struct udphdr) + len, udp + 4);
-	return l3_len;
+	return sroce_icrc_net(l3, l3_len, udp);
 }
 
 static void put_icrc(struct sroce_qp_host *host)
 {
 	u8 *bth = host->open_bth, *icrc = bth + host->open_len - SROCE_ICRC_LEN;
-	u8 l3[sizeof(struct ipv6hdr)], udp[sizeof(struct udphdr)];
 	u32 n = host->open_joins ? tx_cb(host->open)->n : 0;
-	u32 l3_len, crc;
+	u32 crc = net_crc(host->open, n, host->open_len);
 	__le32 sum;
 
-	l3_len = header_of(host->open, n, host->open_len, l3, udp);
-	crc = sroce_icrc_head(l3, l3_len, udp, bth);
+	crc = sroce_icrc_bth(crc, bth);
 	bth += SROCE_BTH_LEN;
 	crc = sroce_icrc_data(crc, bth, icrc - bth);
 	sum = sroce_icrc_final(crc);

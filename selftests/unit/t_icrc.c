@@ -68,6 +68,21 @@ static void test_segments(void)
 	}
 }
 
+static void test_renumber(void)
+{
+	u8 l3[20] = { 0x45, 0, 4, 44, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2 };
+	u8 udp[8] = { 0xc0, 1, 0x12, 0xb7, 4, 24 };
+	u32 first = sroce_icrc_net(l3, sizeof(l3), udp);
+	u32 id;
+
+	for (id = 0; id < 0x10000; id += 0xff) {
+		t_where("id %x", id);
+		l3[4] = id >> 8;
+		l3[5] = id;
+		CHECK_EQ(sroce_icrc_renumber(first, id), sroce_icrc_net(l3, sizeof(l3), udp));
+	}
+}
+
 void test_icrc(void)
 {
 	static const char * const family[] = { "IPv4", "IPv6" };
@@ -91,6 +106,9 @@ void test_icrc(void)
 
 	t_case("icrc: headers of the segments of a train");
 	test_segments();
+
+	t_case("icrc: of the network headers, with another identification");
+	test_renumber();
 
 	t_case("icrc: covers each bit but those that change on the way");
 	for (i = 0; i < vectors_nr; i += 9) {
