@@ -20,7 +20,7 @@ struct sroce_dev;
 struct sroce_qp_host;
 
 /* Unacknowledged request packets per QP, at least and at most: window.c */
-#define SROCE_WINDOW_MIN	256U
+#define SROCE_WINDOW_MIN	1024U
 #define SROCE_WINDOW_MAX	2048U
 /* Packets sent again for a gap where gaps are dense, at least */
 #define SROCE_BURST_LEAST	8U
@@ -31,7 +31,7 @@ struct sroce_qp_host;
 /* Responses taken in after a gap, in PSNs from the oldest missing one */
 #define SROCE_READ_AHEAD	16384
 /* Ask for an acknowledge this often, in parts of the window. */
-#define SROCE_ACKS_PER_WINDOW	4
+#define SROCE_ACKS_PER_WINDOW	2
 /* Packets sent in one go, before the other side gets the CPU. */
 #define SROCE_BURST		64
 /* Likewise, payload bytes of packets that stay on this host */

@@ -455,10 +455,10 @@ static void repair_first(u32 opcode)
 
 	t_case("loss: %s, a repair leaves before what follows it is made",
 	       xfer_name(opcode));
-	xfers_init(&t, NULL, 1048576, 524288);
+	xfers_init(&t, NULL, 8388608, 4194304);
 	t.s->wire = note_outset;
 	t.s->arg = &o;
-	xfer_put(&t, opcode, 500 * 1024);
+	xfer_put(&t, opcode, 3000 * 1024);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	xfers_check(&t);
