@@ -229,8 +229,8 @@ peer_goes()
 	grep -q 'transport retry counter exceeded' $PEERS_OUT || return
 	ms=$(sed -n 's/.*exceeded, \([0-9]*\) ms after.*/\1/p' $PEERS_OUT)
 	closed=$(sed -n 's/.*QP closed in \([0-9]*\).*/\1/p' $PEERS_OUT)
-	# the last completion is seen a little late
-	[ "$ms" -ge $((GONE_MIN - 20)) ] && [ "$ms" -le $((GONE_MAX + 100)) ] &&
+	# what one acknowledge completes is looked at for a while, byte by byte
+	[ "$ms" -ge $((GONE_MIN - 100)) ] && [ "$ms" -le $((GONE_MAX + 100)) ] &&
 		[ "$closed" -lt 100 ]
 }
 

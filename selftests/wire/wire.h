@@ -32,7 +32,7 @@
 #define WT_QUEUE	512
 #define WT_SEEN		4096
 #define WT_COUNTERS	128
-#define WT_BUF		65536u		/* bytes of the device's memory */
+#define WT_BUF		524288u		/* bytes of the device's memory */
 #define WT_LONG		5000000ull	/* us to wait for what has to come */
 #define WT_SOON		300000ull	/* us for what has come all but surely */
 #define WT_SETTLE	3000ull		/* us of quiet that end a script */
