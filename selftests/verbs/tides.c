@@ -166,9 +166,11 @@ static vt_why one(struct vt_pair *p, struct tide *t, uint64_t *rnd)
 static vt_why traffic(struct vt_pair *p, struct tide *t)
 {
 	uint64_t rnd = vt_opts.seed, n = 0;
-	uint64_t end = vt_now_us() + vt_opts.seconds * 1000000ULL;
+	uint64_t start = vt_now_us(), took = 0;
 
-	for (; vt_now_us() < end; n++)
+	/* on a slow machine a turn may take seconds */
+	for (; took < vt_opts.seconds * 1000000ULL ||
+	     (t->turns < 2 && took < 60000000); took = vt_now_us() - start, n++)
 		TRY(one(p, t, &rnd));
 	vt_note("%llu messages, %llu turns", (unsigned long long)n,
 		(unsigned long long)t->turns);
