@@ -29,20 +29,25 @@ libibverbs answers by itself and the device is never asked.
 EOF
 }
 
-# The last column of $2 beside the table of $1
+# Today's rows ($1), each with its result of the runs $2 and $3
 merge()
 {
 	awk -v k1="${KERNELS[0]}" -v k2="${KERNELS[1]}" '
-		NR == FNR { other[FNR] = $0; next }
-		!/^\|/ { print; next }
-		/^\| page / {
-			print "| page | case | it says | expected | " k1 " | " k2 " |"
+		FNR == 1 { nr++ }
+		nr < 3 {
+			if (match($0, / [^|]* \|$/))
+				result[nr, substr($0, 1, RSTART - 1)] = \
+					substr($0, RSTART)
 			next
 		}
-		{
-			match(other[FNR], / [^|]* \|$/)
-			print $0 substr(other[FNR], RSTART)
-		}' "$2" "$1"
+		function of(run) {
+			return (run, $0) in result ? result[run, $0] : \
+						     " not run |"
+		}
+		!/^\|/ { print; next }
+		/^\| page / { print $0 " " k1 " | " k2 " |"; next }
+		/^\| --- / { print $0 " --- | --- |"; next }
+		{ print $0 of(1) of(2) }' "$2" "$3" "$1"
 }
 
 run_vms()
@@ -82,11 +87,11 @@ make -s -C selftests/verbs conform
 BAD=0
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
+"$CONFORM" --list >"$DIR/rows"
 "$CONFORM" --summary >"$DIR/summary"
 readme "$DIR/summary" >"$DIR/README.md"
 
 if [ "${1:-}" = --check ]; then
-	"$CONFORM" --list >"$DIR/rows"
 	sed -n '/^## /,$p' FEATURES.md |
 		sed -E '/^\|/s/( [^|]* \|){2}$//' >"$DIR/listed"
 	sed -n '/^## /,$p' "$DIR/rows" >"$DIR/wanted"
@@ -102,7 +107,7 @@ else
 fi
 {
 	head_of_file
-	merge "$DIR/${KERNELS[0]}" "$DIR/${KERNELS[1]}"
+	merge "$DIR/rows" "$DIR/${KERNELS[0]}" "$DIR/${KERNELS[1]}"
 } >"$DIR/FEATURES.md"
 cp "$DIR/FEATURES.md" FEATURES.md
 cp "$DIR/README.md" README.md
