@@ -2,6 +2,7 @@
 /* ibv_create_qp(3), ibv_create_qp_ex(3), ibv_destroy_qp(3) */
 
 #define _GNU_SOURCE
+#include <sys/wait.h>
 #include <unistd.h>
 #include "conform.h"
 
@@ -42,16 +43,25 @@ static vt_why of_type(struct cf *t)
 	return NULL;
 }
 
+/* In a child: who has changed his user can't use an open device any more. */
 static vt_why ordinary_user(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
+	int status;
+	pid_t pid;
 
 	TRY(init_attr(t, &init));
 	init.qp_type = IBV_QPT_RAW_PACKET;
-	CHECK(!seteuid(65534), "seteuid: %s", strerror(errno));
-	t->qp = ibv_create_qp(t->dev->pd, &init);
-	t->err = t->qp ? 0 : errno;
-	CHECK(!seteuid(0), "seteuid: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		if (seteuid(65534))
+			_exit(255);
+		errno = 0;
+		_exit(ibv_create_qp(t->dev->pd, &init) ? 0 : errno);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status),
+	      "the child: %#x", status);
+	t->err = WEXITSTATUS(status);
 	return NULL;
 }
 
