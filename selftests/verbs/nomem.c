@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "vt.h"
 
-#define FAULTS_MAX 3000
+#define FAULTS_MAX 6000
 
 static struct vt_conf conf;
 static struct vt_ep ep;
@@ -263,7 +263,7 @@ static const struct verb verbs[] = {
 	{ "ibv_create_qp", create_qp, destroy_qp, NULL, 1 },
 	{ "ibv_modify_qp", to_rtr, to_init, NULL, 1 },
 	{ "ibv_create_ah", create_ah, destroy_ah, NULL, 1 },
-	{ "rdma link add", link_add, link_delete, link_there, 13 },
+	{ "rdma link add", link_add, link_delete, link_there, 29 },
 };
 
 static void try_verb(const struct verb *v)
