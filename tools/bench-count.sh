@@ -120,7 +120,16 @@ count_rows()
 	done < <(difference $COUNTS.short $COUNTS.long "$5")
 }
 
-counted_failed() { echo "# not counted: $*" >&2; return 1; }
+# Counters say what it was busy with.
+counted_failed()	# what
+{
+	local dev
+	echo "# not counted: $*"
+	for dev in "$B_DEV0" "$B_DEV1"; do
+		rdma statistic show link "$dev/1" | sed 's/ [a-z_]* 0\b//g'
+	done
+	return 1
+} >&2
 
 # count_case TEST SIZE N args...: N messages; per MiB, or per message where
 # those are small

@@ -61,8 +61,10 @@ under_way() { echo "$PLACE/$MTU/$B_NOW/$1" >"$UNDER_WAY"; }
 # without the case, in another.
 watch_out()
 {
+	local last
 	while sleep 10; do
-		[ $(($(now) - $(stat -c %Y "$UNDER_WAY"))) -gt 180 ] || continue
+		last=$(stat -c %Y "$UNDER_WAY" "$B_RAW" | sort -n | tail -n 1)
+		[ $(($(now) - last)) -gt 180 ] || continue
 		echo "# stuck in $(cat "$UNDER_WAY")"
 		dmesg | tail -n 40
 		echo o >/proc/sysrq-trigger
