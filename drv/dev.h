@@ -88,6 +88,7 @@ struct sroce_gid {
  * @srqs: number of the newest SRQ
  * @local: what stays on this host bypasses the IP stack
  * @gone: the netdev goes away, or leaves the namespace
+ * @enabled: the core has known the device for once
  * @port_state: as last reported
  * @rescan: has the core look at the addresses again
  * @gids: mirror of the GID table, for the receive path
@@ -115,6 +116,7 @@ struct sroce_dev {
 	atomic_t			odps;
 	bool				local;
 	bool				gone;
+	bool				enabled;
 	enum ib_port_state		port_state;
 	struct work_struct		rescan;
 	struct sroce_gid __rcu		*gids[SROCE_GIDS];

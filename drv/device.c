@@ -201,6 +201,9 @@ static int claim(struct sroce_dev *dev, struct net_device *ndev)
  * sroce_dev_enable() - enable_driver: the core knows the device from here on
  * @ibdev: the device
  *
+ * Also when it has moved to another namespace of the core's, during which nobody
+ * could have had it removed.
+ *
  * Return: 0, or -ENODEV if the netdev has gone or left meanwhile.
  */
 int sroce_dev_enable(struct ib_device *ibdev)
@@ -209,10 +212,13 @@ int sroce_dev_enable(struct ib_device *ibdev)
 	int ret = 0;
 
 	mutex_lock(&devs_lock);
-	if (dev->gone)
-		ret = -ENODEV;
-	else
+	if (!dev->gone)
 		dev->port_state = state_of(rcu_access_pointer(dev->ndev));
+	else if (dev->enabled)
+		ib_unregister_device_queued(ibdev);
+	else
+		ret = -ENODEV;
+	dev->enabled = true;
 	mutex_unlock(&devs_lock);
 	return ret;
 }

@@ -265,6 +265,20 @@ moved_away()
 	stop_all
 }
 
+# Its netdev goes while it moves, at one moment or another.
+crossed()
+{
+	local i
+	for i in {1..8}; do
+		ip link add td0 type dummy && link_add t0 td0 || return
+		rdma dev set t0 netns c &
+		sleep "0.0$i"
+		timeout 20 ip link delete td0 || return
+		wait $!
+		wait_until 10 unseen_in c t0 && wait_until 10 unseen t0 || return
+	done
+}
+
 test_exclusive()
 {
 	check "netns exclusive" wait_until 20 rdma system set netns exclusive
@@ -284,6 +298,7 @@ test_exclusive()
 	check "exclusive: traffic" pinged
 	check "exclusive: it moves while it is in use" moved_away
 	check "exclusive: traffic after that" pinged
+	check "exclusive: its netdev goes while it moves" crossed
 	ip netns delete a
 	rdma_in b link delete "$DEV_B"
 	check "exclusive: deleted where it is" wait_until 10 unseen_in b "$DEV_B"
