@@ -424,6 +424,8 @@ bool sroce_route_local(struct sroce_dev *dev, struct sroce_av *av);
 
 /* parcel.c */
 bool sroce_parcel_default(void);
+int sroce_parcel_init(void);
+void sroce_parcel_exit(void);
 void sroce_parcel_deliver(struct sroce_dev *dev, struct list_head *list);
 void sroce_parcel_purge(struct list_head *list);
 

@@ -26,6 +26,9 @@ static int __init sroce_init(void)
 
 	sroce_crc_init();
 	sroce_copy_init();
+	ret = sroce_parcel_init();
+	if (ret)
+		goto no_parcels;
 	ret = sroce_dmabuf_init();
 	if (ret)
 		goto no_dmabuf;
@@ -48,6 +51,8 @@ no_netns:
 no_pagers:
 	sroce_dmabuf_exit();
 no_dmabuf:
+	sroce_parcel_exit();
+no_parcels:
 	sroce_crc_exit();
 	return ret;
 }
@@ -62,6 +67,7 @@ static void __exit sroce_exit(void)
 	sroce_arena_exit();
 	sroce_pagers_exit();
 	sroce_dmabuf_exit();
+	sroce_parcel_exit();
 	sroce_crc_exit();
 	left = atomic_read(&sroce_live);
 	if (left)

@@ -5,7 +5,13 @@
  */
 
 #include <linux/moduleparam.h>
+#include <linux/slab.h>
 #include "dev.h"
+
+/* A parcel of this size holds what is copied and what has few pieces. */
+#define SMALL	(sizeof(struct sroce_parcel) + SROCE_PARCEL_COPIED)
+
+static struct kmem_cache *small_parcels;
 
 static bool local = true;
 module_param(local, bool, 0644);
@@ -17,6 +23,64 @@ MODULE_PARM_DESC(local, "New devices: what stays on this host bypasses the IP st
 bool sroce_parcel_default(void)
 {
 	return READ_ONCE(local);
+}
+
+/**
+ * sroce_parcel_alloc() - memory of a parcel
+ * @size: bytes
+ *
+ * Return: the parcel, with nothing but @size set, or NULL.
+ */
+struct sroce_parcel *sroce_parcel_alloc(size_t size)
+{
+	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	struct sroce_parcel *parcel;
+
+	if (size <= SMALL)
+		parcel = kmem_cache_alloc(small_parcels, gfp);
+	else
+		parcel = kmalloc(size, gfp);
+	if (parcel)
+		parcel->size = size;
+	return parcel;
+}
+
+/**
+ * sroce_parcel_release() - give the memory of a parcel back
+ * @parcel: the parcel
+ */
+void sroce_parcel_release(struct sroce_parcel *parcel)
+{
+	if (parcel->size <= SMALL)
+		kmem_cache_free(small_parcels, parcel);
+	else
+		kfree(parcel);
+}
+
+/* What is constructed once is not cleared each time it is given out. */
+static void construct(void *parcel)
+{
+	memset(parcel, 0, SMALL);
+}
+
+/**
+ * sroce_parcel_init() - prepare for parcels
+ *
+ * Return: 0 or -ENOMEM
+ */
+int __init sroce_parcel_init(void)
+{
+	small_parcels = kmem_cache_create("sroce_parcel", SMALL, 0,
+					  SLAB_HWCACHE_ALIGN, construct);
+	return small_parcels ? 0 : -ENOMEM;
+}
+
+/**
+ * sroce_parcel_exit() - undo sroce_parcel_init()
+ */
+void sroce_parcel_exit(void)
+{
+	kmem_cache_destroy(small_parcels);
 }
 
 /**

@@ -67,6 +67,9 @@ u32 sroce_tx_frame_max(struct sroce_qp *qp);
 bool sroce_tx_local(struct sroce_qp *qp);
 /* Queue a parcel; like all else, it leaves when the QP is unlocked. */
 void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel);
+/* Memory of parcels; NULL if there is none */
+struct sroce_parcel *sroce_parcel_alloc(size_t size);
+void sroce_parcel_release(struct sroce_parcel *parcel);
 
 /* memcpy() of payload */
 void sroce_copy(void *to, const void *from, u32 len);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Packets on their way out, with the payload in place. */
 
-#include <linux/slab.h>
 #include <linux/string.h>
 #include "env.h"
 #include "room.h"
@@ -30,8 +29,7 @@ u32 sroce_room_unit(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static void parcel_new(struct sroce_qp *qp, bool copied, size_t room,
 		       struct sroce_room *r)
 {
-	r->parcel = kmalloc(sizeof(*r->parcel) + room,
-			    GFP_ATOMIC | __GFP_NOWARN);
+	r->parcel = sroce_parcel_alloc(sizeof(*r->parcel) + room);
 	if (!r->parcel) {
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
 		return;
@@ -311,5 +309,5 @@ void sroce_parcel_free(struct sroce_parcel *parcel)
 	}
 	for (i = 0; i < parcel->n; i++)
 		sroce_mr_put(parcel->piece[i].mr);
-	kfree(parcel);
+	sroce_parcel_release(parcel);
 }

@@ -35,6 +35,7 @@ struct sroce_piece {
  * struct sroce_parcel - a packet that stays on this host
  * @list: for those who pass it on
  * @pkt: the packet; it may have as many PSNs as its payload needs
+ * @size: bytes of memory that it has
  * @copied: the payload is in @data
  * @held: how many keep it besides who passes it on
  * @n: pieces, otherwise
@@ -44,6 +45,7 @@ struct sroce_piece {
 struct sroce_parcel {
 	struct list_head	list;
 	struct sroce_pkt	pkt;
+	size_t			size;
 	bool			copied;
 	u32			held;
 	u32			n;

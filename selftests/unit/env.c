@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* drv/proto/env.h for user space: the wire, the clock, completions, lookups. */
 
-#include <stdlib.h>
+#include <linux/slab.h>
 #include "../../drv/proto/icrc.h"
 #include "invariant.h"
 #include "sim.h"
@@ -347,6 +347,16 @@ bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 
 /* The core asks for time and memory of the simulation that it is called from. */
 static struct sim *clock_of;
+
+struct sroce_parcel *sroce_parcel_alloc(size_t size)
+{
+	return sim_kmalloc(size);
+}
+
+void sroce_parcel_release(struct sroce_parcel *parcel)
+{
+	free(parcel);
+}
 
 void sroce_copy(void *to, const void *from, u32 len)
 {
