@@ -5,6 +5,7 @@
  * off their removal; for one that doesn't drv/pager.c has them brought.
  */
 
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
@@ -126,7 +127,7 @@ struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 	odp->dev = dev;
 	odp->shift = start - iova;
 	/* its lock is taken under ours as well */
-	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH);
+	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	rwlock_init(&odp->lock);
 	ret = mmu_interval_notifier_insert(&odp->notifier, current->mm, start,
 					   length, &notifier_ops);
@@ -356,11 +357,17 @@ int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
 	struct mm_struct *mm = odp->notifier.mm;
 	unsigned long va = (*iova + odp->shift) & PAGE_MASK;
 	unsigned long end = PAGE_ALIGN(*iova + odp->shift + len);
+	struct mem_cgroup *memcg, *before;
 	int ret;
 
 	if (end <= va || !mmget_not_zero(mm))
 		return -EFAULT;
+	/* entries are memory of the process, whoever makes them */
+	memcg = get_mem_cgroup_from_mm(mm);
+	before = set_active_memcg(memcg);
 	ret = bring(odp, &va, end, how);
+	set_active_memcg(before);
+	mem_cgroup_put(memcg);
 	mmput(mm);
 	if (va - odp->shift > *iova)
 		*iova = va - odp->shift;
