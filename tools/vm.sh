@@ -294,9 +294,22 @@ finish()
 	rm -rf "$JOB"
 }
 
+# An emulated CPU has the host's counter. A busy host makes it measure a clock that
+# is many times too fast, and nobody looks again.
+tsc_khz()
+{
+	local bin=$SROCE_CACHE/tsc-khz
+	[ "$(uname -m)" = x86_64 ] || return 0
+	if [ ! -x "$bin" ]; then
+		gcc -O2 -o "$bin.$$" "$SROCE_ROOT/tools/tsc-khz.c" || return 0
+		mv "$bin.$$" "$bin"
+	fi
+	"$bin"
+}
+
 main()
 {
-	local keep rc=0
+	local keep khz='' rc=0
 	parse "$@"
 	"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL"
 	RELEASE=$(kernel_release "$KERNEL") || die "no kernel $KERNEL"
@@ -312,11 +325,12 @@ main()
 		ACCEL=(-accel kvm -cpu host)
 	else
 		ACCEL=(-accel tcg,thread=multi -cpu max)
+		khz=$(tsc_khz)
 	fi
 	CMDLINE="console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off"
 	CMDLINE+=" nokaslr net.ifnames=0 apparmor=0 audit=0 log_buf_len=8M"
 	CMDLINE+=" rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on"
-	CMDLINE+=" no_timer_check tsc=reliable"
+	CMDLINE+=" no_timer_check tsc=reliable${khz:+ tsc_early_khz=$khz}"
 	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
