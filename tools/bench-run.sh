@@ -79,7 +79,7 @@ part()	# part
 
 title()
 {
-	local v with="KERNEL=$KERNEL"
+	local v with="KERNEL=$KERNEL BENCH_PARTS='${PARTS[*]}'"
 	for v in "${!BENCH_@}"; do with+=" $v=${!v}"; done
 	echo "make bench $with: $(date -u +%F), $(git describe --always --dirty \
 		2>/dev/null), $(nproc) CPUs"
