@@ -138,22 +138,8 @@ u32 sroce_icrc_bth(u32 crc, const u8 *bth)
 }
 
 /**
- * sroce_icrc_head() - CRC of all that stands before the extended headers
- * @l3: IPv4 header without options, or IPv6 header without extensions
- * @l3_len: 20 or 40
- * @udp: UDP header
- * @bth: BTH
- *
- * Return: the CRC to go on with.
- */
-u32 sroce_icrc_head(const u8 *l3, u32 l3_len, const u8 *udp, const u8 *bth)
-{
-	return sroce_icrc_bth(sroce_icrc_net(l3, l3_len, udp), bth);
-}
-
-/**
  * sroce_icrc_data() - go on with the extended headers, payload and pad
- * @crc: from sroce_icrc_head() or an earlier call
+ * @crc: from sroce_icrc_bth() or an earlier call
  * @data: bytes
  * @len: how many
  */

@@ -497,6 +497,7 @@ void sroce_req_timer(struct sroce_qp *qp);
 void sroce_req_rnr_over(struct sroce_qp *qp);
 
 /* window.c */
+u32 sroce_window(const struct sroce_qp *qp);
 bool sroce_window_open(const struct sroce_qp *qp);
 void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);
 void sroce_window_acked(struct sroce_qp *qp);

@@ -354,11 +354,9 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
  */
 static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	u32 window = max(qp->req.rtt.window, SROCE_WINDOW_MIN);
-
 	if (!is_rc(qp) || sroce_wqe_responds(wqe))
 		return false;
-	if (++qp->req.unasked < window / SROCE_ACKS_PER_WINDOW && more_to_send(qp))
+	if (++qp->req.unasked < sroce_window(qp) / SROCE_ACKS_PER_WINDOW && more_to_send(qp))
 		return false;
 	qp->req.unasked = 0;
 	return true;

@@ -26,12 +26,21 @@ static s32 in_flight(const struct sroce_qp *qp)
 }
 
 /**
+ * sroce_window() - request packets that may be under way
+ * @qp: the QP
+ */
+u32 sroce_window(const struct sroce_qp *qp)
+{
+	return max(qp->req.rtt.window, SROCE_WINDOW_MIN);
+}
+
+/**
  * sroce_window_open() - whether another request packet may be sent
  * @qp: the QP
  */
 bool sroce_window_open(const struct sroce_qp *qp)
 {
-	return in_flight(qp) < (s32)max(qp->req.rtt.window, SROCE_WINDOW_MIN);
+	return in_flight(qp) < (s32)sroce_window(qp);
 }
 
 /**
@@ -120,11 +129,10 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
  */
 static bool outran(const struct sroce_qp *qp, u32 delivered)
 {
-	u32 window = max(qp->req.rtt.window, SROCE_WINDOW_MIN);
-
 	s32 left = in_flight(qp);
 
-	return left >= 0 && left <= SROCE_BURST && delivered >= window / SROCE_ACKS_PER_WINDOW;
+	return left >= 0 && left <= SROCE_BURST &&
+	       delivered >= sroce_window(qp) / SROCE_ACKS_PER_WINDOW;
 }
 
 /*
@@ -172,7 +180,7 @@ void sroce_window_acked(struct sroce_qp *qp)
 	note_min(rtt, ns, now);
 	delivered = sroce_psn_diff(acked, rtt->acked);
 	if (outran(qp, delivered))
-		rtt->window = min(2 * max(rtt->window, SROCE_WINDOW_MIN), SROCE_WINDOW_MAX);
+		rtt->window = min(2 * sroce_window(qp), SROCE_WINDOW_MAX);
 	else
 		resize(rtt, delivered, ns);
 }

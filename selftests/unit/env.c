@@ -79,7 +79,7 @@ static struct sim_packet *packet_copy(const struct sim_packet *p)
 static __le32 icrc_of(const struct sim_packet *p)
 {
 	const u8 *bth = sim_bth(p);
-	u32 crc = sroce_icrc_head(p->data, p->l3_len, p->data + p->l3_len, bth);
+	u32 crc = sroce_icrc_bth(sroce_icrc_net(p->data, p->l3_len, p->data + p->l3_len), bth);
 
 	crc = sroce_icrc_data(crc, bth + SROCE_BTH_LEN,
 			      p->data + p->len - SROCE_ICRC_LEN - bth -

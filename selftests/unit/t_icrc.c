@@ -18,7 +18,7 @@ static bool agrees(const u8 *f, const struct vector *v, u32 cut)
 
 	if (cut > rest)
 		cut = rest;
-	crc = sroce_icrc_head(f, v->l3_len, f + v->l3_len, f + v->l3_len + 8);
+	crc = sroce_icrc_bth(sroce_icrc_net(f, v->l3_len, f + v->l3_len), f + v->l3_len + 8);
 	crc = sroce_icrc_data(crc, f + head, cut);
 	crc = sroce_icrc_data(crc, f + head + cut, rest - cut);
 	icrc = sroce_icrc_final(crc);
