@@ -150,6 +150,9 @@ static bool join(struct sroce_want *was, const struct sroce_want *want)
  *
  * Return: -EAGAIN: sroce_qp_paged() is called when those that are needed are there;
  * -EFAULT: that was tried before, and can't be done.
+ *
+ * They are brought by the CPU that wants them: were it another one that goes on
+ * sending, its packets could overtake those that this CPU has sent.
  */
 int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		   u32 len, bool write)
@@ -171,7 +174,7 @@ int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		pg->want[i] = want;
 		WRITE_ONCE(pg->n, i + 1);
 	}
-	queue_work(pager_wq, &pg->work);
+	queue_work_on(smp_processor_id(), pager_wq, &pg->work);
 	return -EAGAIN;
 }
 
@@ -336,7 +339,8 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
  */
 int sroce_pagers_init(void)
 {
-	pager_wq = alloc_workqueue("sroce_pages", WQ_UNBOUND, 0);
+	pager_wq = alloc_workqueue("sroce_pages",
+				   WQ_PERCPU | WQ_CPU_INTENSIVE, 0);
 	return pager_wq ? 0 : -ENOMEM;
 }
 

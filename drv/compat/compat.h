@@ -70,6 +70,11 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #define sroce_dma_buf_vunmap	dma_buf_vunmap
 #endif
 
+/* What work queues are unless they say otherwise got a name in 6.17. */
+#ifndef SROCE_HAVE_WQ_PERCPU
+#define WQ_PERCPU 0
+#endif
+
 /* The name of a namespace became a string in 6.13. */
 #ifdef SROCE_HAVE_IMPORT_NS_WORD
 #define SROCE_IMPORT_NS(ns) MODULE_IMPORT_NS(ns)
