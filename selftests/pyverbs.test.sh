@@ -1,9 +1,10 @@
 #!/bin/bash
 # rdma-core's own suite (python3-pyverbs) on one device whose traffic loops
-# back. PYVERBS="test_cq test_mr.MWTest" runs only what matches. What may be
-# skipped, and why, is in pyverbs/skips; with SROCE_LINK_TYPE=rxe all skips
-# count as good. On 6.1 the whole suite also runs on rdma_rxe, which has to skip
-# more; newer kernels' rdma_rxe is not trusted to survive it.
+# back. PYVERBS="test_cq test_mr.MWTest" runs only what matches, ROUNDS=20 all
+# twenty times on one device. What may be skipped, and why, is in pyverbs/skips;
+# with SROCE_LINK_TYPE=rxe all skips count as good. On 6.1 the whole suite also
+# runs on rdma_rxe, which has to skip more; newer kernels' rdma_rxe is not
+# trusted to survive it.
 set -uo pipefail
 
 DIR=$(dirname "${BASH_SOURCE[0]}")
@@ -28,7 +29,7 @@ counts()	# name file
 compare()
 {
 	topo_down
-	SROCE_LINK_TYPE=rxe timeout 500 bash "${BASH_SOURCE[0]}" >"$WORK/rxe" 2>&1
+	ROUNDS=1 SROCE_LINK_TYPE=rxe timeout 500 bash "${BASH_SOURCE[0]}" >"$WORK/rxe" 2>&1
 	! link_exists rxe0 || rdma link delete rxe0
 	modprobe -r rdma_rxe
 	counts "sroce" "$WORK/sroce"
@@ -60,10 +61,15 @@ echo 32 >/proc/sys/vm/nr_hugepages
 
 skips=(--skips "$DIR/pyverbs/skips")
 [ "$LINK_TYPE" = sroce ] || skips=()
-# shellcheck disable=SC2086 # a list
-python3 "$DIR/pyverbs/run.py" --dev "$DEV_A" --limit "${PYVERBS_LIMIT:-60}" \
-	"${skips[@]}" "$WORK/tests" ${PYVERBS:-} | tee "$WORK/sroce"
-rc=${PIPESTATUS[0]}
+rc=0
+for ((round = 1; round <= ${ROUNDS:-1}; round++)); do
+	# shellcheck disable=SC2086 # a list
+	python3 "$DIR/pyverbs/run.py" --dev "$DEV_A" \
+		--limit "${PYVERBS_LIMIT:-60}" "${skips[@]}" "$WORK/tests" \
+		${PYVERBS:-} | tee "$WORK/sroce"
+	[ "${PIPESTATUS[0]}" -eq 0 ] || rc=1
+	counts "round $round" "$WORK/sroce"
+done
 if [ "$LINK_TYPE" = sroce ] && [ -z "${PYVERBS:-}" ] &&
     [[ $(uname -r) == 6.1.* ]]; then
 	compare || rc=1
