@@ -37,6 +37,11 @@ SAME(sroce_abi_send_wqe, wr.rdma.remote_addr, rxe_send_wqe, wr.wr.rdma.remote_ad
 SAME(sroce_abi_send_wqe, wr.rdma.rkey, rxe_send_wqe, wr.wr.rdma.rkey);
 SAME(sroce_abi_send_wqe, wr.atomic.swap, rxe_send_wqe, wr.wr.atomic.swap);
 SAME(sroce_abi_send_wqe, wr.atomic.rkey, rxe_send_wqe, wr.wr.atomic.rkey);
+#ifdef SROCE_HAVE_FLUSH
+SAME(sroce_abi_send_wqe, wr.flush.rkey, rxe_send_wqe, wr.wr.flush.rkey);
+SAME(sroce_abi_send_wqe, wr.flush.type, rxe_send_wqe, wr.wr.flush.type);
+SAME(sroce_abi_send_wqe, wr.flush.level, rxe_send_wqe, wr.wr.flush.level);
+#endif
 SAME(sroce_abi_send_wqe, wr.ud.remote_qkey, rxe_send_wqe, wr.wr.ud.remote_qkey);
 SAME(sroce_abi_send_wqe, wr.ud.ah_num, rxe_send_wqe, wr.wr.ud.ah_num);
 SAME(sroce_abi_send_wqe, wr.mw.access, rxe_send_wqe, wr.wr.mw.access);

@@ -126,10 +126,13 @@ static int masked_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 	       sroce_msg_of_wr(qp->svc, IB_WR_ATOMIC_CMP_AND_SWP);
 }
 
-/* Windows are for user space, fast regions for the kernel. */
+/*
+ * Windows are for user space, fast regions for the kernel, which has nothing to
+ * say what a FLUSH is to flush in.
+ */
 static int kernel_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 {
-	if (wr->opcode == IB_WR_BIND_MW)
+	if (wr->opcode == IB_WR_BIND_MW || wr->opcode == SROCE_WR_FLUSH)
 		return -EINVAL;
 	if (is_masked(wr))
 		return masked_msg(qp, wr);

@@ -45,6 +45,9 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 				 IB_DEVICE_MEM_WINDOW |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_MEM_MGT_EXTENSIONS;
+#if SROCE_WITH_FLUSH
+	attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
+#endif
 #ifdef SROCE_HAVE_ATOMIC_WRITE
 	attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
 #endif

@@ -189,8 +189,8 @@ test_auto()
 
 # ---- attributes ------------------------------------------------------------
 
-# ATOMIC WRITE, which kernels have since 6.3 and rdma-core 44 no name for
-NAMELESS='Unknown flags: 0x10000000000$'
+# FLUSH and ATOMIC WRITE, which kernels have since 6.2 and rdma-core 44 no name for
+NAMELESS='Unknown flags: 0x14000000000$'
 
 # What is in the output that shouldn't be
 devinfo()

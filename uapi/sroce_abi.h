@@ -65,6 +65,14 @@ struct sroce_abi_send_wqe {
 			__aligned_u64	remote_addr;
 			__u32		rkey;
 		} rdma;
+		/* its length is dma.length */
+		struct {
+			__aligned_u64	remote_addr;
+			__u32		stale_length;
+			__u32		rkey;
+			__u8		type;	/* enum ib_placement_type */
+			__u8		level;	/* enum ib_selectivity_level */
+		} flush;
 		struct {
 			__aligned_u64	remote_addr;
 			__aligned_u64	compare_add;

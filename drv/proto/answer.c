@@ -239,13 +239,14 @@ static bool read_matches(const struct sroce_qp *qp, const struct sroce_res *res,
 bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_res *res = find_res(&qp->resp, pkt->psn);
-	bool atomic = pkt->op->flags & SROCE_ATOMIC;
+	bool single = !(pkt->op->flags & SROCE_READING);
 	u32 psns = 1;
 
-	if (!res || res->atomic != atomic)
+	if (!res || res->single != single)
 		return false;
-	if (atomic) {
-		sroce_count(qp, SROCE_CNT_ATOMIC_REPLAY);
+	if (single) {
+		sroce_count(qp, pkt->op->flags & SROCE_ATOMIC ?
+			    SROCE_CNT_ATOMIC_REPLAY : SROCE_CNT_FLUSH_REPLAY);
 	} else {
 		if (!read_matches(qp, res, pkt))
 			return false;
@@ -377,11 +378,11 @@ static void send_aeth(struct sroce_qp *qp)
 	send_plain(qp, &pkt);
 }
 
-static void send_atomic(struct sroce_qp *qp, const struct sroce_res *res)
+static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
 {
 	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
 
-	fill(qp, &pkt, res->write ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
+	fill(qp, &pkt, res->bare ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
 	     res->first_psn, res->msn);
 	pkt.orig = res->orig;
 	send_plain(qp, &pkt);
@@ -469,8 +470,8 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 
 		if (!budget-- || qp->burst >= SROCE_BURST_BYTES)
 			return true;
-		if (res->atomic) {
-			send_atomic(qp, res);
+		if (res->single) {
+			send_single(qp, res);
 			a->psn = a->end;
 		} else {
 			ret = send_read(qp, res, a);

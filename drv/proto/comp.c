@@ -285,7 +285,7 @@ static bool response_fits(const struct sroce_qp *qp,
 
 	if (pkt->op->flags & SROCE_ATOMIC)
 		return true;
-	if (wqe->msg == SROCE_MSG_ATOMIC_WRITE)
+	if (sroce_wqe_confirms(wqe))
 		return !pkt->payload_len;
 	off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	left = wqe->length - off;
@@ -417,7 +417,7 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return;
 	}
 	sroce_window_heard(qp);
-	if (pkt->op->flags & (SROCE_READING | SROCE_ATOMIC))
+	if (pkt->op->flags & SROCE_ANSWERED)
 		rx_response(qp, pkt);
 	else
 		rx_ack(qp, pkt);

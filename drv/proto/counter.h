@@ -48,6 +48,7 @@
 	C(ACK_SENT, "sent_ack")						\
 	C(READ_REPLAY, "replayed_read")					\
 	C(ATOMIC_REPLAY, "replayed_atomic")				\
+	C(FLUSH_REPLAY, "replayed_flush")				\
 	/* requester and completer */					\
 	C(RETRANSMIT, "retransmitted_pkts")				\
 	C(TIMEOUT, "ack_timeouts")					\

@@ -101,7 +101,8 @@ int sroce_local_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 static bool may_bind(const struct sroce_mr *mr, const struct sroce_bind *b)
 {
 	/* the right to write locally says nothing of a window: it is no matter */
-	u32 allowed = REMOTE_RIGHTS | IB_ZERO_BASED | IB_ACCESS_LOCAL_WRITE;
+	u32 allowed = REMOTE_RIGHTS | IB_ZERO_BASED | IB_ACCESS_LOCAL_WRITE |
+		      (mr->access & SROCE_ACCESS_FLUSH_GLOBAL);
 
 	if (mr->kind != SROCE_MR_PLAIN || mr->all ||
 	    !(mr->access & IB_ACCESS_MW_BIND))
@@ -210,6 +211,8 @@ static bool do_register(struct sroce_qp *qp, const struct sroce_bind *b)
 		return false;
 	ok = mr->kind == SROCE_MR_FAST && mr->next_nr &&
 	     mr->pd == qp->ibqp.pd &&
+	     /* its memory is not persistent, and must not be said to be */
+	     !(b->access & SROCE_ACCESS_FLUSH_PERSISTENT) &&
 	     sroce_mr_claim(mr, SROCE_MR_FREE);
 	if (ok) {
 		register_fast(mr, b);

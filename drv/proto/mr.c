@@ -40,6 +40,32 @@ struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access)
 	return mr;
 }
 
+/* What an R_Key names, if it gives the rights to this QP */
+static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
+{
+	struct sroce_mr *mr = get(qp, rkey);
+
+	if (mr && ((mr->access & access) != access ||
+		   (mr->kind == SROCE_MW_2 && mr->qpn != qp->qpn))) {
+		sroce_mr_put(mr);
+		return NULL;
+	}
+	return mr;
+}
+
+/**
+ * sroce_mr_whole() - the region or window that an R_Key names, all of it
+ * @qp: by which the request came
+ * @rkey: the key
+ * @access: rights that are needed
+ *
+ * Return: the region, held until sroce_mr_put(), or NULL.
+ */
+struct sroce_mr *sroce_mr_whole(struct sroce_qp *qp, u32 rkey, int access)
+{
+	return get_remote(qp, rkey, access);
+}
+
 /**
  * sroce_mr_remote() - the region or window that an R_Key names
  * @qp: by which the request came
@@ -53,11 +79,9 @@ struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access)
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access)
 {
-	struct sroce_mr *mr = get(qp, rkey);
+	struct sroce_mr *mr = get_remote(qp, rkey, access);
 
-	if (mr && ((mr->access & access) != access ||
-		   !sroce_mr_covers(mr, va, len) ||
-		   (mr->kind == SROCE_MW_2 && mr->qpn != qp->qpn))) {
+	if (mr && !sroce_mr_covers(mr, va, len)) {
 		sroce_mr_put(mr);
 		return NULL;
 	}

@@ -109,9 +109,14 @@ static inline bool sroce_mr_is_window(const struct sroce_mr *mr)
 	return mr->kind >= SROCE_MW_1;
 }
 
+/* Rights to FLUSH, which kernels before 6.2 have no names for */
+#define SROCE_ACCESS_FLUSH_GLOBAL	BIT(8)
+#define SROCE_ACCESS_FLUSH_PERSISTENT	BIT(9)
+
 struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access);
+struct sroce_mr *sroce_mr_whole(struct sroce_qp *qp, u32 rkey, int access);
 bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len);
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 

@@ -7,6 +7,7 @@
 
 #define EXT_LEN(f)						\
 	(((f) & SROCE_DETH ? sizeof(struct sroce_deth) : 0) +	\
+	 ((f) & SROCE_FETH ? sizeof(struct sroce_feth) : 0) +	\
 	 ((f) & SROCE_RETH ? sizeof(struct sroce_reth) : 0) +	\
 	 ((f) & SROCE_ATMETH ? sizeof(struct sroce_atmeth) : 0) + \
 	 ((f) & SROCE_AETH ? sizeof(struct sroce_aeth) : 0) +	\
@@ -59,6 +60,9 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OP(RC, 0x14, "FETCH_ADD", ATOMIC_F),
 	OP(RC, 0x16, "SEND last inv", SEND_F | SROCE_END | SROCE_IETH),
 	OP(RC, 0x17, "SEND only inv", SEND_F | ONLY | SROCE_IETH),
+#if SROCE_WITH_FLUSH
+	OP(RC, 0x1c, "FLUSH", SROCE_FLUSHING | SROCE_FETH | SROCE_RETH | ONLY),
+#endif
 	OP(RC, 0x1d, "ATOMIC WRITE", ATOMIC_WRITE_F),
 	CONNECTED(UC),
 	OP(UD, 0x04, "SEND only", SEND_F | ONLY | SROCE_DETH),
@@ -108,6 +112,7 @@ static const struct msg_opcodes msg_opcodes[SROCE_MSGS] = {
 	[SROCE_MSG_WRITE]	= { 0x06, 0x07, 0x08, 0x0a },
 	[SROCE_MSG_WRITE_IMM]	= { 0x06, 0x07, 0x09, 0x0b },
 	[SROCE_MSG_READ]	= { 0x0c, 0x0c, 0x0c, 0x0c },
+	[SROCE_MSG_FLUSH]	= { 0x1c, 0x1c, 0x1c, 0x1c },
 	[SROCE_MSG_CMP_SWP]	= { 0x13, 0x13, 0x13, 0x13 },
 	[SROCE_MSG_FETCH_ADD]	= { 0x14, 0x14, 0x14, 0x14 },
 	[SROCE_MSG_ATOMIC_WRITE] = { 0x1d, 0x1d, 0x1d, 0x1d },

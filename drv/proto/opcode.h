@@ -8,24 +8,38 @@
 
 /* Extended headers, in the order in which they follow BTH */
 #define SROCE_DETH	BIT(0)
-#define SROCE_RETH	BIT(1)
-#define SROCE_ATMETH	BIT(2)
-#define SROCE_AETH	BIT(3)
-#define SROCE_ATMACK	BIT(4)
-#define SROCE_IMMDT	BIT(5)
-#define SROCE_IETH	BIT(6)
-#define SROCE_EXT_MASK	GENMASK(6, 0)
+#define SROCE_FETH	BIT(1)
+#define SROCE_RETH	BIT(2)
+#define SROCE_ATMETH	BIT(3)
+#define SROCE_AETH	BIT(4)
+#define SROCE_ATMACK	BIT(5)
+#define SROCE_IMMDT	BIT(6)
+#define SROCE_IETH	BIT(7)
+#define SROCE_EXT_MASK	GENMASK(11, 0)
 /* What the packet is */
-#define SROCE_START	BIT(8)	/* first or only packet of its message */
-#define SROCE_END	BIT(9)	/* last or only packet of its message */
-#define SROCE_PAYLOAD	BIT(10)	/* carries data */
-#define SROCE_RESPONSE	BIT(11)	/* for the completer, not the responder */
-#define SROCE_SENDING	BIT(12)	/* of a SEND */
-#define SROCE_WRITING	BIT(13)	/* of an RDMA WRITE */
-#define SROCE_READING	BIT(14)	/* of an RDMA READ */
-#define SROCE_ATOMIC	BIT(15)	/* of an atomic */
-#define SROCE_RECV	BIT(16)	/* consumes a receive WQE (at its end, for WRITE) */
-#define SROCE_RESERVED	BIT(17)	/* of RC, and nobody knows what it means */
+#define SROCE_START	BIT(12)	/* first or only packet of its message */
+#define SROCE_END	BIT(13)	/* last or only packet of its message */
+#define SROCE_PAYLOAD	BIT(14)	/* carries data */
+#define SROCE_RESPONSE	BIT(15)	/* for the completer, not the responder */
+#define SROCE_SENDING	BIT(16)	/* of a SEND */
+#define SROCE_WRITING	BIT(17)	/* of an RDMA WRITE */
+#define SROCE_READING	BIT(18)	/* of an RDMA READ */
+#define SROCE_ATOMIC	BIT(19)	/* of an atomic */
+#define SROCE_FLUSHING	BIT(20)	/* of a FLUSH */
+#define SROCE_RECV	BIT(21)	/* consumes a receive WQE (at its end, for WRITE) */
+#define SROCE_RESERVED	BIT(22)	/* of RC, and nobody knows what it means */
+/* Requests that have an answer of their own */
+#define SROCE_ANSWERED	(SROCE_READING | SROCE_ATOMIC | SROCE_FLUSHING)
+
+/*
+ * Kernels before 6.2 have no rights for FLUSH, so that nobody could allow it:
+ * there it is one of the opcodes that nobody knows.
+ */
+#if defined(SROCE_HAVE_FLUSH) || !defined(__KERNEL__)
+#define SROCE_WITH_FLUSH	1
+#else
+#define SROCE_WITH_FLUSH	0
+#endif
 
 /* Transport services, bits 7..5 of the opcode */
 #define SROCE_SVC(opcode)	((opcode) >> 5)
@@ -74,8 +88,9 @@ enum sroce_msg {
 	SROCE_MSG_REG_MR,
 	/* it is on the wire as it is */
 	SROCE_MSG_FRAME,
-	/* those from here on are answered with data */
+	/* those from here on have an answer of their own */
 	SROCE_MSG_READ,
+	SROCE_MSG_FLUSH,
 	SROCE_MSG_CMP_SWP,
 	SROCE_MSG_FETCH_ADD,
 	SROCE_MSG_ATOMIC_WRITE,

@@ -14,6 +14,11 @@ static const u8 *parse_ext(struct sroce_pkt *pkt, const u8 *p)
 		pkt->sqpn = get_unaligned_be32(p + 4) & SROCE_QPN_MASK;
 		p += sizeof(struct sroce_deth);
 	}
+	if (ext & SROCE_FETH) {
+		pkt->feth = get_unaligned_be32(p) &
+			    (SROCE_FETH_PLACEMENT | SROCE_FETH_SELECT);
+		p += sizeof(struct sroce_feth);
+	}
 	if (ext & SROCE_RETH) {
 		pkt->va = get_unaligned_be64(p);
 		pkt->rkey = get_unaligned_be32(p + 8);
@@ -100,6 +105,10 @@ static void build_ext(const struct sroce_pkt *pkt, u8 *p)
 		put_unaligned_be32(pkt->qkey, p);
 		put_unaligned_be32(pkt->sqpn, p + 4);
 		p += sizeof(struct sroce_deth);
+	}
+	if (ext & SROCE_FETH) {
+		put_unaligned_be32(pkt->feth, p);
+		p += sizeof(struct sroce_feth);
 	}
 	if (ext & SROCE_RETH) {
 		put_unaligned_be64(pkt->va, p);

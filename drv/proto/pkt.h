@@ -21,6 +21,7 @@
  * @psn: BTH PSN
  * @qkey: DETH Q_Key
  * @sqpn: DETH source QP
+ * @feth: FETH, SROCE_FETH_*
  * @va: RETH or AtomicETH virtual address
  * @rkey: RETH or AtomicETH R_Key
  * @length: RETH DMA length in bytes
@@ -54,6 +55,7 @@ struct sroce_pkt {
 	u32	psn;
 	u32	qkey;
 	u32	sqpn;
+	u32	feth;
 	u64	va;
 	u32	rkey;
 	u32	length;

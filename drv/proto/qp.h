@@ -253,10 +253,10 @@ struct sroce_answer {
 };
 
 /**
- * struct sroce_res - a READ or atomic that the responder can answer again
+ * struct sroce_res - a READ, atomic or FLUSH that the responder can answer again
  * @valid: it holds one
- * @atomic: which of the two
- * @write: an atomic that returns nothing: a READ response without data
+ * @single: it is no READ: one packet answers it
+ * @bare: and that returns nothing: a READ response without data
  * @queued: @first is to be sent
  * @first_psn: PSN of the request
  * @last_psn: PSN of its last response
@@ -269,8 +269,8 @@ struct sroce_answer {
  */
 struct sroce_res {
 	bool	valid;
-	bool	atomic;
-	bool	write;
+	bool	single;
+	bool	bare;
 	bool	queued;
 	u32	first_psn;
 	u32	last_psn;

@@ -25,7 +25,7 @@ static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	if (sroce_wqe_is_local(wqe))
 		return 0;
-	if (wqe->msg >= SROCE_MSG_CMP_SWP || qp->svc == SROCE_SVC_UD)
+	if (wqe->msg > SROCE_MSG_READ || qp->svc == SROCE_SVC_UD)
 		return 1;
 	return sroce_psn_count(wqe->length, qp->mtu);
 }
@@ -272,6 +272,7 @@ static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
 		pkt->qpn = qp->attr.dest_qp_num;
 		pkt->va = wqe->remote_addr;
 		pkt->rkey = wqe->rkey;
+		pkt->feth = wqe->feth;
 		pkt->swap_add = wqe->msg == SROCE_MSG_CMP_SWP ? wqe->swap :
 								wqe->compare_add;
 		pkt->compare = wqe->msg == SROCE_MSG_CMP_SWP ?
@@ -414,7 +415,7 @@ static int make_ready(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	u32 need = min(wqe->length, SROCE_PAGES_AHEAD);
 
 	if (!sroce_wqe_responds(wqe) || wqe->ready ||
-	    wqe->msg == SROCE_MSG_ATOMIC_WRITE || !sroce_odp_used(qp))
+	    sroce_wqe_confirms(wqe) || !sroce_odp_used(qp))
 		return 0;
 	wqe->ready = true;
 	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, need, do_nothing,

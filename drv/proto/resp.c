@@ -45,7 +45,7 @@ static enum verdict drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	sroce_count(qp, SROCE_CNT_DUPLICATE);
-	if (pkt->op->flags & (SROCE_READING | SROCE_ATOMIC))
+	if (pkt->op->flags & SROCE_ANSWERED)
 		sroce_answer_again(qp, pkt);
 	else
 		sroce_answer_ack(qp, sroce_answer_upto(qp, pkt->psn));
@@ -176,13 +176,31 @@ static bool payload_fits(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return pkt->local || len <= qp->mtu;
 }
 
+/* A19: some place that we know of, and either a range or all of a region */
+static bool flush_known(u32 feth)
+{
+	return feth & SROCE_FETH_PLACEMENT &&
+	       !(feth & SROCE_FETH_PLACEMENT &
+		 ~(SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT)) &&
+	       feth >> SROCE_FETH_SELECT_SHIFT <= SROCE_FLUSH_REGION;
+}
+
+/* All of a region is to be flushed: address and length say nothing. */
+static bool is_whole(const struct sroce_pkt *pkt)
+{
+	return pkt->op->flags & SROCE_FLUSHING &&
+	       pkt->feth >> SROCE_FETH_SELECT_SHIFT == SROCE_FLUSH_REGION;
+}
+
 static enum verdict check_length(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
 	u32 flags = pkt->op->flags, len = pkt->payload_len;
 	bool ok = payload_fits(qp, pkt);
 
-	if (flags & SROCE_RETH && pkt->length > SROCE_MSG_MAX)
+	if (flags & SROCE_RETH && pkt->length > SROCE_MSG_MAX && !is_whole(pkt))
+		ok = false;
+	if (flags & SROCE_FLUSHING && !flush_known(pkt->feth))
 		ok = false;
 	if (flags & SROCE_ATOMIC && pkt->va & 7)
 		ok = false;
@@ -194,13 +212,25 @@ static enum verdict check_length(struct sroce_qp *qp,
 	return is_rc(qp) ? INV_REQ : drop(qp, pkt, SROCE_CNT_RX_LENGTH);
 }
 
-/* What a request does to memory; an ATOMIC WRITE needs the right to write. */
-static int access_of(u32 flags)
+/* No memory of ours is persistent, so no region gives the second right. */
+static int flush_access(u32 feth)
 {
+	return (feth & SROCE_FLUSH_GLOBAL ? SROCE_ACCESS_FLUSH_GLOBAL : 0) |
+	       (feth & SROCE_FLUSH_PERSISTENT ? SROCE_ACCESS_FLUSH_PERSISTENT :
+						0);
+}
+
+/* What a request does to memory; an ATOMIC WRITE needs the right to write. */
+static int access_of(const struct sroce_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+
 	if (flags & SROCE_READING)
 		return IB_ACCESS_REMOTE_READ;
 	if (flags & SROCE_ATMETH)
 		return IB_ACCESS_REMOTE_ATOMIC;
+	if (flags & SROCE_FLUSHING)
+		return flush_access(pkt->feth);
 	return flags & (SROCE_WRITING | SROCE_ATOMIC) ?
 	       IB_ACCESS_REMOTE_WRITE : 0;
 }
@@ -209,7 +239,7 @@ static int access_of(u32 flags)
 static enum verdict check_enabled(struct sroce_qp *qp,
 				  const struct sroce_pkt *pkt)
 {
-	int need = access_of(pkt->op->flags);
+	int need = access_of(pkt);
 
 	if ((qp->attr.qp_access_flags & need) == need)
 		return PASS;
@@ -253,9 +283,12 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!(flags & (SROCE_RETH | SROCE_ATMETH)))
 		return PASS;
 	len = flags & SROCE_ATMETH ? sizeof(u64) : pkt->length;
-	if (len) {
-		mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
-				     access_of(flags));
+	/* a READ or WRITE of nothing needs no key, a FLUSH does */
+	if (len || flags & SROCE_FLUSHING) {
+		mr = is_whole(pkt) ?
+		     sroce_mr_whole(qp, pkt->rkey, access_of(pkt)) :
+		     sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
+				     access_of(pkt));
 		if (!mr)
 			return is_rc(qp) ? REM_ACCESS :
 			       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
@@ -385,6 +418,35 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
+/* Have one packet sent in answer, now and whenever it is asked for again. */
+static void answer_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			  bool bare, u64 orig)
+{
+	struct sroce_res *res = sroce_answer_new(qp);
+
+	res->single = true;
+	res->bare = bare;
+	res->orig = orig;
+	res->first_psn = pkt->psn;
+	res->last_psn = pkt->psn;
+	res->msn = sroce_psn_add(qp->resp.msn, 1);
+	sroce_answer_queue(qp, res);
+}
+
+/*
+ * What came before has been written by CPUs, some of it by others than this one,
+ * through caches that devices see as well: all that is left to do is not to let
+ * the answer overtake it.
+ */
+static enum verdict do_flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (!sroce_answer_room(qp))
+		return INV_REQ;
+	mb();
+	answer_single(qp, pkt, true, 0);
+	return PASS;
+}
+
 struct operation {
 	const struct sroce_pkt	*pkt;
 	u64			orig;
@@ -416,14 +478,13 @@ static int operate(void *span, u32 len, void *arg)
 static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct operation op = { .pkt = pkt };
-	struct sroce_res *res;
 	struct sroce_mr *mr;
 	int ret;
 
 	if (!sroce_answer_room(qp))
 		return INV_REQ;
 	mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, sizeof(u64),
-			     access_of(pkt->op->flags));
+			     access_of(pkt));
 	if (!mr)
 		return REM_ACCESS;
 	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, operate, &op);
@@ -436,14 +497,7 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_mr_put(mr);
 	if (ret)
 		return INV_REQ;
-	res = sroce_answer_new(qp);
-	res->atomic = true;
-	res->write = pkt->opcode == SROCE_OP_ATOMIC_WRITE;
-	res->orig = op.orig;
-	res->first_psn = pkt->psn;
-	res->last_psn = pkt->psn;
-	res->msn = sroce_psn_add(qp->resp.msn, 1);
-	sroce_answer_queue(qp, res);
+	answer_single(qp, pkt, pkt->opcode == SROCE_OP_ATOMIC_WRITE, op.orig);
 	return PASS;
 }
 
@@ -457,6 +511,8 @@ static enum verdict execute(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return do_write(qp, pkt);
 	if (flags & SROCE_READING)
 		return do_read(qp, pkt);
+	if (flags & SROCE_FLUSHING)
+		return do_flush(qp, pkt);
 	return do_atomic(qp, pkt);
 }
 
@@ -532,7 +588,7 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	}
 	/* an acknowledge that is still to be sent tells of all until then */
 	if (is_rc(qp) && (pkt->ackreq || resp->aeth) &&
-	    !(flags & (SROCE_READING | SROCE_ATOMIC)))
+	    !(flags & SROCE_ANSWERED))
 		sroce_answer_ack(qp, sroce_psn_add(resp->psn, -1));
 }
 

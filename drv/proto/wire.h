@@ -6,6 +6,7 @@
 #ifndef SROCE_WIRE_H
 #define SROCE_WIRE_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 #define SROCE_UDP_PORT		4791	/* A17.3: UDP destination port */
@@ -46,6 +47,21 @@ struct sroce_deth {
 	__be32	qkey;
 	__be32	sqpn;
 } __packed;
+
+/* FLUSH Extended Transport Header, A19: reserved, selectivity(2), placement(4) */
+struct sroce_feth {
+	__be32	what;
+} __packed;
+
+#define SROCE_FETH_PLACEMENT	0x0fU
+#define SROCE_FETH_SELECT	0x30U
+#define SROCE_FETH_SELECT_SHIFT	4
+/* Placement: where what was written has to be; both may be asked for */
+#define SROCE_FLUSH_GLOBAL	BIT(0)	/* whoever looks sees it */
+#define SROCE_FLUSH_PERSISTENT	BIT(1)	/* it outlives a loss of power */
+/* Selectivity: of what */
+#define SROCE_FLUSH_RANGE	0
+#define SROCE_FLUSH_REGION	1
 
 /* RDMA Extended Transport Header, 9.3.3 */
 struct sroce_reth {

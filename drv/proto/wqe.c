@@ -26,6 +26,9 @@ static const struct user_op {
 	[IB_WR_SEND_WITH_INV]	= { SVC(RC), SROCE_MSG_SEND_INV },
 	[IB_WR_LOCAL_INV]	= { SVC(RC) | SVC(UC), SROCE_MSG_LOCAL_INV },
 	[IB_WR_BIND_MW]		= { SVC(RC) | SVC(UC), SROCE_MSG_BIND_MW },
+#if SROCE_WITH_FLUSH
+	[SROCE_WR_FLUSH]	= { SVC(RC), SROCE_MSG_FLUSH },
+#endif
 	[SROCE_WR_ATOMIC_WRITE]	= { SVC(RC), SROCE_MSG_ATOMIC_WRITE },
 };
 
@@ -67,6 +70,12 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 {
 	if (sroce_wqe_is_local(wqe))
 		return;
+	if (wqe->msg == SROCE_MSG_FLUSH) {
+		/* bytes of the peer's, not of ours */
+		wqe->flags &= ~IB_SEND_INLINE;
+		wqe->length = raw->dma.length;
+		return;
+	}
 	if (sroce_wqe_carries(wqe) &&
 	    (wqe->flags & IB_SEND_INLINE ||
 	     (!raw->dma.num_sge && raw->dma.length))) {
@@ -91,6 +100,20 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	copy_sges(wqe->sge, (const void *)payload, wqe->num_sge);
 }
 
+/* What doesn't fit the header, or nobody has given a meaning to, is an error. */
+static void decode_flush(struct sroce_wqe *wqe,
+			 const struct sroce_abi_send_wqe *raw)
+{
+	u32 type = raw->wr.flush.type, level = raw->wr.flush.level;
+
+	wqe->remote_addr = raw->wr.flush.remote_addr;
+	wqe->rkey = raw->wr.flush.rkey;
+	wqe->feth = type | level << SROCE_FETH_SELECT_SHIFT;
+	if (!type || type & ~(SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT) ||
+	    level > SROCE_FLUSH_REGION)
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+}
+
 static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   const struct sroce_abi_send_wqe *raw)
 {
@@ -107,6 +130,8 @@ static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		wqe->bind.key = raw->wr.mw.mw_rkey;
 		wqe->bind.new_key = raw->wr.mw.rkey;
 		wqe->bind.access = raw->wr.mw.access;
+	} else if (wqe->msg == SROCE_MSG_FLUSH) {
+		decode_flush(wqe, raw);
 	} else if (sroce_wqe_fetches(wqe)) {
 		wqe->remote_addr = raw->wr.atomic.remote_addr;
 		wqe->compare_add = raw->wr.atomic.compare_add;
@@ -116,6 +141,13 @@ static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		wqe->remote_addr = raw->wr.rdma.remote_addr;
 		wqe->rkey = raw->wr.rdma.rkey;
 	}
+}
+
+/* All of a region is all of it, whatever length came along. */
+static u32 flush_length(const struct sroce_wqe *wqe)
+{
+	return wqe->feth >> SROCE_FETH_SELECT_SHIFT == SROCE_FLUSH_REGION ?
+	       0 : wqe->length;
 }
 
 /**
@@ -131,6 +163,8 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	if (wqe->status != IB_WC_SUCCESS)
 		return;
 	if (!(wqe->flags & IB_SEND_INLINE)) {
+		if (wqe->msg == SROCE_MSG_FLUSH)
+			len = flush_length(wqe);
 		for (i = 0; i < wqe->num_sge; i++)
 			len += wqe->sge[i].length;
 		if (len > SROCE_MSG_MAX)

@@ -12,6 +12,8 @@
 #define SROCE_MAX_INLINE	1024
 
 /* Kernels before 6.2 have no name for what the provider posts all the same. */
+#define SROCE_WR_FLUSH		14
+#define SROCE_WC_FLUSH		8
 #define SROCE_WR_ATOMIC_WRITE	15
 #define SROCE_WC_ATOMIC_WRITE	9
 
@@ -56,6 +58,7 @@ struct sroce_bind {
  * @rkey: key for @remote_addr
  * @compare_add: compare or add operand
  * @swap: swap operand
+ * @feth: what a FLUSH is to do, SROCE_FETH_*
  * @bind: memory management: what it names, and what that becomes
  * @remote_qpn: UD destination
  * @remote_qkey: UD Q_Key
@@ -84,6 +87,7 @@ struct sroce_wqe {
 			u64	compare_add;
 			u64	swap;
 			u32	rkey;
+			u32	feth;
 		};
 		struct sroce_bind bind;
 		struct {
@@ -183,6 +187,12 @@ static inline bool sroce_wqe_is_local(const struct sroce_wqe *wqe)
 static inline bool sroce_wqe_fetches(const struct sroce_wqe *wqe)
 {
 	return wqe->msg == SROCE_MSG_CMP_SWP || wqe->msg == SROCE_MSG_FETCH_ADD;
+}
+
+/* Its response brings nothing: it says that the request was executed. */
+static inline bool sroce_wqe_confirms(const struct sroce_wqe *wqe)
+{
+	return wqe->msg == SROCE_MSG_FLUSH || wqe->msg == SROCE_MSG_ATOMIC_WRITE;
 }
 
 /* It takes its payload to the peer. */

@@ -103,7 +103,8 @@ static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, u32 nr)
 	attr->rq_psn = (c->psn + (is_b ? 0 : 100)) & SROCE_PSN_MASK;
 	attr->dest_qp_num = qpn_of(nr ^ 1);
 	attr->qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
-				IB_ACCESS_REMOTE_ATOMIC;
+				IB_ACCESS_REMOTE_ATOMIC |
+				SROCE_ACCESS_FLUSH_GLOBAL;
 	attr->max_rd_atomic = c->rd_atomic;
 	attr->max_dest_rd_atomic = c->dest_rd_atomic;
 	attr->min_rnr_timer = c->min_rnr_timer;
@@ -440,6 +441,11 @@ static void put_target(struct sroce_abi_send_wqe *raw, const struct sim_wr *wr,
 		raw->wr.atomic.rkey = wr->rkey;
 		raw->wr.atomic.compare_add = wr->compare_add;
 		raw->wr.atomic.swap = wr->swap;
+	} else if (wr->opcode == SROCE_WR_FLUSH) {
+		raw->wr.flush.remote_addr = wr->remote_addr;
+		raw->wr.flush.rkey = wr->rkey;
+		raw->wr.flush.type = wr->type;
+		raw->wr.flush.level = wr->level;
 	} else if (wr->opcode == IB_WR_BIND_MW) {
 		raw->wr.mw.addr = wr->bind.addr;
 		raw->wr.mw.length = wr->bind.length;
@@ -479,7 +485,7 @@ void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr)
 	raw->dma.num_sge = wr->num_sge;
 	/* the provider's sum; the core does its own if there are entries */
 	if (!wr->num_sge)
-		raw->dma.length = 0;
+		raw->dma.length = wr->length;
 	if (wr->data) {
 		raw->dma.num_sge = 0;
 		raw->dma.length = wr->data_len;

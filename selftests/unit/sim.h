@@ -182,6 +182,8 @@ struct sim_wr {
 	u64		remote_addr;
 	u32		rkey;
 	u64		compare_add, swap;
+	u32		length;		/* FLUSH: how much, where to, of what */
+	u8		type, level;
 	struct sroce_bind bind;
 	u32		ah, remote_qpn, remote_qkey;
 };

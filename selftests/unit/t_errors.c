@@ -309,7 +309,7 @@ static void bad_remotes(void)
 	static const u32 ops[] = {
 		IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_RDMA_READ,
 		IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD,
-		SROCE_WR_ATOMIC_WRITE,
+		SROCE_WR_ATOMIC_WRITE, SROCE_WR_FLUSH,
 	};
 	u32 i;
 	int how;
@@ -318,7 +318,7 @@ static void bad_remotes(void)
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		for (how = KEY; how <= GONE; how++) {
 			/* one past the end would not be aligned */
-			if (i >= 3 && how == RANGE_END)
+			if (i >= 3 && i < 6 && how == RANGE_END)
 				continue;
 			bad_remote(ops[i], how);
 		}
@@ -373,7 +373,8 @@ static void bad_locals(void)
 	u32 i, k;
 
 	t_case("errors: bad local keys end their own work request, not those before");
-	for (i = 0; i < ARRAY_SIZE(xfer_rc_ops); i++)
+	/* all but a FLUSH, which has none */
+	for (i = 0; xfer_rc_ops[i] != SROCE_WR_FLUSH; i++)
 		for (k = 0; k < 3; k++)
 			bad_local(xfer_rc_ops[i], k);
 }

@@ -30,7 +30,7 @@ static const struct refusal refusals[] = {
 	{ "a reserved opcode", { { .opcode = 0x1f } }, SROCE_CNT_NAK_INV_SENT },
 	{ "a reserved opcode within a SEND",
 	  { { .opcode = 0x00, .payload_len = 1024 },
-	    { .opcode = 0x1c, .payload_len = 8 } }, SROCE_CNT_NAK_INV_SENT },
+	    { .opcode = 0x1e, .payload_len = 8 } }, SROCE_CNT_NAK_INV_SENT },
 	{ "SEND middle without first",
 	  { { .opcode = 0x01, .payload_len = 1024 } }, SROCE_CNT_NAK_INV_SENT },
 	{ "WRITE last without first", { W_LAST(10) }, SROCE_CNT_NAK_INV_SENT },
@@ -73,6 +73,25 @@ static const struct refusal refusals[] = {
 	  SROCE_CNT_NAK_INV_SENT },
 	{ "ATOMIC WRITE of more than it brings",
 	  { { .opcode = 0x1d, .payload_len = 8, .length = 16 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH to nowhere", { { .opcode = 0x1c } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of a range to nowhere that is known",
+	  { { .opcode = 0x1c, .feth = 0x4 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH to where is known and where not",
+	  { { .opcode = 0x1c, .feth = 0x9 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of neither a range nor a region",
+	  { { .opcode = 0x1c, .feth = 0x21 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of more than a message",
+	  { { .opcode = 0x1c, .feth = 0x1, .length = 0x80000001 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of more than the region",
+	  { { .opcode = 0x1c, .feth = 0x1, .length = 65537 } },
+	  SROCE_CNT_NAK_ACC_SENT },
+	{ "FLUSH of nothing beyond the region",
+	  { { .opcode = 0x1c, .feth = 0x1, .va = XFER_IOVA_B + 65537 } },
+	  SROCE_CNT_NAK_ACC_SENT },
+	{ "FLUSH within a WRITE",
+	  { W_FIRST(2000), { .opcode = 0x1c, .feth = 0x1 } },
 	  SROCE_CNT_NAK_INV_SENT },
 	{ "CMP_SWP not aligned in memory",
 	  { { .opcode = 0x13, .va = XFER_IOVA_B + 8 + 4096 * 8 + 1 } },
@@ -289,7 +308,7 @@ static void damaged(void)
 		t.s->wire = flip;
 		t.s->arg = &r;
 		for (k = 0; k < 10; k++)
-			xfer_put(&t, xfer_rc_ops[k % 9], 3000);
+			xfer_put(&t, xfer_rc_ops[k % ARRAY_SIZE(xfer_rc_ops)], 3000);
 		sim_doorbell(&t.s->a);
 		sim_run(t.s);
 		/* bits of the reserved byte don't count, or fail to */
@@ -354,7 +373,7 @@ static void storm(enum ib_qp_type type, u32 rounds)
 			sim_put_recv(&t.s->a, k, sge, 2);
 		}
 		if (type == IB_QPT_RC)
-			xfer_put(&t, xfer_rc_ops[i % 9], 1000);
+			xfer_put(&t, xfer_rc_ops[i % ARRAY_SIZE(xfer_rc_ops)], 1000);
 		t.s->tx_fails = rnd32(&r) & 1;
 		sim_doorbell(&t.s->a);
 		for (k = 0; k < 15; k++) {

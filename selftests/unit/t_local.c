@@ -444,7 +444,7 @@ static void between(void)
 		b = bind_of(&x, 0, 64);
 		b.mr_key = x.t.a->mr.key;
 		for (i = 0; i < 12; i++) {
-			u32 op = xfer_rc_ops[rnd_below(&r, 9)];
+			u32 op = xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))];
 			struct sim_wr wr = { .opcode = IB_WR_BIND_MW };
 
 			xfer_put(&x.t, op, 1 + rnd_below(&r, 4000));

@@ -587,7 +587,7 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 		t.s->arg = &w;
 		t.s->kick_delay = rnd_below(&w.r, 50000);
 		for (k = 0; k < 40; k++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, 9)],
+			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&w.r, rnd_below(&w.r, 8) ? 3000 :
 					   20000));
 		sim_doorbell(&t.s->a);
@@ -617,6 +617,8 @@ void test_loss(void)
 	}
 	lost_first(SROCE_WR_ATOMIC_WRITE, true);
 	lost_first(SROCE_WR_ATOMIC_WRITE, false);
+	lost_first(SROCE_WR_FLUSH, true);
+	lost_first(SROCE_WR_FLUSH, false);
 	ack_of_all(IB_WR_SEND);
 	ack_of_all(IB_WR_RDMA_WRITE);
 	holes(IB_WR_SEND);

@@ -68,7 +68,7 @@ static void mixed(void)
 		t_where("round %u", round);
 		start(&t, &cfg, 4000000, 5000);
 		for (i = 0; i < 60; i++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&r, 8)],
+			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&r, 2) ? rnd_below(&r, 100000) :
 						    rnd_below(&r, 1000));
 		sim_doorbell(&t.s->a);
@@ -103,7 +103,7 @@ static void losses(void)
 		t.s->tx_ok = lose_some;
 		t.s->arg = &r;
 		for (i = 0; i < 30; i++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&r, 8)],
+			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&r, 100000));
 		sim_doorbell(&t.s->a);
 		sim_run(t.s);
@@ -126,7 +126,7 @@ static void switched(void)
 		t_where("round %u", round);
 		start(&t, NULL, 2000000, 5000);
 		for (i = 0; i < 30; i++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&r, 8)],
+			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&r, 60000));
 		sim_doorbell(&t.s->a);
 		do {

@@ -24,6 +24,7 @@ static void random_fields(struct rnd *r, struct sroce_pkt *p, u8 opcode)
 	p->psn = rnd32(r) & SROCE_PSN_MASK;
 	p->qkey = f & SROCE_DETH ? rnd32(r) : 0;
 	p->sqpn = f & SROCE_DETH ? rnd32(r) & SROCE_QPN_MASK : 0;
+	p->feth = f & SROCE_FETH ? rnd32(r) & 0x3f : 0;
 	p->va = f & (SROCE_RETH | SROCE_ATMETH) ? rnd64(r) : 0;
 	p->rkey = f & (SROCE_RETH | SROCE_ATMETH) ? rnd32(r) : 0;
 	p->length = f & SROCE_RETH ? rnd32(r) : 0;
@@ -72,6 +73,7 @@ static void round_trip(struct rnd *r, u8 opcode)
 	SAME(psn);
 	SAME(qkey);
 	SAME(sqpn);
+	SAME(feth);
 	SAME(va);
 	SAME(rkey);
 	SAME(length);

@@ -60,7 +60,7 @@ static void back_to_back(void)
 		t_where("round %u", round);
 		xfers_init(&t, &cfg, 400000, 1000);
 		for (i = 0; i < 60; i++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&r, 9)],
+			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&r, 6000));
 		sim_doorbell(&t.s->a);
 		sim_run(t.s);

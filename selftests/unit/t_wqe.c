@@ -45,6 +45,8 @@ static enum ib_wc_status status_of(enum ib_qp_type type, u32 opcode, u32 flags,
 	raw->send_flags = flags;
 	raw->dma.num_sge = num_sge;
 	raw->dma.length = dma_length;
+	if (opcode == SROCE_WR_FLUSH)
+		raw->wr.flush.type = SROCE_FLUSH_GLOBAL;
 	status = take(&s->a)->status;
 	CHECK_EQ(sim_count(&s->a, SROCE_CNT_SQ_BAD_WQE),
 		 status != IB_WC_SUCCESS);
@@ -61,6 +63,7 @@ static void types(void)
 		[IB_WR_RDMA_READ] = 1, [IB_WR_ATOMIC_CMP_AND_SWP] = 1,
 		[IB_WR_ATOMIC_FETCH_AND_ADD] = 1, [IB_WR_SEND_WITH_INV] = 1,
 		[SROCE_WR_ATOMIC_WRITE] = 1, [IB_WR_LOCAL_INV] = 3,
+		[SROCE_WR_FLUSH] = 1,
 		[IB_WR_BIND_MW] = 3,
 	};
 	u32 opcode, type;

@@ -4,10 +4,10 @@
 #include <string.h>
 #include "xfer.h"
 
-const u32 xfer_rc_ops[9] = {
+const u32 xfer_rc_ops[10] = {
 	IB_WR_SEND, IB_WR_SEND_WITH_IMM, IB_WR_SEND_WITH_INV, IB_WR_RDMA_WRITE,
 	IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP,
-	IB_WR_ATOMIC_FETCH_AND_ADD, SROCE_WR_ATOMIC_WRITE,
+	IB_WR_ATOMIC_FETCH_AND_ADD, SROCE_WR_ATOMIC_WRITE, SROCE_WR_FLUSH,
 };
 
 static const struct {
@@ -23,6 +23,7 @@ static const struct {
 	[IB_WR_RDMA_READ] = { "READ", false, IB_WC_RDMA_READ },
 	[IB_WR_ATOMIC_CMP_AND_SWP] = { "CMP_SWP", false, IB_WC_COMP_SWAP },
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = { "FETCH_ADD", false, IB_WC_FETCH_ADD },
+	[SROCE_WR_FLUSH] = { "FLUSH", false, SROCE_WC_FLUSH },
 	[SROCE_WR_ATOMIC_WRITE] = { "ATOMIC WRITE", false, SROCE_WC_ATOMIC_WRITE },
 };
 
@@ -61,7 +62,8 @@ void xfers_init(struct xfers *t, const struct sim_cfg *cfg, u32 size, u32 chunk)
 			   IB_ACCESS_LOCAL_WRITE);
 	t->b = sim_buf_new(t->s, XFER_IOVA_B, size, chunk,
 			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-			   IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC);
+			   IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+			   SROCE_ACCESS_FLUSH_GLOBAL);
 }
 
 void xfers_end(struct xfers *t)
@@ -111,6 +113,14 @@ static void set_values(struct xfers *t, struct xfer *x, struct sim_wr *wr,
 	}
 }
 
+/* Of a range, or of all, whatever the range is */
+static void set_flush(struct sim_wr *wr, const struct xfer *x)
+{
+	wr->length = x->len;
+	wr->type = SROCE_FLUSH_GLOBAL;
+	wr->level = x->len & 1 ? SROCE_FLUSH_REGION : SROCE_FLUSH_RANGE;
+}
+
 /* The memory of the next message, filled; and its work request */
 struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len)
 {
@@ -130,10 +140,13 @@ struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len)
 	CHECK(t->off <= t->a->mr.length);
 	if (is_atomic(opcode))
 		set_values(t, x, &wr, i);
-	else
+	else if (opcode != SROCE_WR_FLUSH)
 		sim_fill(opcode == IB_WR_RDMA_READ ? t->b : t->a, x->off,
 			 x->len, i);
-	wr.num_sge = cut(wr.sge, t->a, x->off, x->len);
+	if (opcode != SROCE_WR_FLUSH)
+		wr.num_sge = cut(wr.sge, t->a, x->off, x->len);
+	else
+		set_flush(&wr, x);
 	wr.remote_addr = t->b->mr.iova + x->off;
 	wr.rkey = t->b->mr.key;
 	wr.ah = 0;
@@ -172,6 +185,9 @@ static void check_data(const struct xfers *t, u32 i)
 	if (is_atomic(x->opcode)) {
 		CHECK_EQ(sim_get64(t->b, x->off), x->before + x->add);
 		CHECK_EQ(sim_get64(t->a, x->off), x->before);
+	} else if (x->opcode == SROCE_WR_FLUSH) {
+		CHECK(untouched(t->a, x->off, end));
+		CHECK(untouched(t->b, x->off, end));
 	} else {
 		CHECK(sim_filled(t->a, x->off, x->len, i));
 		CHECK(sim_filled(t->b, x->off + grh, x->len, i));

@@ -26,7 +26,7 @@ struct xfers {
 	struct xfer	x[XFER_MAX];
 };
 
-extern const u32 xfer_rc_ops[9];
+extern const u32 xfer_rc_ops[10];
 const char *xfer_name(u32 opcode);
 bool xfer_recvs(u32 opcode);
 
