@@ -24,18 +24,21 @@ u64 sroce_now(void)
  * sroce_timer_ack() - have sroce_req_timer() called
  * @qp: the QP, locked
  * @when: not before this time, in ns of sroce_now()
+ * @slack: it may be so much later
  *
  * A timer that fires early finds out and sets itself again, so moving the
- * deadline back costs nothing.
+ * deadline back costs nothing. Moving it forward has the clock's hardware
+ * programmed, which is worth it only if that is much.
  */
-void sroce_timer_ack(struct sroce_qp *qp, u64 when)
+void sroce_timer_ack(struct sroce_qp *qp, u64 when, u64 slack)
 {
 	struct sroce_qp_host *host = qp->host;
 
-	if (host->ack_when && host->ack_when <= when)
+	if (host->ack_when && host->ack_when <= when + slack)
 		return;
 	host->ack_when = when;
-	hrtimer_start(&host->ack_timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start_range_ns(&host->ack_timer, ns_to_ktime(when), slack,
+			       HRTIMER_MODE_ABS_SOFT);
 }
 
 /**

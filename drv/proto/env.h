@@ -126,9 +126,12 @@ void sroce_ah_put(struct sroce_ah *ah);
 /* The next receive work request, from the RQ or the SRQ */
 bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to);
 
-/* Time in ns; two one-shot timers that call back with the QP locked. */
+/*
+ * Time in ns; two one-shot timers that call back with the QP locked. The first may
+ * fire @slack late, or early if it was set for something else before.
+ */
 u64 sroce_now(void);
-void sroce_timer_ack(struct sroce_qp *qp, u64 when);
+void sroce_timer_ack(struct sroce_qp *qp, u64 when, u64 slack);
 void sroce_timer_rnr(struct sroce_qp *qp, u64 delay);
 
 /* Atomic read-modify-write of 8 aligned bytes, against all other CPUs */

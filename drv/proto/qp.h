@@ -7,6 +7,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/mutex.h>
+#include <linux/time64.h>
 #include <net/dst_cache.h>
 #include <rdma/ib_verbs.h>
 #include "counter.h"
@@ -71,6 +72,9 @@ struct sroce_av {
 	struct dst_cache	dst;
 };
 
+/* So much later than asked for the acknowledge timer may fire, in ns */
+#define SROCE_SLACK_MAX	(5ULL * NSEC_PER_MSEC)
+
 /* What a peer does with the requests that follow a lost one */
 enum sroce_habit {
 	SROCE_HABIT_UNKNOWN,
@@ -100,6 +104,7 @@ enum sroce_habit {
  * @asked_end: one past the last of them
  * @probes: probes sent since there was progress
  * @probe_at: when the next is due, in ns of sroce_now(); 0 for never
+ * @calm: the timer has fired so often without need, of late
  */
 struct sroce_repair {
 	enum sroce_habit	habit;
@@ -122,6 +127,7 @@ struct sroce_repair {
 	u32			asked_end;
 	u32			probes;
 	u64			probe_at;
+	u32			calm;
 };
 
 /* Responses to @wqe from @psn to before @end, asked for again at @when */

@@ -27,6 +27,12 @@
 #define OFTEN		256
 /* A peer's habit is put to the test again after so many gaps. */
 #define DOUBT		8
+/*
+ * Who answers in microseconds would have us set a timer as often, each time in vain;
+ * where all is well it may be later, the more so the longer that lasts, until it
+ * waits for the next tick, which costs nothing.
+ */
+#define CALM_MAX	6
 /* Probes until the acknowledge timer fires, ever less often */
 #define PROBES_MAX	10
 
@@ -193,6 +199,7 @@ void sroce_repair_gap(struct sroce_qp *qp)
 	struct sroce_repair *rp = &qp->req.repair;
 	u32 n;
 
+	rp->calm = 0;
 	if (rp->tried)
 		return;
 	rp->tried = true;
@@ -390,6 +397,13 @@ static u64 sooner(u64 a, u64 b)
 	return !a || (b && b < a) ? b : a;
 }
 
+static u64 slack(const struct sroce_repair *rp, u64 patience, u64 timeout)
+{
+	u64 ns = min(patience << rp->calm >> 1, SROCE_SLACK_MAX);
+
+	return timeout ? min(ns, timeout / 4) : ns;
+}
+
 /**
  * sroce_repair_watch() - see to the timer after requests were sent or answered
  * @qp: the QP, RC
@@ -416,7 +430,7 @@ void sroce_repair_watch(struct sroce_qp *qp)
 		rp->probe_at = sroce_now() + (patience << rp->probes);
 	when = sooner(req->deadline, rp->probe_at);
 	if (when)
-		sroce_timer_ack(qp, when);
+		sroce_timer_ack(qp, when, slack(rp, patience, timeout));
 }
 
 /*
@@ -471,6 +485,7 @@ static void probe(struct sroce_qp *qp)
 
 	rp->probes++;
 	rp->probe_at = 0;
+	rp->calm = 0;
 	sroce_window_probed(qp);
 	sroce_count(qp, SROCE_CNT_PROBE);
 	nudge(qp);
@@ -494,6 +509,8 @@ void sroce_req_timer(struct sroce_qp *qp)
 		timeout(qp);
 	else if (req->repair.probe_at && now >= req->repair.probe_at)
 		probe(qp);
+	else if (req->repair.calm < CALM_MAX)
+		req->repair.calm++;
 }
 
 /**

@@ -373,12 +373,13 @@ void *sim_kmalloc(size_t len)
 	return clock_of->no_memory ? NULL : malloc(len);
 }
 
-void sroce_timer_ack(struct sroce_qp *qp, u64 when)
+/* As late as it may be */
+void sroce_timer_ack(struct sroce_qp *qp, u64 when, u64 slack)
 {
 	struct sroce_qp_host *h = qp->host;
 
-	if (!h->ack_when || h->ack_when > when)
-		h->ack_when = when;
+	if (!h->ack_when || h->ack_when > when + slack)
+		h->ack_when = when + slack;
 }
 
 void sroce_timer_rnr(struct sroce_qp *qp, u64 delay)
