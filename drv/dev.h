@@ -518,6 +518,8 @@ void sroce_mr_unpublish(struct sroce_mr *mr);
 struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 				u64 iova);
 void sroce_odp_free(struct sroce_odp *odp);
+struct mm_struct *sroce_odp_place(const struct sroce_odp *odp, u64 iova,
+				  u64 *va);
 int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
 		    enum sroce_bring how);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Registration of memory, and finding it by key. */
 
+#include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -176,11 +177,29 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	return &mr->ibmr;
 }
 
+/*
+ * As sroce_mr_claim(), for process context: who brings pages holds the region
+ * until they have come, and may need this CPU for it.
+ */
+static bool mr_claim(struct sroce_mr *mr)
+{
+	if (!mr->odp)
+		return sroce_mr_claim(mr, SROCE_MR_VALID);
+	/* full barrier: who holds it later sees that it is busy */
+	if (cmpxchg(&mr->state, SROCE_MR_VALID, SROCE_MR_BUSY) != SROCE_MR_VALID)
+		return false;
+	while (refcount_read(&mr->ref) > 2)
+		usleep_range(20, 200);
+	/* what they did comes before whatever the caller does now */
+	smp_mb();
+	return true;
+}
+
 /* The region for oneself, unless windows lead to it; process context */
 static int mr_take(struct sroce_mr *mr)
 {
 	refcount_inc(&mr->ref);
-	if (!sroce_mr_claim(mr, SROCE_MR_VALID)) {
+	if (!mr_claim(mr)) {
 		sroce_mr_put(mr);
 		return -EBUSY;
 	}
@@ -197,22 +216,73 @@ static void mr_give_back(struct sroce_mr *mr)
 	sroce_mr_put(mr);
 }
 
-/* Whether its pages have to be pinned anew: others, or to be written now */
-static bool needs_pin(const struct sroce_mr *mr, int flags, int access)
+/* Which memory of which process a region is of: NULL if of none */
+static struct mm_struct *mr_place(const struct sroce_mr *mr, u64 *start)
 {
-	if (flags & IB_MR_REREG_TRANS)
+	if (mr->odp)
+		return sroce_odp_place(mr->odp, mr->iova, start);
+	if (!mr->umem)
+		return NULL;
+	*start = mr->umem->address;
+	return mr->umem->owning_mm;
+}
+
+/* Whether the same memory is needed in another way: pinned or not, to be written */
+static bool needs_memory(const struct sroce_mr *mr, int access)
+{
+	if (!(access & IB_ACCESS_ON_DEMAND) != !mr->odp)
 		return true;
-	return flags & IB_MR_REREG_ACCESS && !mr->umem->writable &&
-	       ib_access_writable(access);
+	return mr->umem && !mr->umem->writable && ib_access_writable(access);
+}
+
+/* The same memory of the same process, for other rights */
+static int mr_again(struct sroce_mr *mr, struct sroce_mr *with, int access)
+{
+	struct mm_struct *mm;
+	u64 start;
+
+	mm = mr_place(mr, &start);
+	/* all of a process's memory can't be pinned, nor a dma-buf be moved */
+	if (!mm || (mr->odp && mr->length == U64_MAX))
+		return -EOPNOTSUPP;
+	if (mm != current->mm)
+		return -EINVAL;
+	return mr_pin(with, start, mr->length, mr->iova,
+		      access & ~IB_ZERO_BASED);
 }
 
 static void mr_exchange(struct sroce_mr *mr, struct sroce_mr *with)
 {
 	swap(mr->umem, with->umem);
+	swap(mr->odp, with->odp);
+	swap(mr->dmabuf, with->dmabuf);
 	swap(mr->ext, with->ext);
 	swap(mr->nr, with->nr);
 	mr->iova = with->iova;
 	mr->length = with->length;
+}
+
+/* A region that gives its memory to @mr, if that needs other than it has */
+static struct sroce_mr *mr_other(struct sroce_mr *mr, int flags, u64 start,
+				 u64 length, u64 iova, int access)
+{
+	struct sroce_mr *with;
+	int ret;
+
+	if (!(flags & IB_MR_REREG_TRANS) &&
+	    !(flags & IB_MR_REREG_ACCESS && needs_memory(mr, access)))
+		return NULL;
+	with = sroce_mr_alloc(mr->pd, SROCE_MR_PLAIN, access);
+	if (!with)
+		return ERR_PTR(-ENOMEM);
+	if (flags & IB_MR_REREG_TRANS)
+		ret = mr_pin(with, start, length, iova, access);
+	else
+		ret = mr_again(mr, with, access);
+	if (!ret)
+		return with;
+	sroce_mr_free(with);
+	return ERR_PTR(ret);
 }
 
 /**
@@ -226,47 +296,35 @@ static void mr_exchange(struct sroce_mr *mr, struct sroce_mr *with)
  * @ibpd: protection domain
  * @udata: unused
  *
- * Return: NULL, or -EBUSY if windows are bound onto the region. After an error
- * the region is what it was.
+ * What is pinned may come on demand from now on, and the other way round.
+ *
+ * Return: NULL; -EBUSY if windows are bound onto the region; -EOPNOTSUPP to pin
+ * all of a process's memory, or to have a dma-buf's come on demand. After an
+ * error the region is what it was.
  */
 struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct sroce_mr *mr = to_smr(ibmr), *with = NULL;
+	struct sroce_mr *mr = to_smr(ibmr), *with;
 	int ret;
 
 	if (flags & ~IB_MR_REREG_SUPPORTED)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!mr->umem || (flags & IB_MR_REREG_ACCESS &&
-			  access & IB_ACCESS_ON_DEMAND))
-		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	if (needs_pin(mr, flags, access)) {
-		bool other = flags & IB_MR_REREG_TRANS;
-
-		if (!other && mr->umem->owning_mm != current->mm)
-			return ERR_PTR(-EINVAL);
-		with = sroce_mr_alloc(mr->pd, SROCE_MR_PLAIN, access);
-		if (!with)
-			return ERR_PTR(-ENOMEM);
-		ret = mr_pin(with, other ? start : mr->umem->address,
-			     other ? length : mr->length,
-			     other ? iova : mr->iova, access);
-		if (ret)
-			goto out;
-	}
+	with = mr_other(mr, flags, start, length, iova, access);
+	if (IS_ERR(with))
+		return ERR_CAST(with);
 	ret = mr_take(mr);
-	if (ret)
-		goto out;
-	if (with)
-		mr_exchange(mr, with);
-	mr->access = access;
-	if (flags & IB_MR_REREG_PD)
-		mr->pd = ibpd;
-	mr_give_back(mr);
-out:
+	if (!ret) {
+		if (with)
+			mr_exchange(mr, with);
+		mr->access = access;
+		if (flags & IB_MR_REREG_PD)
+			mr->pd = ibpd;
+		mr_give_back(mr);
+	}
 	if (with)
 		sroce_mr_free(with);
 	return ERR_PTR(ret);

@@ -155,6 +155,21 @@ void sroce_odp_free(struct sroce_odp *odp)
 }
 
 /**
+ * sroce_odp_place() - where the memory of a region is
+ * @odp: its pages
+ * @iova: a byte of the region, as its users name it
+ * @va: its address in the process
+ *
+ * Return: the memory of that process.
+ */
+struct mm_struct *sroce_odp_place(const struct sroce_odp *odp, u64 iova,
+				  u64 *va)
+{
+	*va = iova + odp->shift;
+	return odp->notifier.mm;
+}
+
+/**
  * sroce_odp_used() - whether there are regions on demand
  * @qp: for this QP
  */

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <rdma/ib_user_verbs.h>
 #include "vt.h"
 
 #define CANARY	0xc5
@@ -152,4 +153,37 @@ struct ibv_sge vt_sge(const struct vt_buf *b, size_t off, uint32_t len)
 	};
 
 	return sge;
+}
+
+struct rereg {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_rereg_mr cmd;
+};
+
+/*
+ * What ibv_rereg_mr() would do if the provider had it: the command is written as
+ * libibverbs would. Returns an errno; EPROTO if the keys change.
+ */
+int vt_rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
+	     struct ibv_pd *pd, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct rereg r = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_REREG_MR,
+			.in_words = sizeof(r) / 4,
+			.out_words = sizeof(resp) / 4,
+		},
+		.cmd = {
+			.response = (uintptr_t)&resp,
+			.mr_handle = mr->handle, .flags = flags,
+			.start = (uintptr_t)addr, .length = len,
+			.hca_va = (uintptr_t)addr, .access_flags = access,
+			.pd_handle = pd ? pd->handle : 0,
+		},
+	};
+
+	if (write(mr->context->cmd_fd, &r, sizeof(r)) != sizeof(r))
+		return errno;
+	return resp.rkey == mr->rkey && resp.lkey == mr->lkey ? 0 : EPROTO;
 }

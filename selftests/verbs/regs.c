@@ -1,49 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Registrations that are not plain: at another address, from zero, changed
- * afterwards (which the provider of rdma-core 44 has no call for, so the command
- * is written as libibverbs would), relaxed, and large.
+ * afterwards, relaxed, and large.
  */
 
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <rdma/ib_user_verbs.h>
 #include "vt.h"
 
 #define SIZE	8192
 #define ALL	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		 IBV_ACCESS_REMOTE_READ)
-
-struct rereg {
-	struct ib_uverbs_cmd_hdr hdr;
-	struct ib_uverbs_rereg_mr cmd;
-};
-
-static int rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
-		 struct ibv_pd *pd, int access)
-{
-	struct ib_uverbs_rereg_mr_resp resp;
-	struct rereg r = {
-		.hdr = {
-			.command = IB_USER_VERBS_CMD_REREG_MR,
-			.in_words = sizeof(r) / 4,
-			.out_words = sizeof(resp) / 4,
-		},
-		.cmd = {
-			.response = (uintptr_t)&resp,
-			.mr_handle = mr->handle, .flags = flags,
-			.start = (uintptr_t)addr, .length = len,
-			.hca_va = (uintptr_t)addr, .access_flags = access,
-			.pd_handle = pd ? pd->handle : 0,
-		},
-	};
-
-	if (write(mr->context->cmd_fd, &r, sizeof(r)) != sizeof(r))
-		return errno;
-	return resp.rkey == mr->rkey && resp.lkey == mr->lkey ? 0 : EPROTO;
-}
 
 /* A WRITE of 100 bytes from A to an address of B */
 static vt_why write_to(struct vt_pair *p, uint64_t addr, uint32_t rkey,
@@ -122,12 +91,12 @@ static vt_why new_access(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
-	err = rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL, ALL);
+	err = vt_rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL, ALL);
 	CHECK(!err, "access: %s", strerror(err));
 	vt_fill(p->a.buf.data, 100, 4);
 	TRY(write_to(p, addr, mr->rkey, IBV_WC_SUCCESS));
 	TRY(arrived(p, p->b.buf.data));
-	err = rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL,
+	err = vt_rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL,
 		    IBV_ACCESS_REMOTE_READ);
 	CHECK(!err, "access again: %s", strerror(err));
 	TRY(write_to(p, addr, mr->rkey, IBV_WC_REM_ACCESS_ERR));
@@ -143,13 +112,13 @@ static vt_why new_memory(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
-	err = rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, (void *)64, 4096,
+	err = vt_rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, (void *)64, 4096,
 		    NULL, 0);
 	CHECK(err == EFAULT || err == ENOMEM, "memory that isn't there: %s",
 	      err ? strerror(err) : "succeeds");
 	vt_fill(p->a.buf.data, 100, 5);
 	TRY(write_to(p, (uintptr_t)p->b.buf.data, mr->rkey, IBV_WC_SUCCESS));
-	err = rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, more, 4096, NULL, 0);
+	err = vt_rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, more, 4096, NULL, 0);
 	CHECK(!err, "translation: %s", strerror(err));
 	TRY(write_to(p, (uintptr_t)more, mr->rkey, IBV_WC_SUCCESS));
 	TRY(arrived(p, more));
@@ -170,10 +139,10 @@ static vt_why new_pd(struct vt_pair *p, const void *arg)
 	CHECK(pd, "ibv_alloc_pd: %s", strerror(errno));
 	mr = ibv_reg_mr(pd, p->b.buf.data, SIZE, ALL);
 	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
-	err = rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, p->b.dev->pd, 0);
+	err = vt_rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, p->b.dev->pd, 0);
 	CHECK(!err, "PD: %s", strerror(err));
 	TRY(write_to(p, addr, mr->rkey, IBV_WC_SUCCESS));
-	err = rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, pd, 0);
+	err = vt_rereg(mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, pd, 0);
 	CHECK(!err, "PD again: %s", strerror(err));
 	TRY(write_to(p, addr, mr->rkey, IBV_WC_REM_ACCESS_ERR));
 	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
@@ -272,7 +241,7 @@ static vt_why counted(struct vt_pair *p, const void *arg)
 	now = pinned();
 	CHECK(now == before + 1024 + 512, "%ld KiB pinned for 1536",
 	      now - before);
-	err = rereg(more, IBV_REREG_MR_CHANGE_TRANSLATION, map, 1 << 18, NULL,
+	err = vt_rereg(more, IBV_REREG_MR_CHANGE_TRANSLATION, map, 1 << 18, NULL,
 		    0);
 	CHECK(!err, "translation: %s", strerror(err));
 	now = pinned();

@@ -125,6 +125,8 @@ vt_why vt_buf_guards(const struct vt_buf *b);
 vt_why vt_buf_check(const struct vt_buf *b);
 vt_why vt_buf_wait(const struct vt_buf *b, int ms);
 struct ibv_sge vt_sge(const struct vt_buf *b, size_t off, uint32_t len);
+int vt_rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
+	     struct ibv_pd *pd, int access);
 
 /* ep.c */
 struct vt_conf {
