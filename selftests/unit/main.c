@@ -27,6 +27,7 @@ static const struct {
 	{ "dgram", test_dgram },
 	{ "parcel", test_parcel },
 	{ "paging", test_paging },
+	{ "place", test_place },
 };
 
 static int wanted(const char *name, int argc, char **argv)

@@ -474,6 +474,34 @@ static enum ib_wc_status reg(struct xfers *t, u64 iova, u32 key)
 	return sroce_local_run(&t->s->b.qp, &wqe);
 }
 
+/* A right that would be a lie: nothing of ours outlives a loss of power. */
+static void fast_persistent(void)
+{
+	struct sroce_extent laid_down = {}, in_force = {};
+	struct sroce_wqe wqe = {
+		.msg = SROCE_MSG_REG_MR, .bind.length = 4096,
+	};
+	struct sim_buf *f;
+	struct xfers t;
+
+	t_case("local: a fast region gives the right to FLUSH, but not for good");
+	xfers_init(&t, NULL, SIZE, 4096);
+	f = sim_window_new(t.s, SROCE_MR_FAST);
+	f->mr.next = &laid_down;
+	f->mr.ext = &in_force;
+	f->mr.next_nr = 1;
+	wqe.bind.new_key = f->mr.key;
+	wqe.bind.access = SROCE_ACCESS_FLUSH_GLOBAL |
+			  SROCE_ACCESS_FLUSH_PERSISTENT;
+	CHECK_EQ(sroce_local_run(&t.s->b.qp, &wqe), IB_WC_MW_BIND_ERR);
+	CHECK_EQ(f->mr.state, SROCE_MR_FREE);
+	wqe.bind.access = SROCE_ACCESS_FLUSH_GLOBAL;
+	CHECK_EQ(sroce_local_run(&t.s->b.qp, &wqe), IB_WC_SUCCESS);
+	CHECK_EQ(f->mr.access, SROCE_ACCESS_FLUSH_GLOBAL);
+	f->mr.ext = NULL;
+	xfers_end(&t);
+}
+
 static void fast(void)
 {
 	static u8 page[4096];
@@ -573,5 +601,6 @@ void test_local(void)
 	order();
 	between();
 	fast();
+	fast_persistent();
 	read_inv();
 }

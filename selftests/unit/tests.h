@@ -24,5 +24,6 @@ void test_state(void);
 void test_dgram(void);
 void test_parcel(void);
 void test_paging(void);
+void test_place(void);
 
 #endif /* UNIT_TESTS_H */
