@@ -378,6 +378,177 @@ static vt_why received(struct vt_pair *p, const void *arg)
 	return mem_close(&to);
 }
 
+/*
+ * Messages out of memory that has its contents, but no page that anybody has
+ * touched: datagrams and those of UC can't be asked for again. @arg: bytes before
+ */
+static vt_why sent(struct vt_pair *p, const void *arg)
+{
+	uint32_t grh = *(const uint32_t *)arg, len = 1000, i;
+	struct mem m;
+	uint64_t waits;
+
+	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
+	vt_fill(m.p, SIZE, 12);
+	m.mr = ibv_reg_mr(p->a.dev->pd, m.p, SIZE, ALL);
+	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
+	waits = both("page_waits");
+	for (i = 0; i < 16; i++) {
+		struct ibv_sge sge = { (uintptr_t)(m.p + 8192 * i + 3500), len,
+				       m.mr->lkey };
+		struct ibv_send_wr wr = {
+			.wr_id = i, .opcode = IBV_WR_SEND, .sg_list = &sge,
+			.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		};
+		struct ibv_wc wc;
+
+		CHECK(!madvise(m.p, SIZE, MADV_DONTNEED), "madvise: %s",
+		      strerror(errno));
+		TRY(vt_post_recv_at(&p->b, i, 0, len + grh));
+		vt_aim(&p->a, &p->b, &wr);
+		TRY(vt_post_send(&p->a, &wr));
+		TRY(vt_poll_status(p->a.scq, i, IBV_WC_SUCCESS, "A"));
+		TRY(vt_poll_ok(p->b.rcq, &wc, i));
+		CHECK(wc.byte_len == len + grh, "%u bytes", wc.byte_len);
+		CHECK(!memcmp(p->b.buf.data + grh, m.p + 8192 * i + 3500, len),
+		      "message %u: wrong bytes", i);
+	}
+	waits = both("page_waits") - waits;
+	CHECK(waits >= 16, "%llu waits: the pages were there",
+	      (unsigned long long)waits);
+	return mem_close(&m);
+}
+
+/* Several at a time, and the pages of each go before it was sent */
+static vt_why sent_apace(struct vt_pair *p, const void *arg)
+{
+	uint32_t grh = *(const uint32_t *)arg, len = 1000, i, n = 32;
+	struct ibv_wc wc;
+	struct mem m;
+
+	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
+	vt_fill(m.p, SIZE, 13);
+	m.mr = ibv_reg_mr(p->a.dev->pd, m.p, SIZE, ALL);
+	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
+	for (i = 0; i < n; i++)
+		TRY(vt_post_recv_at(&p->b, i, i * 2048, len + grh));
+	for (i = 0; i < n; i++) {
+		struct ibv_sge sge = { (uintptr_t)(m.p + 8192 * i + 3500), len,
+				       m.mr->lkey };
+		struct ibv_send_wr wr = {
+			.wr_id = i, .opcode = IBV_WR_SEND, .sg_list = &sge,
+			.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		};
+
+		madvise(m.p, SIZE, MADV_DONTNEED);
+		vt_aim(&p->a, &p->b, &wr);
+		TRY(vt_post_send(&p->a, &wr));
+	}
+	for (i = 0; i < n; i++) {
+		TRY(vt_poll_ok(p->a.scq, &wc, i));
+		TRY(vt_poll_ok(p->b.rcq, &wc, i));
+		CHECK(!memcmp(p->b.buf.data + i * 2048 + grh,
+			      m.p + 8192 * i + 3500, len),
+		      "message %u: wrong bytes", i);
+	}
+	return mem_close(&m);
+}
+
+/* A WRITE of UC, out of such memory: what is lost of it nobody asks for again */
+static vt_why written(struct vt_pair *p, const void *arg)
+{
+	struct mem m;
+
+	(void)arg;
+	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
+	vt_fill(m.p, SIZE, 14);
+	memcpy(p->b.buf.shadow, m.p + 100, SIZE - 100);
+	memset(p->b.buf.shadow + SIZE - 100, 0, 100);
+	m.mr = ibv_reg_mr(p->a.dev->pd, m.p, SIZE, ALL);
+	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
+	CHECK(!madvise(m.p, SIZE, MADV_DONTNEED), "madvise: %s",
+	      strerror(errno));
+	TRY(rdma(p, IBV_WR_RDMA_WRITE, m.p + 100, m.mr->lkey, p->b.buf.data,
+		 p->b.buf.mr->rkey, SIZE - 100, IBV_WC_SUCCESS));
+	TRY(vt_buf_wait(&p->b.buf, VT_LONG));
+	return mem_close(&m);
+}
+
+#define HUGE_LEN	(96UL << 30)
+#define SPOT		10000U
+
+/* Bytes across pages, and across each kind of boundary that a length may have */
+static vt_why touch_some(struct vt_pair *p, uint8_t *at, uint32_t rkey)
+{
+	static const uint64_t spots[] = {
+		0, (1UL << 21) - 5000, (1UL << 30) - 1, (2UL << 30) - 5000,
+		(4UL << 30) - 5000, (4UL << 30) + 12345, (17UL << 30) + 4095,
+		(32UL << 30) - 1, (64UL << 30) - 5000, (95UL << 30) + 77,
+		HUGE_LEN - SPOT,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(spots); i++) {
+		vt_fill(p->a.buf.data, SPOT, 100 + i);
+		TRY(put(p, at + spots[i], rkey, SPOT, IBV_WC_SUCCESS));
+	}
+	for (i = 0; i < ARRAY_SIZE(spots); i++) {
+		vt_fill(p->a.buf.data, SPOT, 100 + i);
+		TRY(is(p, at + spots[i], SPOT));
+		memset(p->a.buf.data, 0, SPOT);
+		TRY(rdma(p, IBV_WR_RDMA_READ, p->a.buf.data, p->a.buf.mr->lkey,
+			 at + spots[i], rkey, SPOT, IBV_WC_SUCCESS));
+		TRY(is(p, at + spots[i], SPOT));
+	}
+	return NULL;
+}
+
+/*
+ * More than there is of memory, of which a little is used: nothing may depend on
+ * the length. @arg: not NULL for all of the process's memory by one key
+ */
+static vt_why sparse(struct vt_pair *p, const void *arg)
+{
+	uint8_t *at = mmap(NULL, HUGE_LEN, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t in = both("pages_in"), out = both("pages_out"), took;
+	struct ibv_mr *mr;
+
+	CHECK(at != MAP_FAILED, "mmap of 96 GiB: %s", strerror(errno));
+	madvise(at, HUGE_LEN, MADV_NOHUGEPAGE);
+	took = vt_now_us();
+	mr = arg ? ibv_reg_mr(p->b.dev->pd, NULL, SIZE_MAX, ALL) :
+		   ibv_reg_mr(p->b.dev->pd, at, HUGE_LEN, ALL);
+	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
+	TRY(touch_some(p, at, mr->rkey));
+	in = both("pages_in") - in;
+	CHECK(in >= 33 && in < 33 * 64, "%llu pages came in",
+	      (unsigned long long)in);
+	/* gone at a stroke, and back as zeros */
+	CHECK(!madvise(at, HUGE_LEN, MADV_DONTNEED), "madvise: %s",
+	      strerror(errno));
+	out = both("pages_out") - out;
+	CHECK(out == in, "%llu pages of %llu went", (unsigned long long)out,
+	      (unsigned long long)in);
+	TRY(touch_some(p, at, mr->rkey));
+	if (!arg) {
+		TRY(put(p, at + HUGE_LEN - SPOT + 1, mr->rkey, SPOT,
+			IBV_WC_REM_ACCESS_ERR));
+	}
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	munmap(at, HUGE_LEN);
+	took = vt_now_us() - took;
+	vt_note("%llu pages, %llu ms", (unsigned long long)in,
+		(unsigned long long)took / 1000);
+	return NULL;
+}
+
 static vt_why shared_queue(struct vt_pair *p, const void *arg)
 {
 	struct ibv_srq_init_attr init = {
@@ -632,9 +803,19 @@ int main(int argc, char **argv)
 	vt_run("ODP: memory write-protected", &c, protected, NULL);
 	vt_run("ODP: no memory to send from", &c, no_source, NULL);
 	vt_run("ODP: implicit", &c, implicit, NULL);
+	vt_run("ODP: 96 GiB, some of it used", &c, sparse, NULL);
+	vt_run("ODP: implicit, 96 GiB, some of it used", &c, sparse, &none);
+	vt_run("ODP: sent from cold memory", &c, sent, &none);
 	c = vt_conf(IBV_QPT_UC);
+	c.buf = SIZE;
 	vt_run("ODP: receives, UC", &c, received, &none);
+	vt_run("ODP: sent from cold memory, UC", &c, sent, &none);
+	vt_run("ODP: sent apace from cold memory, UC", &c, sent_apace, &none);
+	vt_run("ODP: WRITE from cold memory, UC", &c, written, NULL);
 	c = vt_conf(IBV_QPT_UD);
+	c.buf = SIZE;
 	vt_run("ODP: receives, UD", &c, received, &grh);
+	vt_run("ODP: sent from cold memory, UD", &c, sent, &grh);
+	vt_run("ODP: sent apace from cold memory, UD", &c, sent_apace, &grh);
 	return vt_finish();
 }
