@@ -20,6 +20,7 @@ const char *sc_op_name(u32 opcode)
 		[IB_WR_RDMA_READ] = "READ",
 		[IB_WR_ATOMIC_CMP_AND_SWP] = "CMP_SWP",
 		[IB_WR_ATOMIC_FETCH_AND_ADD] = "FETCH_ADD",
+		[SROCE_WR_FLUSH] = "FLUSH",
 		[SROCE_WR_ATOMIC_WRITE] = "ATOMIC_WRITE",
 		[IB_WR_BIND_MW] = "BIND_MW", [IB_WR_LOCAL_INV] = "LOCAL_INV",
 	};
@@ -64,6 +65,8 @@ static void print_op(const struct sc_op *op, u32 host, u32 i, bool ud)
 		printf(" %u SGEs", op->nsge);
 	if (op->via)
 		printf(" by a window");
+	if (op->whole)
+		printf(" and all there is");
 	if (op->inv)
 		printf(" of that window");
 	if (op->deep)
@@ -79,8 +82,8 @@ static void print_op(const struct sc_op *op, u32 host, u32 i, bool ud)
 	if (sc_is_atomic(op->opcode))
 		printf(" word %u", op->word);
 	if (op->of >= 0)
-		printf(" %s op %d", op->opcode == IB_WR_RDMA_READ ?
-		       "of what was written by" : "over what is read by",
+		printf(" %s op %d", sc_is_write(op->opcode) ?
+		       "over what is read by" : "of what was written by",
 		       op->of);
 	if (op->bad)
 		printf(", %s", sc_bad_name(op->bad));

@@ -11,6 +11,7 @@ static const u8 wc_of[] = {
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
 	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[SROCE_WR_FLUSH] = SROCE_WC_FLUSH,
 	[SROCE_WR_ATOMIC_WRITE] = SROCE_WC_ATOMIC_WRITE,
 	[IB_WR_BIND_MW] = IB_WC_BIND_MW, [IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
 };
@@ -123,7 +124,8 @@ static void check_effect(struct world *w, struct host_run *hr,
 		 !local_is(hr, run, run->seed, run->seed))
 		t_fail("oracle", 3, "host %u op %u: wrong bytes read", hr->nr,
 		       (u32)(run - hr->op));
-	if (sc_is_write(op->opcode))
+	if (sc_is_write(op->opcode) ||
+	    (sc_is_flush(op->opcode) && run->target != &run->span))
 		check_write(w, hr, run);
 	if (sc_takes_recv(op->opcode) && !run->recvd)
 		t_fail("oracle", 4, "host %u op %u: complete, but not received",
@@ -297,7 +299,7 @@ static void send_posted(struct world *w, struct host_run *hr,
 			t_fail("oracle", 13, "host %u op %llu: success after an error",
 			       hr->nr, i);
 		CHECK_EQ(cqe->opcode, wc_of[run->op->opcode]);
-		CHECK_EQ(cqe->byte_len, run->op->len);
+		CHECK_EQ(cqe->byte_len, run->op->whole ? 0 : run->op->len);
 		oracle_good(w, hr, i);
 		return;
 	}

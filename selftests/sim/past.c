@@ -21,7 +21,7 @@ static struct sim_wr some_work(struct world *w, struct sim_buf *b, u32 nr)
 	static const u32 rc[] = {
 		IB_WR_SEND, IB_WR_RDMA_WRITE, IB_WR_RDMA_READ,
 		IB_WR_RDMA_READ, IB_WR_ATOMIC_FETCH_AND_ADD,
-		IB_WR_SEND_WITH_IMM, SROCE_WR_ATOMIC_WRITE,
+		IB_WR_SEND_WITH_IMM, SROCE_WR_ATOMIC_WRITE, SROCE_WR_FLUSH,
 	};
 	struct sim_wr wr = {
 		.wr_id = 1000 + nr, .flags = IB_SEND_SIGNALED, .num_sge = 1,
@@ -37,6 +37,11 @@ static struct sim_wr some_work(struct world *w, struct sim_buf *b, u32 nr)
 	if (sc_is_atomic(wr.opcode))
 		len = 8;
 	wr.sge[0] = sim_sge(b, 0, len);
+	if (sc_is_flush(wr.opcode)) {
+		wr.num_sge = 0;
+		wr.length = len;
+		wr.type = SROCE_FLUSH_GLOBAL;
+	}
 	wr.ah = 1;
 	return wr;
 }
@@ -92,7 +97,7 @@ void world_past(struct world *w)
 
 	b = sim_buf_new(s, 0x100000000ULL, ROOM, 1024, IB_ACCESS_LOCAL_WRITE |
 			IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
-			IB_ACCESS_REMOTE_ATOMIC);
+			IB_ACCESS_REMOTE_ATOMIC | SROCE_ACCESS_FLUSH_GLOBAL);
 	s->wire = lossy;
 	for (i = 0; i < w->n; i++)
 		live(w, s->host[i], b);

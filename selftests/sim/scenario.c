@@ -256,6 +256,7 @@ static u32 choose_opcode(struct maker *m)
 		IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM,
 		IB_WR_RDMA_READ, IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP,
 		IB_WR_ATOMIC_FETCH_AND_ADD, SROCE_WR_ATOMIC_WRITE,
+		SROCE_WR_FLUSH,
 	};
 	static const u32 uc[] = {
 		IB_WR_SEND, IB_WR_SEND_WITH_IMM, IB_WR_RDMA_WRITE,
@@ -293,7 +294,8 @@ static s16 relate(struct maker *m, struct sc_host *h, struct sc_op *op)
 	k = below(m, h->nops);
 	if (is_shared(h, k) || h->op[k].of >= 0 || !h->op[k].len || h->op[k].deep)
 		return -1;
-	if (op->opcode == IB_WR_RDMA_READ && sc_is_write(h->op[k].opcode)) {
+	if ((op->opcode == IB_WR_RDMA_READ || sc_is_flush(op->opcode)) &&
+	    sc_is_write(h->op[k].opcode)) {
 		op->len = h->op[k].len;
 		return k;
 	}
@@ -367,9 +369,13 @@ static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 		op->dest += 2;
 	op->of = relate(m, h, op);
 	op->nsge = range(m, op->len ? 1 : 0, once_in(m, 2) ? 1 : SC_SGES);
-	if (op->len <= m->sc->cfg.max_inline && once_in(m, 4) &&
-	    !sc_fetches(op->opcode))
+	if (sc_is_flush(op->opcode)) {
+		op->nsge = 0;
+		op->whole = once_in(m, 3);
+	} else if (op->len <= m->sc->cfg.max_inline && once_in(m, 4) &&
+		   !sc_fetches(op->opcode)) {
 		op->flags |= IB_SEND_INLINE;
+	}
 	if (m->bytes + op->len > BYTES_MAX)
 		return;
 	use_window(m, h, op);
@@ -418,8 +424,9 @@ static bool can_be(const struct sc_op *op, u32 bad)
 	u32 o = op->opcode;
 
 	switch (bad) {
-	case BAD_RKEY:
 	case BAD_RANGE:
+		return !sc_is_send(o) && op->len && !op->whole;
+	case BAD_RKEY:
 	case BAD_ACCESS:
 		return !sc_is_send(o) && op->len;
 	case BAD_BIND:

@@ -74,8 +74,9 @@ struct sc_op {
 	bool	via;		/* by a window onto just its bytes */
 	bool	inv;		/* SEND that invalidates that window */
 	bool	deep;		/* READ of memory that is all zeros */
-	s16	of;		/* READ: what that WRITE wrote; fenced WRITE:
-				 * over what that READ reads; -1: neither */
+	bool	whole;		/* FLUSH of all of the region */
+	s16	of;		/* READ or FLUSH: what that WRITE wrote; fenced
+				 * WRITE: over what that READ reads; -1: none */
 	u32	opcode;
 	u32	flags;
 	u32	len;
@@ -192,6 +193,12 @@ static inline bool sc_fetches(u32 opcode)
 {
 	return opcode == IB_WR_RDMA_READ ||
 	       (sc_is_atomic(opcode) && opcode != SROCE_WR_ATOMIC_WRITE);
+}
+
+/* It touches no memory, and knows of what others wrote. */
+static inline bool sc_is_flush(u32 opcode)
+{
+	return opcode == SROCE_WR_FLUSH;
 }
 
 static inline bool sc_is_send(u32 opcode)

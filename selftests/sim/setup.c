@@ -77,7 +77,7 @@ static void place_target(struct world *w, struct host_run *hr, u32 i, u64 *word)
 	if (op->of >= 0 && !hr->sc->op[op->of].skip) {
 		run->target = &hr->op[op->of].span;
 		run->target->last = i;
-		if (op->opcode == IB_WR_RDMA_READ)
+		if (!sc_is_write(op->opcode))
 			run->seed = run->target->after;
 		else
 			run->target->after = run->seed;
@@ -88,7 +88,7 @@ static void place_target(struct world *w, struct host_run *hr, u32 i, u64 *word)
 	run->span.off = take(r, op->len, 1);
 	if (op->opcode == IB_WR_RDMA_READ)
 		run->span.before = run->seed;
-	else
+	else if (!sc_is_flush(op->opcode))
 		run->span.after = run->seed;
 }
 
@@ -235,7 +235,8 @@ static void make_regions(struct world *w, struct host_run *hr)
 	hr->key = hr->window->mr.key;
 	region_new(w, &hr->target, IOVA_TARGET, hr->target.used + GAP + tail,
 		   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-		   IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC);
+		   IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+		   SROCE_ACCESS_FLUSH_GLOBAL);
 	region_new(w, &hr->recv, IOVA_RECV + hr->nr, hr->recv.used + GAP,
 		   IB_ACCESS_LOCAL_WRITE);
 }

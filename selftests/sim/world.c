@@ -107,6 +107,11 @@ static void put_target(struct world *w, struct host_run *hr,
 	wr->compare_add = op->opcode == IB_WR_ATOMIC_CMP_AND_SWP ?
 			  run->compare : run->add;
 	wr->swap = run->add;
+	if (!sc_is_flush(op->opcode))
+		return;
+	wr->length = op->len;
+	wr->type = SROCE_FLUSH_GLOBAL;
+	wr->level = op->whole ? SROCE_FLUSH_REGION : SROCE_FLUSH_RANGE;
 }
 
 /* The tag of a window's key changes each time that it is bound. */
