@@ -5,6 +5,7 @@
 #include "world.h"
 
 #define DATA_MAX 4200
+#define FLUSH	0x1c
 
 /* Byte 2 of a forged packet */
 #define FF_SOLICITED	0x01
@@ -20,11 +21,15 @@ static u8 opcode_of(const struct sroce_qp *qp, u8 sel)
 	u8 known[64];
 	u32 i, n = 0;
 
+	/* the inputs that are kept are older than FLUSH: they mean what they did */
 	for (i = 0; i < 256; i++)
-		if (sroce_opcodes[i].name && SROCE_SVC(i) == qp->svc)
+		if (sroce_opcodes[i].name && SROCE_SVC(i) == qp->svc &&
+		    i != FLUSH)
 			known[n++] = i;
 	if (sel < 0xc0)
 		return known[sel % n];
+	if (sel >= 0xd9 && sel <= 0xdc)
+		return FLUSH;
 	/* other services, or nobody's */
 	return sel < 0xf0 ? sel & 0x1f : sel * 13;
 }
@@ -189,6 +194,14 @@ static void again(const struct sroce_qp *qp, struct sroce_pkt *p, const u8 *r)
 	}
 }
 
+/* FETH: mostly of a range or a region to where all see it */
+static u32 feth_of(u8 sel)
+{
+	if (sel < 0xc0)
+		return SROCE_FLUSH_GLOBAL | (sel & 1) << SROCE_FETH_SELECT_SHIFT;
+	return sel & (SROCE_FETH_PLACEMENT | SROCE_FETH_SELECT);
+}
+
 static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 		 const u8 *r)
 {
@@ -209,6 +222,7 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 	p->rkey = rec_key(w, r[8]);
 	p->length = length_of(p, qp->mtu, r);
 	p->syndrome = syndrome_of(r[12]);
+	p->feth = feth_of(r[12]);
 	p->msn = sroce_psn_add(peer->qp.resp.msn, (s8)r[13]);
 	p->qkey = qp->type == IB_QPT_GSI ? SROCE_DEFAULT_QKEY_GSI :
 					   qp->attr.qkey;
@@ -218,12 +232,12 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 	p->compare = r[15];
 	p->imm = rec16(r, 14);
 	p->inv_rkey = rec16(r, 14);
-	if (r[4] >= 0xe0 && flags & (SROCE_READING | SROCE_ATOMIC))
+	if (r[4] >= 0xe0 && flags & SROCE_ANSWERED)
 		again(qp, p, r);
 }
 
 /* r: 1 opcode, 2 flags, 3 and 4 PSN, 5 and 6 payload, 8 memory, 9 length, 10
- * offset, 12 syndrome, 13 MSN, 14 operands
+ * offset, 12 syndrome or FETH, 13 MSN, 14 operands
  */
 void act_forge(struct world *w, const u8 *r)
 {

@@ -16,6 +16,8 @@ static void make_attr(struct ib_qp_attr *attr, const u8 *r)
 		attr->max_dest_rd_atomic = 255;
 	attr->min_rnr_timer = r[7] & 63;
 	attr->qp_access_flags = r[8] & 15;
+	if (!(r[8] & 16))
+		attr->qp_access_flags |= SROCE_ACCESS_FLUSH_GLOBAL;
 	attr->rq_psn = rec32(r, 9) & SROCE_PSN_MASK;
 	attr->sq_psn = rec32(r, 11) & SROCE_PSN_MASK;
 	attr->en_sqd_async_notify = r[15] & 1;

@@ -61,6 +61,8 @@ static u32 opcode_of(u8 sel)
 		IB_WR_LOCAL_INV,
 	};
 
+	if (sel >= 0xf4 && sel < 0xf8)
+		return SROCE_WR_FLUSH;
 	return sel < 0xf8 ? ops[sel % ARRAY_SIZE(ops)] : sel - 0xf0u;
 }
 
@@ -137,8 +139,8 @@ static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
 	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.prod);
 	int msg = sroce_msg_of_wr(qp->svc, wr->opcode);
 
-	if (sroce_sq_full(&qp->sq) || msg < 0 || wr->data ||
-	    qp->state < IB_QPS_RTS)
+	if (sroce_sq_full(&qp->sq) || msg < 0 || msg == SROCE_MSG_FLUSH ||
+	    wr->data || qp->state < IB_QPS_RTS)
 		return false;
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = wr->wr_id;
@@ -189,6 +191,17 @@ static u32 send_len(struct world *w, u32 opcode, const u8 *r)
 	return len % (room + 1);
 }
 
+/* Mostly of a range or a region, to where all see it */
+static void make_flush(struct world *w, struct sim_wr *wr, const u8 *r)
+{
+	if (wr->opcode != SROCE_WR_FLUSH)
+		return;
+	wr->num_sge = 0;
+	wr->length = send_len(w, wr->opcode, r);
+	wr->type = r[13] < 0xe0 ? SROCE_FLUSH_GLOBAL : r[13];
+	wr->level = r[12] < 0xe0 ? r[12] & 1 : r[12];
+}
+
 static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
 {
 	static const u8 data[256] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -209,6 +222,7 @@ static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
 		wr.num_sge = make_sges(w, &h->qp, wr.sge, r,
 				       send_len(w, wr.opcode, r));
 	}
+	make_flush(w, &wr, r);
 	ok = h->qp.user ? user_send(h, &wr) : kernel_send(&h->qp, &wr);
 	if (ok)
 		log->silent[log->posted++] = !h->qp.sig_all &&
