@@ -119,7 +119,7 @@ hostile=()
 
 for family in 4 6; do
 	for prog in ${VERBS:-device ops errs retries posts states srq cq \
-			windows regs rereg odp dmabuf raw mcast conform stress}; do
+			windows regs rereg odp dmabuf raw xrc mcast conform stress}; do
 		case $prog in
 		posts|conform)
 			program $family "$prog" "${hostile[@]}" ;;

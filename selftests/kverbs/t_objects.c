@@ -414,6 +414,50 @@ static int comm_est(struct kv *kv)
 	return kv_event(kv, b, IB_EVENT_COMM_EST);
 }
 
+static int no_xrc_qp(struct kv *kv, struct kv_qp *q, enum ib_qp_type type)
+{
+	struct ib_qp_init_attr init = {
+		.qp_type = type, .send_cq = q->scq, .recv_cq = q->rcq,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+	};
+	struct ib_qp *qp;
+
+	qp = ib_create_qp(q->pd, &init);
+	if (!IS_ERR(qp))
+		ib_destroy_qp(qp);
+	KV_IS(kv, PTR_ERR_OR_ZERO(qp), -EOPNOTSUPP);
+	return 0;
+}
+
+/*
+ * There is no field in which a work request could name the peer's SRQ, so there is
+ * no XRC, at either end, and nothing says that there were.
+ */
+static int no_xrc(struct kv *kv)
+{
+	struct ib_srq_init_attr init = {
+		.srq_type = IB_SRQT_XRC, .attr = { .max_wr = 8, .max_sge = 1 },
+	};
+	struct ib_xrcd *xrcd;
+	struct ib_srq *srq;
+	struct kv_qp *a, *b;
+
+	KV_TRY(kv_pair(kv, &(struct kv_opts){}, &a, &b));
+	KV_IS(kv, a->dev->attrs.device_cap_flags & IB_DEVICE_XRC, 0);
+	xrcd = ib_alloc_xrcd_user(a->dev, NULL, NULL);
+	if (!IS_ERR(xrcd))
+		ib_dealloc_xrcd_user(xrcd, NULL);
+	KV_IS(kv, PTR_ERR_OR_ZERO(xrcd), -EOPNOTSUPP);
+	init.ext.cq = a->rcq;
+	srq = ib_create_srq(a->pd, &init);
+	if (!IS_ERR(srq))
+		ib_destroy_srq(srq);
+	KV_IS(kv, PTR_ERR_OR_ZERO(srq), -EOPNOTSUPP);
+	KV_TRY(no_xrc_qp(kv, a, IB_QPT_XRC_INI));
+	KV_TRY(no_xrc_qp(kv, a, IB_QPT_XRC_TGT));
+	return 0;
+}
+
 const struct kv_case kv_objects_cases[] = {
 	{ "objects: address handles in atomic context", ah_atomic },
 	{ "objects: an address handle is modified", ah_modified },
@@ -425,5 +469,6 @@ const struct kv_case kv_objects_cases[] = {
 	{ "objects: transitions that there are not", transitions },
 	{ "objects: RNR_RETRY_EXC_ERR", rnr_exceeded },
 	{ "objects: COMM_EST", comm_est },
+	{ "objects: no XRC", no_xrc },
 	{ }
 };
