@@ -72,16 +72,16 @@ static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
 }
 
 /* What is queued is moved to @list, but for a train that is about to grow. */
-static void take_packets(struct sroce_qp_host *host, struct sk_buff_head *list,
+static void take_packets(struct sroce_lane *lane, struct sk_buff_head *list,
 			 bool more)
 {
 	struct sk_buff *last = NULL;
 
-	if (more && sroce_tx_may_grow(host))
-		last = __skb_dequeue_tail(&host->txq);
-	skb_queue_splice_init(&host->txq, list);
+	if (more && sroce_tx_may_grow(lane))
+		last = __skb_dequeue_tail(&lane->txq);
+	skb_queue_splice_init(&lane->txq, list);
 	if (last)
-		__skb_queue_tail(&host->txq, last);
+		__skb_queue_tail(&lane->txq, last);
 }
 
 /*
@@ -91,20 +91,19 @@ static void take_packets(struct sroce_qp_host *host, struct sk_buff_head *list,
  *
  * Return: whether something is left that was not meant to be.
  */
-static bool send_queued(struct sroce_qp *qp, bool more)
+static bool send_lane(struct sroce_qp *qp, struct sroce_lane *lane, bool more)
 {
-	struct sroce_qp_host *host = qp->host;
 	struct sk_buff_head list;
 	LIST_HEAD(parcels);
 	u32 round;
 
-	if (host->sending)
+	if (lane->sending)
 		return false;
 	__skb_queue_head_init(&list);
-	host->sending = true;
+	lane->sending = true;
 	for (round = 0; round < ROUNDS; round++) {
-		take_packets(host, &list, more);
-		list_splice_init(&host->parcels, &parcels);
+		take_packets(lane, &list, more);
+		list_splice_init(&lane->parcels, &parcels);
 		if (skb_queue_empty(&list) && list_empty(&parcels))
 			break;
 		spin_unlock(&qp->lock);
@@ -112,9 +111,21 @@ static bool send_queued(struct sroce_qp *qp, bool more)
 		sroce_parcel_deliver(qp->dev, &parcels);
 		spin_lock(&qp->lock);
 	}
-	host->sending = false;
-	return !more && (!skb_queue_empty(&host->txq) ||
-			 !list_empty(&host->parcels));
+	lane->sending = false;
+	return !more && (!skb_queue_empty(&lane->txq) ||
+			 !list_empty(&lane->parcels));
+}
+
+static bool send_queued(struct sroce_qp *qp, bool more)
+{
+	struct sroce_lane *lane = qp->host->lane;
+	bool left = false;
+	int i;
+
+	for (i = 0; i < SROCE_LANES; i++)
+		if (!skb_queue_empty(&lane[i].txq) || !list_empty(&lane[i].parcels))
+			left |= send_lane(qp, &lane[i], more);
+	return left;
 }
 
 /*
@@ -278,13 +289,17 @@ static void kick_fn(struct tasklet_struct *t)
  */
 void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host)
 {
+	int i;
+
 	host->qp = qp;
 	qp->host = host;
 	refcount_set(&host->ref, 1);
 	init_completion(&host->unused);
 	spin_lock_init(&host->post_lock);
-	__skb_queue_head_init(&host->txq);
-	INIT_LIST_HEAD(&host->parcels);
+	for (i = 0; i < SROCE_LANES; i++) {
+		__skb_queue_head_init(&host->lane[i].txq);
+		INIT_LIST_HEAD(&host->lane[i].parcels);
+	}
 	sroce_hrtimer_setup(&host->ack_timer, ack_timer_fn,
 			    HRTIMER_MODE_ABS_SOFT);
 	sroce_hrtimer_setup(&host->rnr_timer, rnr_timer_fn,
@@ -311,6 +326,8 @@ void sroce_qp_host_put(struct sroce_qp_host *host)
  */
 void sroce_qp_host_stop(struct sroce_qp_host *host)
 {
+	int i;
+
 	sroce_qp_host_put(host);
 	wait_for_completion(&host->unused);
 	sroce_pager_stop(host->qp);
@@ -319,6 +336,8 @@ void sroce_qp_host_stop(struct sroce_qp_host *host)
 	hrtimer_cancel(&host->ack_timer);
 	hrtimer_cancel(&host->rnr_timer);
 	tasklet_kill(&host->kick);
-	__skb_queue_purge(&host->txq);
-	sroce_parcel_purge(&host->parcels);
+	for (i = 0; i < SROCE_LANES; i++) {
+		__skb_queue_purge(&host->lane[i].txq);
+		sroce_parcel_purge(&host->lane[i].parcels);
+	}
 }

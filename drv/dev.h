@@ -192,6 +192,28 @@ struct sroce_pager {
 	u32			next_failed;
 };
 
+/*
+ * What a QP asks and what it answers are two streams: neither waits for the other,
+ * and no response ends a train of requests.
+ */
+enum sroce_lane_nr {
+	SROCE_LANE_ANSWERS,
+	SROCE_LANE_REQUESTS,
+	SROCE_LANES,
+};
+
+/**
+ * struct sroce_lane - one stream of a QP, in order
+ * @txq: packets to send after unlock
+ * @parcels: the same, for those that stay on this host
+ * @sending: somebody is sending from these two
+ */
+struct sroce_lane {
+	struct sk_buff_head	txq;
+	struct list_head	parcels;
+	bool			sending;
+};
+
 /**
  * struct sroce_qp_host - the surroundings of a QP
  * @qp: the QP, valid while @ref is held
@@ -206,9 +228,8 @@ struct sroce_pager {
  *	users what verbs of theirs have caused
  * @post_lock: serializes kernel senders
  * @posted: kernel QP: send work requests posted
- * @txq: packets to send after unlock
- * @parcels: the same, for those that stay on this host
- * @sending: somebody is sending from these two
+ * @lane: what is to be sent after unlock
+ * @open_lane: where the packet under construction goes
  * @open: what the packet under construction is, or will be, a part of
  * @open_bth: where that packet starts
  * @open_len: its length, ICRC included
@@ -229,9 +250,8 @@ struct sroce_qp_host {
 	struct tasklet_struct	kick;
 	spinlock_t		post_lock;
 	u32			posted;
-	struct sk_buff_head	txq;
-	struct list_head	parcels;
-	bool			sending;
+	struct sroce_lane	lane[SROCE_LANES];
+	struct sroce_lane	*open_lane;
 	struct sk_buff		*open;
 	u8			*open_bth;
 	u32			open_len;
@@ -412,8 +432,14 @@ int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb);
 void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len);
 
 /* output.c */
+static inline struct sroce_lane *sroce_lane(struct sroce_qp_host *host,
+					    bool response)
+{
+	return &host->lane[response ? SROCE_LANE_ANSWERS : SROCE_LANE_REQUESTS];
+}
+
 void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
-bool sroce_tx_may_grow(struct sroce_qp_host *host);
+bool sroce_tx_may_grow(struct sroce_lane *lane);
 
 /* frame.c */
 int sroce_frame_out(struct sroce_dev *dev, struct sk_buff *skb);

@@ -55,7 +55,7 @@ int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	skb->protocol = eth_hdr(skb)->h_proto;
 	sroce_count(qp, SROCE_CNT_TX_PACKETS);
 	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES], wqe->length);
-	__skb_queue_tail(&qp->host->txq, skb);
+	__skb_queue_tail(&qp->host->lane[SROCE_LANE_REQUESTS].txq, skb);
 	return 0;
 }
 

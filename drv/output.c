@@ -197,7 +197,7 @@ static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
 /* Room for a packet at the end of the newest train; NULL if it must start one */
 static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 {
-	struct sk_buff *skb = skb_peek_tail(&qp->host->txq);
+	struct sk_buff *skb = skb_peek_tail(&qp->host->open_lane->txq);
 	const struct tx_cb *cb;
 	void *room;
 
@@ -218,14 +218,17 @@ static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
  * @qp: the QP, locked
  * @av: where it goes
  * @len: bytes from BTH to the end of the pad
+ * @response: it answers the peer
  *
  * Return: where BTH goes, or NULL without memory or route; that is counted.
  */
-void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len)
+void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+		     bool response)
 {
 	struct sroce_qp_host *host = qp->host;
 
 	len += SROCE_ICRC_LEN;
+	host->open_lane = sroce_lane(host, response);
 	host->open_len = len;
 	host->open_joins = true;
 	host->open_bth = join_train(qp, av, len);
@@ -315,7 +318,7 @@ void sroce_tx_commit(struct sroce_qp *qp)
 	if (host->open_joins)
 		couple(skb, host->open_len);
 	else
-		__skb_queue_tail(&host->txq, skb);
+		__skb_queue_tail(&host->open_lane->txq, skb);
 	host->open = NULL;
 }
 
@@ -332,11 +335,11 @@ void sroce_tx_abort(struct sroce_qp *qp)
 
 /**
  * sroce_tx_may_grow() - whether more packets may join what was queued last
- * @host: the surroundings of a QP, locked
+ * @lane: of a QP, locked
  */
-bool sroce_tx_may_grow(struct sroce_qp_host *host)
+bool sroce_tx_may_grow(struct sroce_lane *lane)
 {
-	struct sk_buff *skb = skb_peek_tail(&host->txq);
+	struct sk_buff *skb = skb_peek_tail(&lane->txq);
 	const struct tx_cb *cb;
 
 	if (!skb)

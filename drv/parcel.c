@@ -102,13 +102,14 @@ bool sroce_tx_local(struct sroce_qp *qp)
 void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel)
 {
 	struct sroce_pkt *pkt = &parcel->pkt;
+	bool response = pkt->op->flags & SROCE_RESPONSE;
 
 	pkt->sgid = qp->av.sgid;
 	pkt->dgid = qp->av.dgid;
 	pkt->vlan = 0xffff;
 	sroce_count(qp, SROCE_CNT_LOCAL_PACKETS);
 	this_cpu_add(qp->counters->c[SROCE_CNT_LOCAL_BYTES], pkt->payload_len);
-	list_add_tail(&parcel->list, &qp->host->parcels);
+	list_add_tail(&parcel->list, &sroce_lane(qp->host, response)->parcels);
 }
 
 static struct sroce_qp_host *find_qp(struct sroce_dev *dev, u32 qpn)

@@ -49,8 +49,12 @@ struct sroce_cqe {
 bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 		   const struct sroce_cqe *cqe, bool solicited, u32 duty);
 
-/* A packet of @len bytes from BTH on, ICRC not counted; NULL if it can't be. */
-void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len);
+/*
+ * A packet of @len bytes from BTH on, ICRC not counted; NULL if it can't be.
+ * Responses and requests may overtake each other, but not their like.
+ */
+void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+		     bool response);
 /* Seal and queue it; it leaves when the QP is unlocked. */
 void sroce_tx_commit(struct sroce_qp *qp);
 /* Forget it. */

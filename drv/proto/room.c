@@ -54,7 +54,8 @@ static u8 *payload_room(struct sroce_qp *qp, struct sroce_av *av,
 	*r = (struct sroce_room){};
 	if (pkt->local)
 		return parcel_data(qp, pkt->payload_len, r);
-	r->bth = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad);
+	r->bth = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad,
+				pkt->op->flags & SROCE_RESPONSE);
 	return r->bth ? r->bth + hdr_len : NULL;
 }
 
