@@ -19,6 +19,9 @@ static const struct {
 	{ "read", IBV_ACCESS_REMOTE_READ },
 	{ "write", IBV_ACCESS_REMOTE_WRITE },
 	{ "atomic", IBV_ACCESS_REMOTE_ATOMIC },
+	/* rdma-core 44 has no names for these */
+	{ "flush", 1 << 8 },
+	{ "persistent", 1 << 9 },
 };
 
 #define ALL_RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \

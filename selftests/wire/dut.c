@@ -47,6 +47,15 @@ static why_t find_gid(struct wt_dut *d, struct wt_net *net, int table)
 	return wt_because("%s has no GID for an address of the test", d->name);
 }
 
+/* IB_DEVICE_FLUSH_GLOBAL, for which rdma-core 44 has no name */
+static bool can_flush(struct ibv_context *ctx)
+{
+	struct ibv_device_attr_ex a = {};
+
+	return !ibv_query_device_ex(ctx, NULL, &a) &&
+	       a.device_cap_flags_ex & 1ULL << 38;
+}
+
 why_t wt_dut_open(struct wt_dut *d)
 {
 	struct ibv_port_attr port;
@@ -57,6 +66,7 @@ why_t wt_dut_open(struct wt_dut *d)
 	d->pd2 = ibv_alloc_pd(d->ctx);
 	CHECK(d->pd && d->pd2 && !ibv_query_port(d->ctx, 1, &port),
 	      "can't use %s: %s", d->name, strerror(errno));
+	d->flush = can_flush(d->ctx);
 	fcntl(d->ctx->async_fd, F_SETFL, O_NONBLOCK);
 	for (int i = 0; i < d->nnets; i++)
 		TRY(find_gid(d, &d->nets[i], port.gid_tbl_len));

@@ -14,6 +14,10 @@ static uint8_t *put_ext(const struct wt_pkt *p, uint8_t *to)
 			wt_put(to + 4, p->sqpn, 4);
 			to += 8;
 			break;
+		case 'F':
+			wt_put(to, p->feth, 4);
+			to += 4;
+			break;
 		case 'R':
 			wt_put(to, p->va, 8);
 			wt_put(to + 8, p->rkey, 4);

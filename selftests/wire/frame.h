@@ -43,6 +43,7 @@ struct wt_pkt {
 	uint16_t pkey;
 	uint32_t qpn, psn;
 	uint32_t qkey, sqpn;		/* DETH */
+	uint32_t feth;
 	uint64_t va;			/* RETH, AtomicETH */
 	uint32_t rkey, dlen;
 	uint64_t swap, cmp;

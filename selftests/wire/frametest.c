@@ -55,7 +55,7 @@ static struct wt_craft good(int family, const struct wt_op *op, uint32_t len)
 		.qkey = 0x11111111, .sqpn = 0x222222, .rkey = 0x44444444,
 		.va = 0x3333333333333333, .dlen = 0x55555555, .swap = 0x66,
 		.cmp = 0x77, .syn = 0x1f, .msn = 0x888888, .orig = 0x99,
-		.imm = 0xaaaaaaaa, .inv = 0xbbbbbbbb, .payload = data,
+		.feth = 0xcccccccc, .imm = 0xaaaaaaaa, .inv = 0xbbbbbbbb, .payload = data,
 		.len = strchr(op->ext, 'P') ? len : 0,
 	};
 	c.padbytes = -c.p.len & 3;
@@ -79,6 +79,7 @@ static why_t same(const struct wt_pkt *a, const struct wt_pkt *b)
 			  *e == 'A' ? a->syn == b->syn && a->msn == b->msn :
 			  *e == 'O' ? a->orig == b->orig :
 			  *e == 'I' ? a->imm == b->imm :
+			  *e == 'F' ? a->feth == b->feth :
 			  *e == 'V' ? a->inv == b->inv : true;
 
 		if (!ok)

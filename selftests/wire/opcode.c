@@ -29,6 +29,7 @@ static const struct wt_op ops[] = {
 	{ "ATOMIC_ACK",		0x12, "AO" },
 	{ "CMP_SWP",		0x13, "T" },
 	{ "FETCH_ADD",		0x14, "T" },
+	{ "FLUSH",		0x1c, "FR" },
 	{ "ATOMIC_WRITE",	0x1d, "RP" },
 	{ "SEND_LAST_INV",	0x16, "VP" },
 	{ "SEND_ONLY_INV",	0x17, "VP" },
@@ -70,7 +71,7 @@ size_t wt_ext_len(const char *ext)
 		case 'T':
 			len += 28;
 			break;
-		case 'A': case 'I': case 'V':
+		case 'A': case 'F': case 'I': case 'V':
 			len += 4;
 			break;
 		}

@@ -122,6 +122,10 @@ static const uint8_t *get_ext(struct wt_pkt *p, const uint8_t *at)
 			p->sqpn = wt_get(at + 4, 4);
 			at += 8;
 			break;
+		case 'F':
+			p->feth = wt_get(at, 4);
+			at += 4;
+			break;
 		case 'R':
 			p->va = wt_get(at, 8);
 			p->rkey = wt_get(at + 8, 4);

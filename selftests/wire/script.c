@@ -59,6 +59,12 @@ static why_t take_line(struct wt_file *f, char *raw)
 		f->family = atoi(p + 7);
 		CHECK(f->family == 4 || f->family == 6, "family is 4 or 6");
 		p = "";
+	} else if (!strncmp(p, "needs ", 6)) {
+		snprintf(f->needs, sizeof(f->needs), "%s", p + 6);
+		CHECK(!strcmp(f->needs, "flush") ||
+		      !strcmp(f->needs, "no-flush"),
+		      "nobody needs %s", f->needs);
+		p = "";
 	} else if (!strncmp(p, "fails ", 6)) {
 		snprintf(f->fails, sizeof(f->fails), "%s", p + 6);
 		p = "";

@@ -27,6 +27,9 @@ static void show_ext(FILE *to, const struct wt_pkt *p)
 		case 'D':
 			fprintf(to, " qkey=%#x sqpn=%#x", p->qkey, p->sqpn);
 			break;
+		case 'F':
+			fprintf(to, " feth=%#x", p->feth);
+			break;
 		case 'R':
 			fprintf(to, " va=%#llx rkey=%#x dlen=%u",
 				(unsigned long long)p->va, p->rkey, p->dlen);

@@ -65,6 +65,7 @@ struct wt_file {
 	char title[160];
 	char fails[160];	/* how it has to fail; empty: not at all */
 	int family;		/* 0: both */
+	char needs[32];		/* of the device; empty: nothing */
 	char **lines;
 	int nlines;
 	char **params;		/* "NAME=VALUE NAME=VALUE" of each variant */
@@ -110,6 +111,7 @@ struct wt_dut {
 	struct wt_net nets[WT_NETS];
 	int nnets;
 	int nl;			/* netlink, for the counters */
+	bool flush;		/* it can do that: so its kernel says */
 	uint32_t index;
 	bool has_index;
 	int ncounters;
