@@ -35,7 +35,7 @@ program()
 {
 	local family=$1 prog=$2 limit=400 rc=0 bad plan n
 	shift 2
-	[ "$prog" != conform ] || limit=1800
+	case $prog in conform|tides) limit=1800 ;; esac
 	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "${PEER:-$B}" \
 		--family "$family" "$@" >"$OUT" 2>&1 || rc=$?
 	cases "$OUT" "$prog IPv$family:"

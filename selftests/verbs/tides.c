@@ -17,8 +17,14 @@
 #define LONGEST	(300 * 1024)
 #define ALL	(VT_ALL_ACCESS | IBV_ACCESS_ON_DEMAND)
 
+#define PAGES	(SIZE / 4096)
+#define PATIENCE (240 * 1000000ULL)	/* of a busy machine: us for two turns */
+
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE	25
+#endif
+#ifndef MADV_SOFT_OFFLINE
+#define MADV_SOFT_OFFLINE 101
 #endif
 
 struct tide {
@@ -26,7 +32,8 @@ struct tide {
 	struct ibv_mr	*mr[2];
 	pthread_t	thread;
 	volatile bool	on;
-	uint64_t	turns;
+	uint64_t	turns, moved;	/* moved: pages */
+	bool		sure;		/* that pages move in each turn */
 };
 
 /* What happens to the memory; false: not on this machine */
@@ -74,20 +81,59 @@ static bool put(const char *path, const char *what)
 	return ok;
 }
 
+/* Which physical page each page is; 0: none */
+static bool places(const uint8_t *at, uint64_t *pfn)
+{
+	off_t off = (uintptr_t)at / 4096 * sizeof(*pfn);
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+	bool ok = fd >= 0 && pread(fd, pfn, PAGES * sizeof(*pfn), off) ==
+			     (ssize_t)(PAGES * sizeof(*pfn));
+	size_t i;
+
+	for (i = 0; i < PAGES; i++)	/* present, and its number */
+		pfn[i] = ok && pfn[i] >> 63 ? pfn[i] & ((1ULL << 55) - 1) : 0;
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
 /* Holes to be filled by what is moved, then the moving */
-static bool migrate(struct tide *t, uint64_t *rnd)
+static void compact(void)
 {
 	uint8_t *p = mmap(NULL, 8 << 20, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	size_t i;
 
-	(void)t;
-	(void)rnd;
 	for (i = 0; p != MAP_FAILED && i < 8 << 20; i += 8192)
 		madvise(p + i, 4096, MADV_DONTNEED);
 	put("/proc/sys/vm/compact_memory", "1");
 	if (p != MAP_FAILED)
 		munmap(p, 8 << 20);
+}
+
+/*
+ * Who has no more use for a physical page has what is in it moved, at once. Only
+ * kernels that know of failing memory can be told so: others compact, which takes
+ * its time and may leave ours where it is.
+ */
+static bool migrate(struct tide *t, uint64_t *rnd)
+{
+	uint8_t *all = vt_below(rnd, 2) ? t->from : t->to;
+	uint64_t before[PAGES], after[PAGES];
+	size_t at = vt_below(rnd, PAGES - 8), i;
+
+	if (!places(all, before))
+		return false;
+	for (i = at; i < at + 8; i++)
+		if (madvise(all + i * 4096, 4096, MADV_SOFT_OFFLINE) &&
+		    (errno == EINVAL || errno == EPERM))
+			break;
+	t->sure = i == at + 8;
+	if (!t->sure)
+		compact();
+	places(all, after);
+	for (i = 0; i < PAGES; i++)
+		t->moved += before[i] && after[i] && before[i] != after[i];
 	usleep(50000);
 	return true;
 }
@@ -163,6 +209,12 @@ static vt_why one(struct vt_pair *p, struct tide *t, uint64_t *rnd)
 	return NULL;
 }
 
+/* Enough has befallen the memory */
+static bool enough(const struct tide *t)
+{
+	return t->turns >= 2 && (!t->sure || t->moved);
+}
+
 static vt_why traffic(struct vt_pair *p, struct tide *t)
 {
 	uint64_t rnd = vt_opts.seed, n = 0;
@@ -170,11 +222,13 @@ static vt_why traffic(struct vt_pair *p, struct tide *t)
 
 	/* on a slow machine a turn may take seconds */
 	for (; took < vt_opts.seconds * 1000000ULL ||
-	     (t->turns < 2 && took < 60000000); took = vt_now_us() - start, n++)
+	     (!enough(t) && took < PATIENCE); took = vt_now_us() - start, n++)
 		TRY(one(p, t, &rnd));
 	vt_note("%llu messages, %llu turns", (unsigned long long)n,
 		(unsigned long long)t->turns);
-	CHECK(n && t->turns, "nothing has happened");
+	if (t->moved)
+		vt_note("%llu pages moved", (unsigned long long)t->moved);
+	CHECK(n && t->turns && (!t->sure || t->moved), "nothing has happened");
 	return NULL;
 }
 
@@ -208,6 +262,7 @@ static vt_why run(struct vt_pair *p, const void *arg)
 		vt_note("not on this kernel");
 		return NULL;
 	}
+	t.moved = 0;	/* under traffic is what counts */
 	CHECK(!pthread_create(&t.thread, NULL, ebb, args), "pthread_create");
 	why = traffic(p, &t);
 	t.on = false;
