@@ -65,7 +65,7 @@ rc=0
 for ((round = 1; round <= ${ROUNDS:-1}; round++)); do
 	# shellcheck disable=SC2086 # a list
 	python3 "$DIR/pyverbs/run.py" --dev "$DEV_A" \
-		--limit "${PYVERBS_LIMIT:-60}" "${skips[@]}" "$WORK/tests" \
+		--limit "${PYVERBS_LIMIT:-180}" "${skips[@]}" "$WORK/tests" \
 		${PYVERBS:-} | tee "$WORK/sroce"
 	[ "${PIPESTATUS[0]}" -eq 0 ] || rc=1
 	counts "round $round" "$WORK/sroce"
