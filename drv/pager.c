@@ -264,7 +264,10 @@ static int find(struct ib_pd *pd, const struct ib_sge *sge,
 	rcu_read_unlock();
 	if (!mr)
 		return -ENOENT;
-	if (mr->key != sge->lkey)
+	/* whoever claims it either sees us or is seen: sroce_mr_claim() */
+	smp_mb__after_atomic();
+	if (smp_load_acquire(&mr->state) != SROCE_MR_VALID ||
+	    mr->key != sge->lkey)
 		ret = -ENOENT;
 	else if (mr->pd != pd)
 		ret = -EPERM;

@@ -690,6 +690,48 @@ static vt_why prefetched(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
+/* Who gives advice while the region is changed, as fast as both can */
+struct adviser {
+	struct vt_pair *p;
+	struct mem *m;
+	volatile bool on;
+	uint64_t turns, taken;
+	pthread_t thread;
+};
+
+static void *keep_advising(void *arg)
+{
+	struct adviser *a = arg;
+
+	for (; a->on; a->turns++)
+		a->taken += !advise(a->p, READS, a->turns & 1 ? FLUSH : 0, a->m,
+				    a->m->mr->lkey, 0, SIZE / 64);
+	return NULL;
+}
+
+/* It is for what the region was before, or is then; never for both. */
+static vt_why advised_amid_change(struct vt_pair *p, const void *arg)
+{
+	struct mem m;
+	struct adviser a = { .p = p, .m = &m, .on = true };
+	uint64_t end = vt_now_us() + 3000000;
+	int n, err = 0;
+
+	(void)arg;
+	TRY(mem_open(&m, p->b.dev->pd, ALL));
+	CHECK(!pthread_create(&a.thread, NULL, keep_advising, &a),
+	      "pthread_create");
+	for (n = 0; !err && (vt_now_us() < end || !a.taken); n++)
+		err = vt_rereg(m.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL,
+			       n & 1 ? ALL : VT_ALL_ACCESS);
+	a.on = false;
+	pthread_join(a.thread, NULL);
+	CHECK(!err, "change %d: %s", n, strerror(err));
+	vt_note("%d changes, %llu times advice, %llu of it taken", n,
+		(unsigned long long)a.turns, (unsigned long long)a.taken);
+	return mem_close(&m);
+}
+
 /* Just what the process has */
 static vt_why no_fault(struct vt_pair *p, const void *arg)
 {
@@ -794,6 +836,7 @@ int main(int argc, char **argv)
 	vt_run("ODP: prefetch", &c, prefetched, NULL);
 	vt_run("ODP: prefetch of what is there", &c, no_fault, NULL);
 	vt_run("ODP: wrong advice", &c, wrong_advice, NULL);
+	vt_run("ODP: advice amid change", &c, advised_amid_change, NULL);
 	vt_run("ODP: memory never touched", &c, untouched, NULL);
 	vt_run("ODP: READ, both ends on demand", &c, both_ends, NULL);
 	vt_run("ODP: memory given back", &c, given_back, NULL);
