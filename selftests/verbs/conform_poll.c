@@ -134,6 +134,12 @@ static void impatient(struct vt_conf *c)
 	c->retry = 1;
 }
 
+/* What is lost isn't missed before the peer's answer has been made up. */
+static void patient(struct vt_conf *c)
+{
+	c->timeout = 20;
+}
+
 /* Errors of receives */
 
 static vt_why short_recv(struct cf *t)
@@ -184,6 +190,22 @@ static vt_why no_peer(struct cf *t)
 
 	TRY(vt_ep_state(&t->p->b, IBV_QPS_RESET));
 	return cf_post_send(t, &wr);
+}
+
+#define READ_ONLY	0x10	/* READ response only, table 38 */
+
+/* A READ of 100 bytes is answered, but with row->arg of them. */
+static vt_why false_answer(struct cf *t)
+{
+	struct ibv_send_wr wr;
+	/* AETH: an acknowledge without credits, the first message */
+	uint8_t ext[4 + 128] = { 0x1f, 0, 0, 1 };
+
+	cf_fill(t);
+	wr = cf_wr(t, IBV_WR_RDMA_READ, 100);
+	TRY(vt_ep_state(&t->p->b, IBV_QPS_RESET));
+	TRY(cf_post_send(t, &wr));
+	return cf_forge(t, READ_ONLY, t->p->a.psn, ext, 4 + t->row->arg);
 }
 
 static vt_why ud_too_long(struct cf *t)
@@ -540,6 +562,14 @@ static const struct cf_row rows[] = {
 	{ "ibv_poll_cq", "IBTA 11.6.2: Transport Retry Counter Exceeded",
 	  "no answer, retry_cnt 1", no_peer, .prep = impatient,
 	  .wc = CF_IS(IBV_WC_RETRY_EXC_ERR), .state = CF_IS(IBV_QPS_ERR) },
+	{ "ibv_poll_cq", "IBTA 11.6.2: Bad Response Error",
+	  "READ, the answer is shorter", false_answer, 96,
+	  .prep = patient, .wc = CF_IS(IBV_WC_BAD_RESP_ERR),
+	  .state = CF_IS(IBV_QPS_ERR), .after = cf_sent },
+	{ "ibv_poll_cq", "IBTA 11.6.2: Bad Response Error",
+	  "READ, the answer is longer", false_answer, 104,
+	  .prep = patient, .wc = CF_IS(IBV_WC_BAD_RESP_ERR),
+	  .state = CF_IS(IBV_QPS_ERR), .after = cf_sent },
 	{ "ibv_poll_cq", "IBTA 11.6.2: Work Request Flushed Error",
 	  "receive of a QP that goes to ERR", flushed,
 	  .recv = CF_IS(IBV_WC_WR_FLUSH_ERR), .peer = CF_IS(IBV_QPS_ERR) },
