@@ -122,10 +122,10 @@ interop: vm-module
 coverage:
 	@tools/coverage.sh
 
-## check-debug: selftests on a kernel with KASAN, lockdep, fault injection, built once (TESTS=, KMEMLEAK=on)
+## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, built once (TESTS=, KMEMLEAK=off)
 check-debug:
 	@KERNEL=debug CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
-		VMFLAGS='--env TEST_TIMEOUT=2700 --append kmemleak=$(or $(KMEMLEAK),off) $(VMFLAGS)' \
+		VMFLAGS='--env TEST_TIMEOUT=2700 --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
 		tools/check.sh $(or $(TESTS),verbs kverbs stock links chaos nomem)
 
 ## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)

@@ -177,6 +177,9 @@ machines()
 		ip link add d0 type dummy
 		rdma link add sroce0 type sroce netdev d0' &
 	wait
+	# only a debug kernel looks for it
+	[ "$KERNEL" != debug ] || machine forget --append kmemleak=on -- sh -c \
+		'modprobe ib_core; insmod $SROCE_TROUBLE what=forget'
 }
 
 # A stub answers the halt reason to a debugger, and lets the machine go on.
@@ -229,6 +232,9 @@ check_machines()
 		"$TAIL"
 	check "an object that is never freed does" said leak 125 \
 		'leak' 'sroce.*leaked' "$TAIL"
+	[ "$KERNEL" != debug ] ||
+		check "memory that nobody points to does" said forget 125 \
+			'kmemleak: [1-9][0-9]* objects' 'unreferenced object'
 	check "a kernel that is dead does, and says where" said dead 125 \
 		'never reported back' 'trouble_dead' "$TAIL"
 }
