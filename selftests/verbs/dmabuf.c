@@ -104,6 +104,50 @@ static vt_why rdma(struct vt_pair *p, const void *arg)
 	return give_back(&l);
 }
 
+/* Other rights, another PD; pages on demand it can't have; then other memory */
+static vt_why changed(struct vt_pair *p, const void *arg)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(p->b.dev->ctx);
+	struct ibv_mr mr = { .context = p->b.dev->ctx };
+	uint8_t *own = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct loan l;
+	int err;
+
+	(void)arg;
+	CHECK(pd && own != MAP_FAILED, "%s", strerror(errno));
+	TRY(borrow(&l, p, 0, SIZE, IBV_ACCESS_REMOTE_READ));
+	mr.handle = l.mr.handle;
+	mr.lkey = l.mr.lkey;
+	mr.rkey = l.mr.rkey;
+	err = vt_rereg(&mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL,
+		       VT_ALL_ACCESS);
+	CHECK(!err, "rights: %s", strerror(err));
+	TRY(write_there(p, &l, 3));
+	err = vt_rereg(&mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL,
+		       VT_ALL_ACCESS | IBV_ACCESS_ON_DEMAND);
+	CHECK(err == EOPNOTSUPP, "on demand: %s", strerror(err));
+	err = vt_rereg(&mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, pd, 0);
+	CHECK(!err, "PD: %s", strerror(err));
+	err = vt_rereg(&mr, IBV_REREG_MR_CHANGE_PD, NULL, 0, p->b.dev->pd, 0);
+	CHECK(!err, "PD again: %s", strerror(err));
+	TRY(read_back(p, &l, 3));
+	err = vt_rereg(&mr, IBV_REREG_MR_CHANGE_TRANSLATION, own, SIZE, NULL,
+		       0);
+	CHECK(!err, "memory: %s", strerror(err));
+	vt_fill(p->a.buf.data, LEN, 4);
+	TRY(act(p, &l, IBV_WR_RDMA_WRITE, (uintptr_t)own + OFF - BASE, LEN,
+		IBV_WC_SUCCESS));
+	CHECK(!memcmp(own + OFF, p->a.buf.data, LEN), "WRITE goes elsewhere");
+	CHECK(memcmp(l.mem.map + OFF, p->a.buf.data, LEN),
+	      "WRITE goes to the dma-buf still");
+	TRY(act(p, &l, IBV_WR_RDMA_WRITE, OFF, LEN, IBV_WC_REM_ACCESS_ERR));
+	TRY(give_back(&l));
+	CHECK(!ibv_dealloc_pd(pd), "ibv_dealloc_pd: %s", strerror(errno));
+	munmap(own, SIZE);
+	return NULL;
+}
+
 static vt_why atomic(struct vt_pair *p, const void *arg)
 {
 	uint64_t *there, *old = (uint64_t *)p->a.buf.data;
@@ -431,6 +475,7 @@ static void run_with(void)
 	} cases[] = {
 		{ "WRITE and READ", rdma, NULL },
 		{ "FETCH_ADD", atomic, NULL },
+		{ "registration changed", changed, NULL },
 		{ "SEND from it and into it", local, NULL },
 		{ "no byte behind the region", bounds, NULL },
 		{ "no byte before the region", before, NULL },
