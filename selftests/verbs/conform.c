@@ -300,6 +300,15 @@ static bool wanted(const struct cf_row *row)
 
 static int failed, ran;
 
+/* What the kernel has no name for, no device in it can say that it can do. */
+static bool can(uint64_t cap)
+{
+	struct ibv_device_attr_ex a = {};
+
+	return !cap || (!ibv_query_device_ex(vt_devs[0].ctx, NULL, &a) &&
+			(a.device_cap_flags_ex & cap) == cap);
+}
+
 /* All identifiers in a text, one a line, with something in front */
 static void words(const char *text, const char *begin)
 {
@@ -355,6 +364,14 @@ static void one(const struct cf_row *row)
 
 	if (!wanted(row) || (row->hostile && !vt_opts.hostile))
 		return;
+	if (!can(row->cap)) {
+		if (vt_opts.matrix)
+			matrix_row(row, "not in this kernel");
+		else
+			vt_skip("not in this kernel", "%s: %s", row->page,
+				row->name);
+		return;
+	}
 	why = run_row(row);
 	ran++;
 	failed += !!why;

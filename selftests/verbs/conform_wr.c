@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include "conform.h"
+#include "../../uapi/sroce_abi.h"
 
 #define EX(what)	IBV_QP_EX_WITH_##what
 
@@ -250,6 +251,90 @@ static vt_why has_atomic_written(struct cf *t)
 	return cf_sent(t);
 }
 
+/* rdma-core 44 has no names for these */
+#define FLUSH_CAP	(1ULL << 38)
+#define FLUSH_GLOBAL	(1 << 8)
+#define FLUSH_LASTING	(1 << 9)
+#define WR_FLUSH	14
+#define WC_FLUSH	8
+#define WHOLE		0x100	/* beside the type: of all of the region */
+
+/* A slot of a ring that has just been filled, among all that is mapped */
+static struct sroce_abi_send_wqe *slot_of(uint64_t remote_addr)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	struct sroce_abi_send_wqe *found = NULL;
+	unsigned long from, to;
+	char line[512];
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "uverbs") ||
+		    sscanf(line, "%lx-%lx rw", &from, &to) != 2)
+			continue;
+		for (; from + sizeof(*found) <= to; from += 8) {
+			struct sroce_abi_send_wqe *s = (void *)from;
+
+			if (s->wr_id == CF_WR &&
+			    s->opcode == IBV_WR_RDMA_READ &&
+			    s->wr.rdma.remote_addr == remote_addr) {
+				found = s;
+				break;
+			}
+		}
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* What ibv_wr_flush() of rdma-core 56 leaves there; 44 has a READ's instead. */
+static vt_why flush(struct cf *t)
+{
+	struct sroce_abi_send_wqe *slot;
+	struct ibv_qp_ex *qpx;
+	uint64_t at = there(t) + 8;
+
+	TRY(start(t, &qpx));
+	ibv_wr_rdma_read(qpx, rkey(t), at);
+	slot = slot_of(at);
+	if (!slot)
+		ibv_wr_abort(qpx);
+	CHECK(slot, "the ring is nowhere to be found");
+	slot->opcode = WR_FLUSH;
+	slot->wr.flush.remote_addr = at;
+	slot->wr.flush.stale_length = 0;
+	slot->wr.flush.rkey = rkey(t);
+	slot->wr.flush.type = t->row->arg;
+	slot->wr.flush.level = !!(t->row->arg & WHOLE);
+	slot->dma.num_sge = 0;
+	slot->dma.length = t->row->arg2;
+	slot->dma.resid = t->row->arg2;
+	t->err = ibv_wr_complete(qpx);
+	return NULL;
+}
+
+static void flushable(struct vt_conf *c)
+{
+	c->mr_access |= FLUSH_GLOBAL;
+	c->qp_access |= FLUSH_GLOBAL | FLUSH_LASTING;
+}
+
+static void qp_flushable(struct vt_conf *c)
+{
+	c->qp_access |= FLUSH_GLOBAL | FLUSH_LASTING;
+}
+
+static void mr_flushable(struct vt_conf *c)
+{
+	c->mr_access |= FLUSH_GLOBAL;
+}
+
+static vt_why has_flushed(struct cf *t)
+{
+	CHECK(t->wc.opcode == WC_FLUSH, "opcode %d", t->wc.opcode);
+	return NULL;
+}
+
 static vt_why bind_window(struct cf *t)
 {
 	struct ibv_mw_bind_info info = {
@@ -408,6 +493,14 @@ static vt_why fence_held(struct cf *t)
 	  IBV_WR_##op, .type = IBV_QPT_##t, OK, .recv = rcv,	\
 	  .after = check }
 #define R	CF_IS(IBV_WC_SUCCESS)
+#define FLUSH_NO(what, type, len, prep_, status, ...)		\
+	{ "ibv_wr_post", "IBTA A19.2: what isn't allowed is refused",	\
+	  "RC: ibv_wr_flush() " what, flush, type, .arg2 = len,		\
+	  .stage = CF_RESET, .prep = prep_, .wc = CF_IS(status),	\
+	  .state = CF_IS(IBV_QPS_ERR), .cap = FLUSH_CAP, __VA_ARGS__ }
+#define AT_PEER(type)							\
+	.event = CF_IS(IBV_EVENT_##type), .event_at_peer = true,	\
+	.peer = CF_IS(IBV_QPS_ERR)
 
 static const struct cf_row rows[] = {
 	ONE(UD, ibv_wr_send, SEND, R, has_sent),
@@ -430,6 +523,22 @@ static const struct cf_row rows[] = {
 	{ "ibv_wr_post", "IBTA A19.4: 8 bytes, aligned",
 	  "RC: ibv_wr_atomic_write()", atomic_write, 64, OK,
 	  .after = has_atomic_written },
+	{ "ibv_wr_post", "IBTA A19.2: globally visible, then answered",
+	  "RC: ibv_wr_flush() of a range", flush, 1, .arg2 = 64,
+	  .prep = flushable, OK, .after = has_flushed, .cap = FLUSH_CAP },
+	{ "ibv_wr_post", "IBTA A19.2: of a region the length is ignored",
+	  "RC: ibv_wr_flush() of a region", flush, 1 | WHOLE,
+	  .arg2 = 0x7fffffff, .prep = flushable, OK, .after = has_flushed,
+	  .cap = FLUSH_CAP },
+	FLUSH_NO("of more than a region", 1, 1 << 30, flushable,
+		 IBV_WC_REM_ACCESS_ERR, AT_PEER(QP_ACCESS_ERR)),
+	FLUSH_NO("of a region that doesn't allow it", 1, 64, qp_flushable,
+		 IBV_WC_REM_ACCESS_ERR, AT_PEER(QP_ACCESS_ERR)),
+	FLUSH_NO("that the QP doesn't allow", 1, 64, mr_flushable,
+		 IBV_WC_REM_INV_REQ_ERR, AT_PEER(QP_REQ_ERR)),
+	FLUSH_NO("to persistent memory, of which there is none", 2, 64,
+		 flushable, IBV_WC_REM_ACCESS_ERR, AT_PEER(QP_ACCESS_ERR)),
+	FLUSH_NO("to nowhere", 0, 64, flushable, IBV_WC_LOC_QP_OP_ERR, .event = 0),
 	{ "ibv_wr_post", "bind a MW type 2", "RC: ibv_wr_bind_mw()", bind_window,
 	  .prep = cf_bindable, OK },
 	{ "ibv_wr_post", "bind a MW type 2", "UC: ibv_wr_bind_mw()", bind_window,
