@@ -186,7 +186,8 @@ static bool mr_claim(struct sroce_mr *mr)
 	if (!mr->odp)
 		return sroce_mr_claim(mr, SROCE_MR_VALID);
 	/* full barrier: who holds it later sees that it is busy */
-	if (cmpxchg(&mr->state, SROCE_MR_VALID, SROCE_MR_BUSY) != SROCE_MR_VALID)
+	if (cmpxchg(&mr->state, SROCE_MR_VALID, SROCE_MR_BUSY) !=
+	    SROCE_MR_VALID)
 		return false;
 	while (refcount_read(&mr->ref) > 2)
 		usleep_range(20, 200);
@@ -227,7 +228,7 @@ static struct mm_struct *mr_place(const struct sroce_mr *mr, u64 *start)
 	return mr->umem->owning_mm;
 }
 
-/* Whether the same memory is needed in another way: pinned or not, to be written */
+/* Whether the same memory is needed in another way: pinned, or to be written */
 static bool needs_memory(const struct sroce_mr *mr, int access)
 {
 	if (!(access & IB_ACCESS_ON_DEMAND) != !mr->odp)
