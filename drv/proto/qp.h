@@ -104,6 +104,8 @@ enum sroce_habit {
  * @asked_end: one past the last of them
  * @probes: probes sent since there was progress
  * @probe_at: when the next is due, in ns of sroce_now(); 0 for never
+ * @seen: one past the newest packet when the timer was seen to
+ * @owes: and whether the peer had been asked for an answer then
  * @calm: the timer has fired so often without need, of late
  */
 struct sroce_repair {
@@ -127,6 +129,8 @@ struct sroce_repair {
 	u32			asked_end;
 	u32			probes;
 	u64			probe_at;
+	u32			seen;
+	bool			owes;
 	u32			calm;
 };
 

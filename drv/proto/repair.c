@@ -397,6 +397,25 @@ static u64 sooner(u64 a, u64 b)
 	return !a || (b && b < a) ? b : a;
 }
 
+/*
+ * When the next probe is due. The peer owes no answer before it is asked for one: until
+ * then silence counts from the newest packet, since what may go unasked can take
+ * longer to send than it takes to be answered.
+ */
+static void expect(struct sroce_qp *qp, u64 patience)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+	bool goes_on = req->max_psn != rp->seen && !rp->owes;
+
+	rp->seen = req->max_psn;
+	rp->owes = req->rtt.sampling;
+	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
+		return;
+	if (!rp->probe_at || (goes_on && !rp->probes))
+		rp->probe_at = sroce_now() + (patience << rp->probes);
+}
+
 static u64 slack(const struct sroce_repair *rp, u64 patience, u64 timeout)
 {
 	u64 ns = min(patience << rp->calm >> 1, SROCE_SLACK_MAX);
@@ -426,8 +445,7 @@ void sroce_repair_watch(struct sroce_qp *qp)
 	}
 	if (!req->deadline && timeout)
 		req->deadline = sroce_now() + timeout;
-	if (!rp->copies && !rp->probe_at && rp->probes < PROBES_MAX && qp->attr.retry_cnt)
-		rp->probe_at = sroce_now() + (patience << rp->probes);
+	expect(qp, patience);
 	when = sooner(req->deadline, rp->probe_at);
 	if (when)
 		sroce_timer_ack(qp, when, slack(rp, patience, timeout));

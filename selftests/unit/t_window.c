@@ -148,10 +148,53 @@ static void patience(void)
 	end(s);
 }
 
+/* @n more packets leave, the last of which asks for an answer, or doesn't. */
+static void leave(struct sim *s, u32 n, bool asks)
+{
+	struct sroce_req *req = &s->a.qp.req;
+
+	req->psn = sroce_psn_add(req->psn, n);
+	req->max_psn = req->psn;
+	sroce_window_sent(&s->a.qp, sroce_psn_add(req->psn, -1), asks);
+	sroce_repair_watch(&s->a.qp);
+}
+
+static void unasked(void)
+{
+	struct sim *s = begin();
+	struct sroce_req *req = &s->a.qp.req;
+	u64 due;
+
+	s->a.qp.attr.retry_cnt = 7;
+	sample(s, 10, 50 * US);
+	req->una = req->acked;
+	req->psn = req->acked;
+	req->max_psn = req->acked;
+
+	t_case("window: silence of a peer that wasn't asked doesn't count");
+	leave(s, 64, false);
+	s->now += 500 * US;
+	leave(s, 64, false);
+	CHECK(req->repair.probe_at > s->now);
+	s->now += 500 * US;
+	leave(s, 64, true);
+	due = req->repair.probe_at;
+	CHECK(due > s->now);
+
+	t_case("window: once it was asked it does, whatever follows");
+	s->now += 50 * US;
+	leave(s, 64, false);
+	s->now += 50 * US;
+	leave(s, 64, true);
+	CHECK_EQ(req->repair.probe_at, due);
+	end(s);
+}
+
 void test_window(void)
 {
 	grows();
 	opens();
 	samples();
 	patience();
+	unasked();
 }
