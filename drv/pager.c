@@ -266,6 +266,7 @@ static int find(struct ib_pd *pd, const struct ib_sge *sge,
 		return -ENOENT;
 	/* whoever claims it either sees us or is seen: sroce_mr_claim() */
 	smp_mb__after_atomic();
+	/* pairs with the release that made it valid */
 	if (smp_load_acquire(&mr->state) != SROCE_MR_VALID ||
 	    mr->key != sge->lkey)
 		ret = -ENOENT;

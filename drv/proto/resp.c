@@ -442,6 +442,7 @@ static enum verdict do_flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (!sroce_answer_room(qp))
 		return INV_REQ;
+	/* what was written is seen by all before the answer is */
 	mb();
 	answer_single(qp, pkt, true, 0);
 	return PASS;
