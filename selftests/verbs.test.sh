@@ -29,6 +29,15 @@ cases()
 	done <"$1"
 }
 
+# The program before may have had the link down and up: for up to a second packets
+# are dropped then, and who resolves an address doesn't wait for longer.
+reachable()
+{
+	local a=IP$1_A b=IP$1_B
+	wait_until 20 in_a ping -c 1 -W 1 "${!b}" &&
+		wait_until 20 in_b ping -c 1 -W 1 "${!a}"
+}
+
 # program FAMILY NAME [option...]: it has to get to its plan, and to say with
 # its status what it says with its cases. PEER: the other device, if not B
 program()
