@@ -214,12 +214,18 @@ vt_why vt_ep_init(struct vt_ep *ep)
 vt_why vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer)
 {
 	struct ibv_qp_attr attr;
-	int mask, err;
+	int mask, err, tries = 5;
 
 	vt_enter_netns(ep->dev);
 	attr = vt_attr_rtr(ep, peer->qp->qp_num, peer->psn, &peer->dev->gid,
 			   &mask);
-	err = ibv_modify_qp(ep->qp, &attr, mask);
+	/*
+	 * The kernel gives a neighbour one second. That is too short for the first
+	 * solicitation to be lost, as on a link that was down just before.
+	 */
+	do
+		err = ibv_modify_qp(ep->qp, &attr, mask);
+	while (err == ETIMEDOUT && tries--);
 	CHECK(!err, "modify to RTR: %s", strerror(err));
 	return NULL;
 }
