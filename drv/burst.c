@@ -71,6 +71,11 @@ static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
 		qp->srq->ibsrq.event_handler(&ev, qp->srq->ibsrq.srq_context);
 }
 
+static bool lane_empty(const struct sroce_lane *lane)
+{
+	return skb_queue_empty(&lane->txq) && list_empty(&lane->parcels);
+}
+
 /* What is queued is moved to @list, but for a train that is about to grow. */
 static void take_packets(struct sroce_lane *lane, struct sk_buff_head *list,
 			 bool more)
@@ -112,8 +117,7 @@ static bool send_lane(struct sroce_qp *qp, struct sroce_lane *lane, bool more)
 		spin_lock(&qp->lock);
 	}
 	lane->sending = false;
-	return !more && (!skb_queue_empty(&lane->txq) ||
-			 !list_empty(&lane->parcels));
+	return !more && !lane_empty(lane);
 }
 
 static bool send_queued(struct sroce_qp *qp, bool more)
@@ -123,7 +127,7 @@ static bool send_queued(struct sroce_qp *qp, bool more)
 	int i;
 
 	for (i = 0; i < SROCE_LANES; i++)
-		if (!skb_queue_empty(&lane[i].txq) || !list_empty(&lane[i].parcels))
+		if (!lane_empty(&lane[i]))
 			left |= send_lane(qp, &lane[i], more);
 	return left;
 }
