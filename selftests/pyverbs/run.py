@@ -13,6 +13,7 @@ import argparse
 import errno
 import fnmatch
 import os
+import re
 import select
 import signal
 import sys
@@ -23,7 +24,7 @@ import unittest
 def parse_args():
     p = argparse.ArgumentParser()
     p.add_argument('--dev')
-    p.add_argument('--skips', help='FILE with lines: PATTERN reason')
+    p.add_argument('--skips', help='FILE with lines: PATTERN[<KERNEL] reason')
     p.add_argument('--limit', type=int, default=60)
     p.add_argument('dir')
     p.add_argument('ids', nargs='*')
@@ -143,13 +144,27 @@ class Tap:
         print(f'#   {text}', flush=True)
 
 
+def version(text):
+    """(6, 1) of 6.1.0-56-amd64"""
+    return tuple(int(n) for n in re.match(r'(\d+)\.(\d+)', text).groups())
+
+
 def read_skips(path):
-    """PATTERN, white space, reason; first match counts."""
+    """PATTERN, perhaps with <6.2 (only on kernels before that), white space,
+    reason; first match counts."""
     if not path:
         return None
     with open(path) as f:
         lines = [l.strip() for l in f]
-    return [l.split(None, 1) for l in lines if l and l[0] != '#']
+    skips = []
+    for line in lines:
+        if not line or line[0] == '#':
+            continue
+        pattern, why = line.split(None, 1)
+        pattern, _, before = pattern.partition('<')
+        if not before or version(os.uname().release) < version(before):
+            skips.append((pattern, why))
+    return skips
 
 
 def lines_of(fd, limit):
