@@ -300,13 +300,22 @@ static bool wanted(const struct cf_row *row)
 
 static int failed, ran;
 
-/* What the kernel has no name for, no device in it can say that it can do. */
-static bool can(uint64_t cap)
+/*
+ * What the kernel has no name for, no device in it can say that it can do. Why
+ * a row is not for this one, or NULL
+ */
+static const char *unfit(const struct cf_row *row)
 {
 	struct ibv_device_attr_ex a = {};
+	bool can;
 
-	return !cap || (!ibv_query_device_ex(vt_devs[0].ctx, NULL, &a) &&
-			(a.device_cap_flags_ex & cap) == cap);
+	if (!row->cap)
+		return NULL;
+	can = !ibv_query_device_ex(vt_devs[0].ctx, NULL, &a) &&
+	      (a.device_cap_flags_ex & row->cap) == row->cap;
+	if (can == !row->without)
+		return NULL;
+	return can ? "this kernel has it" : "not in this kernel";
 }
 
 /* All identifiers in a text, one a line, with something in front */
@@ -359,17 +368,18 @@ static void names(const struct cf_row *row)
 
 static void one(const struct cf_row *row)
 {
+	const char *not_here;
 	char text[600];
 	vt_why why;
 
 	if (!wanted(row) || (row->hostile && !vt_opts.hostile))
 		return;
-	if (!can(row->cap)) {
+	not_here = unfit(row);
+	if (not_here) {
 		if (vt_opts.matrix)
-			matrix_row(row, "not in this kernel");
+			matrix_row(row, not_here);
 		else
-			vt_skip("not in this kernel", "%s: %s", row->page,
-				row->name);
+			vt_skip(not_here, "%s: %s", row->page, row->name);
 		return;
 	}
 	why = run_row(row);

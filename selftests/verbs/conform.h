@@ -38,6 +38,7 @@ struct cf_row {
 	long arg2, more;
 	bool hostile;		/* not for rdma_rxe, which may die of it */
 	uint64_t cap;		/* device_cap_flags_ex that it takes */
+	bool without;		/* or that must not be there */
 
 	/* expected */
 	int err, or_err;	/* errno of the call; 0: it works */
