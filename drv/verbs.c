@@ -105,6 +105,12 @@ static enum ib_port_phys_state phys_state(const struct net_device *ndev)
 					IB_PORT_PHYS_STATE_POLLING;
 }
 
+/* How many packets came with a wrong key: 16 bits, in which it ends (14.2.5.6) */
+static u32 violations(struct sroce_dev *dev, enum sroce_counter c)
+{
+	return min_t(u64, sroce_counter_total(dev, c), U16_MAX);
+}
+
 /* The core holds RTNL in ib_get_eth_speed(), for which it needs the netdev. */
 static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
@@ -119,6 +125,8 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	attr->max_msg_sz = SROCE_MSG_MAX;
 	attr->pkey_tbl_len = 1;
 	attr->max_vl_num = 1;
+	attr->bad_pkey_cntr = violations(dev, SROCE_CNT_RX_PKEY);
+	attr->qkey_viol_cntr = violations(dev, SROCE_CNT_RX_QKEY);
 	if (!ndev) {
 		/* going away; whoever asks last need not hear of an error */
 		attr->active_mtu = IB_MTU_256;

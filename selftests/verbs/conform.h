@@ -104,7 +104,7 @@ vt_why cf_bind(struct cf *t, struct vt_ep *ep, uint32_t len, int access);
 uint64_t cf_word(const struct vt_buf *b, size_t off);
 
 /* forge.c */
-vt_why cf_forge(struct cf *t, uint8_t opcode, uint32_t psn, const void *ext,
-		size_t ext_len);
+vt_why cf_forge(struct cf *t, uint8_t opcode, uint16_t pkey, uint32_t psn,
+		const void *ext, size_t ext_len);
 
 #endif

@@ -205,7 +205,8 @@ static vt_why false_answer(struct cf *t)
 	wr = cf_wr(t, IBV_WR_RDMA_READ, 100);
 	TRY(vt_ep_state(&t->p->b, IBV_QPS_RESET));
 	TRY(cf_post_send(t, &wr));
-	return cf_forge(t, READ_ONLY, t->p->a.psn, ext, 4 + t->row->arg);
+	return cf_forge(t, READ_ONLY, 0xffff, t->p->a.psn, ext,
+			4 + t->row->arg);
 }
 
 static vt_why ud_too_long(struct cf *t)

@@ -287,6 +287,68 @@ static vt_why wrong_port(struct cf *t)
 	return NULL;
 }
 
+#define SEND_ONLY	0x04	/* of RC, table 38 */
+
+static uint32_t pkeys(const struct ibv_port_attr *p)
+{
+	return p->bad_pkey_cntr;
+}
+
+static uint32_t qkeys(const struct ibv_port_attr *p)
+{
+	return p->qkey_viol_cntr;
+}
+
+static vt_why violations(struct vt_ep *ep,
+			 uint32_t (*of)(const struct ibv_port_attr *),
+			 uint32_t *n)
+{
+	struct ibv_port_attr p;
+	int err = ibv_query_port(ep->dev->ctx, VT_PORT, &p);
+
+	CHECK(!err, "ibv_query_port: %s", strerror(err));
+	*n = of(&p);
+	return NULL;
+}
+
+/* One packet more had a wrong key. */
+static vt_why one_more(struct vt_ep *ep,
+		       uint32_t (*of)(const struct ibv_port_attr *),
+		       uint32_t before)
+{
+	uint64_t end = vt_now_us() + VT_LONG * 1000ULL;
+	uint32_t n = 0;
+
+	do {
+		vt_sleep_ms(1);
+		TRY(violations(ep, of, &n));
+	} while (n == before && vt_now_us() < end);
+	CHECK(n == before + 1, "%u violations, after %u", n, before);
+	return NULL;
+}
+
+static vt_why wrong_pkey(struct cf *t)
+{
+	uint32_t before = 0;
+
+	TRY(violations(&t->p->a, pkeys, &before));
+	TRY(cf_forge(t, SEND_ONLY, 0x1234, t->p->b.psn, "", 0));
+	return one_more(&t->p->a, pkeys, before);
+}
+
+static vt_why wrong_qkey(struct cf *t)
+{
+	struct ibv_send_wr wr;
+	uint32_t before = 0;
+
+	TRY(violations(&t->p->b, qkeys, &before));
+	cf_fill(t);
+	wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
+	wr.wr.ud.remote_qkey ^= 1;
+	TRY(cf_post_send(t, &wr));
+	return one_more(&t->p->b, qkeys, before);
+}
+
 #define EX(says, what, fn)						\
 	{ "ibv_query_device_ex", says, what, fn, .stage = CF_DEVICE,	\
 	  .err = 0 }
@@ -326,6 +388,13 @@ static const struct cf_row rows[] = {
 	  wrong_port, .stage = CF_DEVICE, .err = EINVAL },
 	{ "ibv_query_port", "IBV_QPF_GRH_REQUIRED: all AHs with GRH",
 	  "flags on Ethernet", grh_required, .stage = CF_DEVICE, .err = 0 },
+	{ "ibv_query_port", "bad P_Key counter",
+	  "bad_pkey_cntr: RC with another P_Key", wrong_pkey,
+	  .state = CF_IS(IBV_QPS_RTS) },
+	{ "ibv_query_port", "Q_Key violation counter",
+	  "qkey_viol_cntr: UD with another Q_Key", wrong_qkey,
+	  .type = IBV_QPT_UD, .wc = CF_IS(IBV_WC_SUCCESS),
+	  .peer = CF_IS(IBV_QPS_RTS) },
 	{ "ibv_query_gid", "the GID in entry index", "the GID in use", gid,
 	  .stage = CF_DEVICE, .err = 0 },
 	{ "ibv_query_gid", "-1 on error", "behind the table", gid_far,

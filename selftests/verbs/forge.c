@@ -138,8 +138,8 @@ static vt_why emit(const struct forged *f, const union ibv_gid *to)
  * A packet from B to A's QP: @ext_len bytes of extended headers and payload, a
  * multiple of 4, follow BTH.
  */
-vt_why cf_forge(struct cf *t, uint8_t opcode, uint32_t psn, const void *ext,
-		size_t ext_len)
+vt_why cf_forge(struct cf *t, uint8_t opcode, uint16_t pkey, uint32_t psn,
+		const void *ext, size_t ext_len)
 {
 	size_t udp_len = UDP_LEN + BTH_LEN + ext_len + 4;
 	const struct vt_ep *a = &t->p->a, *b = &t->p->b;
@@ -156,7 +156,7 @@ vt_why cf_forge(struct cf *t, uint8_t opcode, uint32_t psn, const void *ext,
 	put16(udp + 4, udp_len);
 	bth[0] = opcode;
 	bth[1] = 0x40;			/* migrated */
-	put16(bth + 2, 0xffff);
+	put16(bth + 2, pkey);
 	put32(bth + 4, a->qp->qp_num);
 	put32(bth + 8, psn & 0xffffff);
 	memcpy(bth + BTH_LEN, ext, ext_len);
