@@ -145,6 +145,18 @@ struct sroce_map {
 enum sroce_bring { SROCE_BRING_READ, SROCE_BRING_WRITE, SROCE_BRING_PRESENT };
 
 /**
+ * struct sroce_odp_stat - what has happened to the pages of a region on demand
+ * @faults: brought since they were needed
+ * @prefetched: brought before that
+ * @gone: taken away
+ */
+struct sroce_odp_stat {
+	u64	faults;
+	u64	prefetched;
+	u64	gone;
+};
+
+/**
  * struct sroce_want - pages to be brought
  * @mr: the region, held
  * @iova: first byte
@@ -547,7 +559,8 @@ void sroce_odp_free(struct sroce_odp *odp);
 struct mm_struct *sroce_odp_place(const struct sroce_odp *odp, u64 iova,
 				  u64 *va);
 int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
-		    enum sroce_bring how);
+		    enum sroce_bring how, bool ahead);
+void sroce_odp_stat(const struct sroce_odp *odp, struct sroce_odp_stat *stat);
 
 /* pager.c */
 int sroce_pagers_init(void);
@@ -603,6 +616,7 @@ int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
 int sroce_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int sroce_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int sroce_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int sroce_fill_stat_mr(struct sk_buff *msg, struct ib_mr *ibmr);
 
 /* mcast.c */
 bool sroce_gid_is_multicast(const union ib_gid *gid);

@@ -27,6 +27,9 @@
  * @shift: what to add to an address of the region to have the process's
  * @pages: entries by page of the process
  * @lock: taken for writing by who changes @pages
+ * @faults: pages brought since they were needed
+ * @prefetched: pages brought before that
+ * @gone: pages taken away
  */
 struct sroce_odp {
 	struct mmu_interval_notifier	notifier;
@@ -34,6 +37,9 @@ struct sroce_odp {
 	u64				shift;
 	struct xarray			pages;
 	rwlock_t			lock;
+	atomic64_t			faults;
+	atomic64_t			prefetched;
+	atomic64_t			gone;
 };
 
 static unsigned long entry_of(struct sroce_odp *odp, unsigned long index)
@@ -83,6 +89,7 @@ static void forget(struct sroce_odp *odp, unsigned long first,
 			put_page(page);
 		}
 		this_cpu_inc(odp->dev->counters->c[SROCE_CNT_PAGES_OUT]);
+		atomic64_inc(&odp->gone);
 		cond_resched();
 	}
 }
@@ -167,6 +174,18 @@ struct mm_struct *sroce_odp_place(const struct sroce_odp *odp, u64 iova,
 {
 	*va = iova + odp->shift;
 	return odp->notifier.mm;
+}
+
+/**
+ * sroce_odp_stat() - what has happened to the pages of a region
+ * @odp: the pages
+ * @stat: filled in
+ */
+void sroce_odp_stat(const struct sroce_odp *odp, struct sroce_odp_stat *stat)
+{
+	stat->faults = atomic64_read(&odp->faults);
+	stat->prefetched = atomic64_read(&odp->prefetched);
+	stat->gone = atomic64_read(&odp->gone);
 }
 
 /**
@@ -308,7 +327,10 @@ static long bring_batch(struct sroce_odp *odp, unsigned long va,
 	return ret ?: n;
 }
 
-/* The same, again and again, if they go as fast as they come */
+/*
+ * The same, again and again, if they go as fast as they come. Return: also 0, if
+ * the first is one that is passed over
+ */
 static long insist(struct sroce_odp *odp, unsigned long va, unsigned long end,
 		   enum sroce_bring how)
 {
@@ -319,8 +341,8 @@ static long insist(struct sroce_odp *odp, unsigned long va, unsigned long end,
 		ret = bring_batch(odp, va, end, how);
 		cond_resched();
 	} while (ret == -EBUSY && time_before(jiffies, limit));
-	/* what the process doesn't have is passed over */
-	return ret < 0 && ret != -EBUSY && how == SROCE_BRING_PRESENT ? 1 : ret;
+	/* only those that the process has are wanted */
+	return ret < 0 && ret != -EBUSY && how == SROCE_BRING_PRESENT ? 0 : ret;
 }
 
 static bool was_there(struct sroce_odp *odp, unsigned long va,
@@ -335,7 +357,7 @@ static bool was_there(struct sroce_odp *odp, unsigned long va,
 }
 
 static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
-		 enum sroce_bring how)
+		 enum sroce_bring how, atomic64_t *count)
 {
 	while (*va < end) {
 		unsigned long to = min(end, *va + BATCH * PAGE_SIZE);
@@ -348,7 +370,8 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
 		n = insist(odp, *va, to, how);
 		if (n < 0)
 			return n;
-		*va += n * PAGE_SIZE;
+		atomic64_add(n, count);
+		*va += max(n, 1L) * PAGE_SIZE;
 	}
 	return 0;
 }
@@ -360,6 +383,7 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
  *	isn't there, if there was an error
  * @len: bytes, at least one
  * @how: for what
+ * @ahead: nobody waits for them
  *
  * May sleep, for as long as the pages take to come. They may go at any time.
  *
@@ -367,7 +391,7 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
  * can't be.
  */
 int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
-		    enum sroce_bring how)
+		    enum sroce_bring how, bool ahead)
 {
 	struct mm_struct *mm = odp->notifier.mm;
 	unsigned long va = (*iova + odp->shift) & PAGE_MASK;
@@ -380,7 +404,8 @@ int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
 	/* entries are memory of the process, whoever makes them */
 	memcg = get_mem_cgroup_from_mm(mm);
 	before = set_active_memcg(memcg);
-	ret = bring(odp, &va, end, how);
+	ret = bring(odp, &va, end, how,
+		    ahead ? &odp->prefetched : &odp->faults);
 	set_active_memcg(before);
 	mem_cgroup_put(memcg);
 	mmput(mm);

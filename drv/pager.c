@@ -45,7 +45,8 @@ static bool bring(struct sroce_pager *pg, struct sroce_want *want, u32 len)
 	len = min(len, want->len);
 	if (!len)
 		return false;
-	ret = sroce_odp_bring(want->mr->odp, &want->iova, len, how_of(want));
+	ret = sroce_odp_bring(want->mr->odp, &want->iova, len, how_of(want),
+			      false);
 	if (ret && ret != -EBUSY && want->iova - from < want->need)
 		note_failure(pg, want);
 	if (ret)
@@ -237,7 +238,7 @@ static int prefetch_run(struct prefetch *pf)
 
 		if (!ret && want->len)
 			ret = sroce_odp_bring(want->mr->odp, &want->iova,
-					      want->len, pf->how);
+					      want->len, pf->how, true);
 		sroce_mr_put(want->mr);
 	}
 	kfree(pf);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What `rdma resource show -dd` prints of an object beyond what the core knows. */
+/*
+ * What `rdma resource show -dd` prints of an object beyond what the core knows,
+ * and `rdma statistic show mr` of a region on demand.
+ */
 
 #include <net/netlink.h>
 #include <rdma/restrack.h>
@@ -104,4 +107,51 @@ int sroce_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	};
 
 	return put_attrs(msg, attrs, ARRAY_SIZE(attrs));
+}
+
+/* False if none of its pages come on demand */
+static bool odp_stat(struct sroce_mr *mr, struct sroce_odp_stat *stat)
+{
+	bool has = false;
+
+	/* whoever claims it either sees us, and may spin until we let go ... */
+	local_bh_disable();
+	sroce_mr_hold(mr);
+	/* ... or is seen: sroce_mr_claim() */
+	smp_mb__after_atomic();
+	/* pairs with the release that made it valid */
+	if (smp_load_acquire(&mr->state) == SROCE_MR_VALID && mr->odp) {
+		sroce_odp_stat(mr->odp, stat);
+		has = true;
+	}
+	sroce_mr_put(mr);
+	local_bh_enable();
+	return has;
+}
+
+/**
+ * sroce_fill_stat_mr() - how often pages came and went, by the names of mlx5
+ * @msg: the answer
+ * @ibmr: the region
+ */
+int sroce_fill_stat_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct sroce_odp_stat stat;
+	struct nlattr *table;
+
+	if (!odp_stat(to_smr(ibmr), &stat))
+		return 0;
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	if (!table)
+		return -EMSGSIZE;
+	if (rdma_nl_stat_hwcounter_entry(msg, "page_faults", stat.faults) ||
+	    rdma_nl_stat_hwcounter_entry(msg, "page_invalidations",
+					 stat.gone) ||
+	    rdma_nl_stat_hwcounter_entry(msg, "page_prefetch",
+					 stat.prefetched)) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
 }

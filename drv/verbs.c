@@ -336,6 +336,7 @@ const struct ib_device_ops sroce_dev_ops = {
 	.fill_res_cq_entry = sroce_fill_res_cq,
 	.fill_res_mr_entry = sroce_fill_res_mr,
 	.fill_res_qp_entry = sroce_fill_res_qp,
+	.fill_stat_mr_entry = sroce_fill_stat_mr,
 	.get_dev_fw_str = sroce_get_fw_str,
 	.get_dma_mr = sroce_get_dma_mr,
 	.get_hw_stats = sroce_get_hw_stats,

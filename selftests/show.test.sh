@@ -187,6 +187,31 @@ test_auto()
 		statistic qp set link "$DEV_A/1" auto off
 }
 
+# ---- pages on demand --------------------------------------------------------
+
+# Everything that is registered is on demand, and nothing prefetched
+start_pagers()
+{
+	local ga gb
+	ga=$(gid_index "$DEV_A" v4) && gb=$(gid_index "$DEV_B" v4) || return
+	background b ibv_rc_pingpong -o -d "$DEV_B" -g "$gb" -n 100000000
+	wait_until 10 listens_tcp b 18515 || return
+	background a ibv_rc_pingpong -o -d "$DEV_A" -g "$ga" -n 100000000 $IP4_B
+}
+
+pages() { rdma statistic show mr | grep "$DEV_A .*page_"; }
+has_pages() { pages | grep -qE "page_$1"; }
+
+test_pages()
+{
+	check_fails "statistic mr: nothing for what is pinned" '^$' pages
+	stop_all
+	start_pagers || not_ok "regions on demand" "don't start"
+	check "statistic mr: pages that came on demand" wait_until 20 \
+		has_pages 'faults [1-9][0-9]* page_invalidations [0-9]+ page_prefetch 0'
+	stop_all
+}
+
 # ---- attributes ------------------------------------------------------------
 
 # FLUSH and ATOMIC WRITE, which kernels have since 6.2 and rdma-core 44 no name for
@@ -321,7 +346,7 @@ test_attributes
 start_users || not_ok "users of all kinds of objects" "don't start"
 test_resources
 test_counters
-stop_all
+test_pages
 test_auto
 topo_down
 test_exclusive
