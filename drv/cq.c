@@ -39,6 +39,9 @@ static enum hrtimer_restart late_fn(struct hrtimer *timer)
  * @ibcq: the queue
  * @attr: entries wanted, completion vector
  * @udata: where the ring's place goes, for user space
+ *
+ * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for flags: time stamps, which
+ * the provider's completions have no room for, and entries that may be lost.
  */
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata)

@@ -301,6 +301,10 @@ static void prefetch_drop(struct prefetch *pf)
  * @sge: where
  * @n: entries of @sge
  * @attrs: unused
+ *
+ * Return: 0; -EOPNOTSUPP for other advice; for what an entry names -ENOENT, -EPERM
+ * in another domain or without the right, -EINVAL if it isn't on demand, -EFAULT
+ * beyond its end; and what came of it, if the caller waits.
  */
 int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sge, u32 n,

@@ -421,7 +421,8 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
  * @mask: which of them
  * @udata: unused
  *
- * Return: 0, or -EINVAL if the state machine or a bound forbids it.
+ * Return: 0, -EINVAL if the state machine or a bound forbids it, -EOPNOTSUPP for
+ * what is no attribute of the specification's: a rate limit.
  */
 int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)

@@ -76,6 +76,9 @@ bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
  * @ibsrq: the queue
  * @init: sizes wanted, raised to what there is
  * @udata: where the ring's place and the number go, for user space
+ *
+ * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for other types: XRC, see
+ * drv/README.md, and tag matching.
  */
 int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
