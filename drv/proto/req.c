@@ -389,12 +389,15 @@ static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	int ret = sroce_tx_frame(qp, wqe);
 
+	/* a region that has been pinned since needs no pages */
 	if (ret == -EAGAIN)
 		ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, 0, wqe->length,
-				     wqe->length, 0);
+				     wqe->length, 0) ?: -EXDEV;
 	qp->req.paging = ret == -EAGAIN;
+	if (ret == -EAGAIN || ret == -EXDEV)
+		return IB_WC_SUCCESS;
 	if (ret)
-		return ret == -EAGAIN ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
+		return IB_WC_LOC_PROT_ERR;
 	qp->burst += wqe->length;
 	qp->req.next = sroce_sq_next(&qp->sq, qp->req.next);
 	sroce_sq_complete(qp, IB_WC_SUCCESS);

@@ -152,7 +152,7 @@ void sroce_room_empty(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  * @room: filled in
  *
  * Return: 0, -EFAULT if the payload can't be read, -EAGAIN if not yet, -EXDEV
- * if not in this way, but in the one that the QP takes from now on.
+ * if not in this way, but if tried anew at once.
  */
 int sroce_room_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		   const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
@@ -174,10 +174,11 @@ int sroce_room_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		if (!to)
 			return 0;
 		ret = sroce_wqe_gather(qp, wqe, off, to, pkt->payload_len);
+		/* a region that has been pinned since needs no pages */
 		if (ret == -EAGAIN)
 			ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off,
 					     pkt->payload_len,
-					     wqe->length - off, 0);
+					     wqe->length - off, 0) ?: -EXDEV;
 	}
 	if (ret)
 		give_up(qp, room);

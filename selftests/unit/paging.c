@@ -18,6 +18,7 @@ enum { ABSENT, READABLE, WRITABLE, NEVER };
  * @n: how many there are in all
  * @entered: somebody uses them
  * @tried: one that can't come was to be brought
+ * @pinned: the region, if it is to be pinned when a page isn't there
  */
 struct sroce_odp {
 	struct sroce_mr	plain;
@@ -26,11 +27,28 @@ struct sroce_odp {
 	u32		n;
 	bool		entered;
 	bool		tried;
+	struct sroce_mr	*pinned;
 };
 
 static u32 page_of(const struct sroce_odp *odp, u64 iova)
 {
 	return (iova - odp->plain.iova) / odp->size;
+}
+
+static void end(struct sroce_odp *odp)
+{
+	free(odp->pages);
+	free(odp);
+}
+
+/* Then somebody may change the region, before it is asked for. */
+static int absent(struct sroce_odp *odp)
+{
+	if (odp->pinned) {
+		odp->pinned->odp = NULL;
+		end(odp);
+	}
+	return -EAGAIN;
 }
 
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
@@ -41,7 +59,7 @@ int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
 	for (i = page_of(odp, iova); i <= last; i++)
 		if (odp->pages[i] < (write ? WRITABLE : READABLE) ||
 		    odp->pages[i] == NEVER)
-			return -EAGAIN;
+			return absent(odp);
 	odp->entered = true;
 	return 0;
 }
@@ -145,6 +163,12 @@ void sim_buf_never(struct sim_buf *b, u32 page)
 	memset(odp->pages + page, NEVER, odp->n - page);
 }
 
+/* It is changed to a pinned one as soon as one of its pages isn't there. */
+void sim_buf_pinned_then(struct sim_buf *b)
+{
+	b->mr.odp->pinned = &b->mr;
+}
+
 /* One page goes. */
 void sim_buf_evict(struct sim_buf *b, u32 page)
 {
@@ -159,6 +183,5 @@ void sim_buf_on_demand_free(struct sim_buf *b)
 	if (!b->mr.odp)
 		return;
 	CHECK(!b->mr.odp->entered);
-	free(b->mr.odp->pages);
-	free(b->mr.odp);
+	end(b->mr.odp);
 }

@@ -206,6 +206,7 @@ struct sim_buf *sim_window_new(struct sim *s, enum sroce_mr_kind kind);
 /* Its pages come on demand, or never; one of them goes. */
 void sim_buf_on_demand(struct sim_buf *b);
 void sim_buf_never(struct sim_buf *b, u32 page);
+void sim_buf_pinned_then(struct sim_buf *b);
 void sim_buf_evict(struct sim_buf *b, u32 page);
 void sim_buf_on_demand_free(struct sim_buf *b);
 void sim_paged(struct sroce_qp_host *h);

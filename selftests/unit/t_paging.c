@@ -56,6 +56,22 @@ static void each(u32 opcode, int whose, bool local)
 	finish(&t);
 }
 
+/* No packet leaves without its bytes. */
+static void pinned_then(u32 opcode, u32 len)
+{
+	struct xfers t;
+
+	t_case("paging: %s, of a region that is pinned when a page was missed",
+	       xfer_name(opcode));
+	begin(&t, LOCAL, false);
+	sim_buf_pinned_then(t.a);
+	xfer_put(&t, opcode, len);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK(!t.a->mr.odp);
+	finish(&t);
+}
+
 /* All of a message that is cold at both ends, for one wait each, or a few */
 static void cold(u32 opcode)
 {
@@ -357,6 +373,9 @@ void test_paging(void)
 			each(xfer_rc_ops[i], whose, false);
 			each(xfer_rc_ops[i], whose, true);
 		}
+	pinned_then(IB_WR_RDMA_WRITE, 20000);
+	pinned_then(IB_WR_SEND, 700);
+	pinned_then(IB_WR_RDMA_READ, 20000);
 	cold(IB_WR_RDMA_WRITE);
 	cold(IB_WR_RDMA_READ);
 	cold(IB_WR_SEND);
