@@ -128,13 +128,14 @@ hostile=()
 
 for family in 4 6; do
 	for prog in ${VERBS:-device ops errs retries posts states srq cq \
-			windows regs rereg odp dmabuf raw xrc mcast conform stress}; do
+			windows regs rereg swaps odp dmabuf raw xrc mcast conform stress}; do
 		case $prog in
 		posts|conform)
 			program $family "$prog" "${hostile[@]}" ;;
 		odp)	paging $family ;;
 		paged)	program $family ops --on-demand ;;
 		stress)	program $family stress --seconds 5 --seed $family ;;
+		swaps)	program $family swaps --seconds 2 ;;
 		*)	program $family "$prog" ;;
 		esac
 	done
