@@ -233,6 +233,48 @@ devinfo_has()
 	return 1
 }
 
+# What is 0 on Ethernet and without datagrams of RD, on any adapter
+EMPTY='max_ee_rd_atom|max_ee_init_rd_atom|max_ee|max_rdd|max_raw_ipv6_qp|max_fmr'
+EMPTY+='|sm_lid|port_lid|port_lmc|sm_sl|subnet_timeout|init_type_reply|port_cap_flags2'
+# nothing has gone wrong so far
+EMPTY+='|bad_pkey_cntr|qkey_viol_cntr'
+# what the provider has no call for
+EMPTY+='|max_tso|max_rwq_indirection_tables|max_rwq_indirection_table_size'
+EMPTY+='|rx_hash_function|rx_hash_fields_mask|max_wq_type_rq'
+EMPTY+='|qp_rate_limit_min|qp_rate_limit_max|max_cq_count|max_cq_period'
+EMPTY+='|maximum available device memory'
+
+# Of all that is printed nothing else is empty, and there is something to print.
+nothing_empty()
+{
+	in_a ibv_devinfo -v -d "$DEV_A" >"$OUT" && [ "$(wc -l <"$OUT")" -gt 80 ] &&
+		! grep -E ':[[:space:]]*((0x)?[0:]+ *(kbps|us|Bytes)?)?$' "$OUT" |
+			grep -vE "^[[:space:]]*($EMPTY|[a-z_]+_caps|.* moderation caps):"
+}
+
+no_odp_lacks()
+{
+	devinfo_has 'rc_odp_caps:' && grep -A1 'xrc_odp_caps:' "$OUT" |
+		grep -q 'NO SUPPORT' && [ "$(grep -c 'NO SUPPORT' "$OUT")" -eq 1 ]
+}
+
+# Bytes of a path MTU that fit into a netdev's
+mtu_follows()
+{
+	in_a ip link set va mtu "$1" && devinfo_has "active_mtu:[[:space:]]+$2 "
+}
+
+guid_of_mac()
+{
+	local mac
+	mac=$(in_a cat /sys/class/net/va/address | tr -d :)
+	# the bit of what is universal is flipped: the first digits differ
+	[ "$(tr -d : <"/sys/class/infiniband/$DEV_A/node_guid" | cut -c3-)" = \
+		"${mac:2:4}fffe${mac:6}" ] &&
+		cmp "/sys/class/infiniband/$DEV_A/node_guid" \
+			"/sys/class/infiniband/$DEV_A/sys_image_guid"
+}
+
 sysfs_is() { grep -qE "$2" "/sys/class/infiniband/$DEV_A/$1"; }
 
 test_attributes()
@@ -251,6 +293,18 @@ test_attributes()
 	check "devinfo: GIDs of RoCE v2" devinfo_has 'GID\[.*::ffff:10\.7\.0\.1, RoCE v2'
 	check "devinfo: the speed of a veth" devinfo_has \
 		'active_speed:.*10\.0 Gbps|active_speed:.*10\.3125'
+	check "devinfo: fw_ver" devinfo_has 'fw_ver:[[:space:]]+[0-9]+\.[0-9]+\.[0-9]+$'
+	check "devinfo: GUIDs, of the MAC address" guid_of_mac
+	check "devinfo: the port's link" devinfo_has 'phys_state:.*LINK_UP'
+	check "devinfo: messages of 2 GiB" devinfo_has 'max_msg_sz:[[:space:]]+0x80000000'
+	check "devinfo: atomics against the CPU" devinfo_has 'atomic_cap:.*ATOMIC_GLOB'
+	check "devinfo: a vector for each CPU" devinfo_has \
+		"num_comp_vectors:[[:space:]]+$(getconf _NPROCESSORS_CONF)$"
+	check "devinfo: pages on demand for all that send, but XRC" no_odp_lacks
+	check "devinfo: the MTU" mtu_follows 1500 1024
+	check "devinfo: a larger one" mtu_follows 4200 4096
+	check "devinfo: and back" mtu_follows 1500 1024
+	check "devinfo: nothing else is empty" nothing_empty
 	check "devinfo: nothing it can't name" devinfo 'invalid|unknown|Unknown'
 	check "sysfs: hca_type" sysfs_is hca_type sroce
 	check "sysfs: hw_rev" sysfs_is hw_rev 1
