@@ -45,6 +45,7 @@ program()
 	local family=$1 prog=$2 limit=400 rc=0 bad plan n
 	shift 2
 	case $prog in conform|tides) limit=1800 ;; esac
+	reachable "$family" || diag "the peer can't be reached by IPv$family"
 	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "${PEER:-$B}" \
 		--family "$family" "$@" >"$OUT" 2>&1 || rc=$?
 	cases "$OUT" "$prog IPv$family:"
