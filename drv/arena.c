@@ -14,7 +14,7 @@
 /* Bytes of a block, if such are to be had */
 #define BLOCK_BYTES	(32 * 1024)
 /* Most blocks that are kept for a CPU */
-#define BLOCKS		8
+#define BLOCKS		32
 
 /**
  * struct arena - blocks of one CPU; touched with bottom halves off only

@@ -2,6 +2,9 @@
 /*
  * One trip into a QP: lock, let the protocol work, unlock, and then do what
  * must not be done under the lock: send packets, wake consumers, raise events.
+ *
+ * Packets that come while somebody else has the QP are left there instead of
+ * waiting for it; the one who has it takes them in.
  */
 
 #include "dev.h"
@@ -167,6 +170,14 @@ static void sweep(struct sroce_qp *qp)
 	sroce_timer_rnr(qp, qp->host->sweep);
 }
 
+/* Whether somebody who found the QP taken relies on us, who just released it */
+static bool is_called(const struct sroce_qp_host *host)
+{
+	/* released, and then asked: whoever leaves something asks the other way */
+	smp_mb();
+	return READ_ONCE(host->rung) || !skb_queue_empty_lockless(&host->inbox);
+}
+
 /**
  * sroce_qp_begin() - take a QP for a burst of work
  * @qp: the QP
@@ -179,18 +190,110 @@ void sroce_qp_begin(struct sroce_qp *qp) __acquires(&qp->lock)
 }
 
 /**
- * sroce_qp_end_run() - let the QP work, release it and see to its duties
+ * sroce_qp_leave() - release a QP that was only looked at
  * @qp: the QP, taken by sroce_qp_begin()
- *
- * The caller keeps the QP alive.
- *
- * Return: whether the QP could go on if called again.
  */
-bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
+void sroce_qp_leave(struct sroce_qp *qp) __releases(&qp->lock)
+{
+	spin_unlock(&qp->lock);
+	if (is_called(qp->host))
+		tasklet_schedule(&qp->host->kick);
+	local_bh_enable();
+}
+
+/* Work requests of a user in a state in which they aren't executed */
+static void flush_posted(struct sroce_qp *qp)
+{
+	if (qp->state < IB_QPS_RTS)
+		sroce_sq_discard(qp);
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		sroce_sq_flush(qp);
+	if (qp->state == IB_QPS_ERR)
+		sroce_rq_flush(qp);
+}
+
+/*
+ * Whether a QP has so much under way that who has it keeps it for long. If not,
+ * it is better waited for: whoever has it may well send an acknowledge before he
+ * looks for what was left with him.
+ */
+static bool is_busy(const struct sroce_qp *qp)
+{
+	return qp->svc == SROCE_SVC_RC &&
+	       sroce_psn_diff(READ_ONCE(qp->req.max_psn),
+			      READ_ONCE(qp->req.una)) > (s32)SROCE_BURST_LEAST;
+}
+
+/**
+ * sroce_qp_trylock() - take a QP, unless somebody has it
+ * @qp: the QP
+ *
+ * Return: whether it was taken. Callers are not checked for that.
+ */
+bool sroce_qp_trylock(struct sroce_qp *qp)
+{
+	int taken = spin_trylock_bh(&qp->lock);
+
+	if (taken)
+		__release(&qp->lock);
+	return taken;
+}
+
+/**
+ * sroce_qp_try() - take a QP, unless somebody has it who will be long
+ * @qp: the QP
+ *
+ * Return: whether it was taken. Callers are not checked for that.
+ */
+bool sroce_qp_try(struct sroce_qp *qp)
+{
+	if (sroce_qp_trylock(qp))
+		return true;
+	if (is_busy(qp))
+		return false;
+	sroce_qp_begin(qp);
+	__release(&qp->lock);
+	return true;
+}
+
+/**
+ * sroce_qp_ring() - take a QP because its doorbell rings
+ * @qp: the QP
+ *
+ * Return: whether it was taken; if not, whoever has it will see to it.
+ */
+bool sroce_qp_ring(struct sroce_qp *qp)
+{
+	if (!sroce_qp_try(qp)) {
+		WRITE_ONCE(qp->host->rung, true);
+		/* pairs with is_called(): it is seen, or the lock is free */
+		smp_mb();
+		if (!sroce_qp_trylock(qp))
+			return false;
+	}
+	flush_posted(qp);
+	return true;
+}
+
+/* A doorbell that did not wait for us */
+static void answer_doorbell(struct sroce_qp *qp)
+{
+	if (!READ_ONCE(qp->host->rung))
+		return;
+	WRITE_ONCE(qp->host->rung, false);
+	/* cleared before the ring is read: what is posted later rings again */
+	smp_mb();
+	flush_posted(qp);
+}
+
+/* Return: whether the QP could go on. */
+static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	u32 duty, events, srq_events;
 	bool more;
 
+	sroce_inbox_empty(qp);
+	answer_doorbell(qp);
 	more = sroce_qp_run(qp);
 	watch_error(qp);
 	more |= send_queued(qp, more && !(qp->duty & SROCE_DUTY_SEND));
@@ -212,8 +315,28 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 		sroce_cq_lost(qp->rcq);
 	if (unlikely(events | srq_events))
 		dispatch_events(qp, events, srq_events);
-	local_bh_enable();
 	return more;
+}
+
+/**
+ * sroce_qp_end_run() - let the QP work, release it and see to its duties
+ * @qp: the QP, taken by sroce_qp_begin()
+ *
+ * The caller keeps the QP alive.
+ *
+ * Return: whether the QP could go on if called again.
+ */
+bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
+{
+	u32 round = 0;
+	bool more, called;
+
+	do {
+		more = run_and_release(qp);
+		called = is_called(qp->host);
+	} while (called && ++round < ROUNDS && spin_trylock(&qp->lock));
+	local_bh_enable();
+	return more | called;
 }
 
 /**
@@ -300,6 +423,7 @@ void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host)
 	refcount_set(&host->ref, 1);
 	init_completion(&host->unused);
 	spin_lock_init(&host->post_lock);
+	skb_queue_head_init(&host->inbox);
 	for (i = 0; i < SROCE_LANES; i++) {
 		__skb_queue_head_init(&host->lane[i].txq);
 		INIT_LIST_HEAD(&host->lane[i].parcels);
@@ -340,6 +464,7 @@ void sroce_qp_host_stop(struct sroce_qp_host *host)
 	hrtimer_cancel(&host->ack_timer);
 	hrtimer_cancel(&host->rnr_timer);
 	tasklet_kill(&host->kick);
+	sroce_inbox_purge(host);
 	for (i = 0; i < SROCE_LANES; i++) {
 		__skb_queue_purge(&host->lane[i].txq);
 		sroce_parcel_purge(&host->lane[i].parcels);

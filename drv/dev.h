@@ -240,6 +240,8 @@ struct sroce_lane {
  *	users what verbs of theirs have caused
  * @post_lock: serializes kernel senders
  * @posted: kernel QP: send work requests posted
+ * @inbox: packets that came while somebody else had the QP
+ * @rung: so did a doorbell
  * @lane: what is to be sent after unlock
  * @open_lane: where the packet under construction goes
  * @open: what the packet under construction is, or will be, a part of
@@ -262,6 +264,8 @@ struct sroce_qp_host {
 	struct tasklet_struct	kick;
 	spinlock_t		post_lock;
 	u32			posted;
+	struct sk_buff_head	inbox;
+	bool			rung;
 	struct sroce_lane	lane[SROCE_LANES];
 	struct sroce_lane	*open_lane;
 	struct sk_buff		*open;
@@ -438,9 +442,28 @@ void sroce_netns_get(struct sroce_dev *dev, struct net *net);
 void sroce_netns_put(struct sroce_dev *dev);
 int sroce_netns_join(struct sroce_dev *dev);
 void sroce_netns_leave(struct sroce_dev *dev);
+void sroce_netns_count(struct sroce_net *sn, enum sroce_counter c);
+
+/* inbox.c */
+bool sroce_inbox_or_take(struct sroce_qp_host *host, struct sk_buff *skb,
+			 u32 qpn, u32 n);
+void sroce_inbox_put(struct sroce_qp_host *host, struct sk_buff *skb, u32 qpn,
+		     u32 n);
+void sroce_inbox_empty(struct sroce_qp *qp);
+void sroce_inbox_purge(struct sroce_qp_host *host);
+
+/* relay.c */
+bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb);
+void sroce_relay_sent(void);
+void sroce_relay_rang(void);
+void sroce_relay_forget(const struct sroce_net *sn);
+void sroce_relay_init(void);
+void sroce_relay_exit(void);
 
 /* input.c */
 int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb);
+void sroce_udp_take(struct sroce_net *sn, struct sk_buff *skb);
+void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n);
 void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len);
 
 /* output.c */
@@ -471,6 +494,10 @@ void sroce_parcel_purge(struct list_head *list);
 void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host);
 void sroce_qp_host_stop(struct sroce_qp_host *host);
 void sroce_qp_begin(struct sroce_qp *qp);
+void sroce_qp_leave(struct sroce_qp *qp);
+bool sroce_qp_trylock(struct sroce_qp *qp);
+bool sroce_qp_try(struct sroce_qp *qp);
+bool sroce_qp_ring(struct sroce_qp *qp);
 void sroce_qp_end(struct sroce_qp *qp);
 bool sroce_qp_end_run(struct sroce_qp *qp);
 void sroce_qp_end_verb(struct sroce_qp *qp);

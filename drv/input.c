@@ -46,11 +46,10 @@ static void count_orphan(struct sroce_net *sn, const struct sroce_pkt *pkt,
 {
 	struct sroce_dev *dev = dev_of(sn, &pkt->dgid, skb->dev);
 
-	if (!dev)
-		dev = list_first_or_null_rcu(&sn->devs, struct sroce_dev,
-					     net_list);
 	if (dev)
 		count(dev, c);
+	else
+		sroce_netns_count(sn, c);
 }
 
 /* Network header without options or extensions: ICRC knows no others. */
@@ -271,6 +270,9 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @skb: what came, data at the UDP header
  * @seg: UDP payload of each segment but the last
  * @n: segments so far
+ * @checked: the first that is received was found good before it was left in an
+ *	inbox
+ * @guest: whoever called has taken @host, and releases it
  * @qpn: number of @host, as packets name it
  * @host: the QP that is taken at present, or NULL
  * @crc: of the network headers of the first segment, for ICRC
@@ -284,6 +286,8 @@ struct rx {
 	struct sk_buff		*skb;
 	u32			seg;
 	u32			n;
+	bool			checked;
+	bool			guest;
 	u32			qpn;
 	struct sroce_qp_host	*host;
 	u32			crc;
@@ -293,27 +297,51 @@ struct rx {
 	struct sroce_pkt	pkt;
 };
 
+/* What became of a packet, other than that it was dropped */
+#define TAKEN	(-1)
+/* it, and all that follow it in the train, are in an inbox */
+#define LEFT	(-2)
+
 /* Successive packets of a QP find it locked, and it answers them all at once. */
 static void end_burst(struct rx *rx)
 {
 	if (!rx->host)
 		return;
-	sroce_qp_end(rx->host->qp);
-	sroce_qp_host_put(rx->host);
+	if (!rx->guest) {
+		sroce_qp_end(rx->host->qp);
+		sroce_qp_host_put(rx->host);
+	}
 	rx->host = NULL;
 }
 
-static bool begin_burst(struct rx *rx)
+/* Whoever has a QP does not wait for another one. */
+static bool take_qp(struct rx *rx, struct sroce_qp_host *host)
 {
+	if (!rx->guest)
+		return sroce_inbox_or_take(host, rx->skb, rx->pkt.qpn, rx->n);
+	sroce_inbox_put(host, rx->skb, rx->pkt.qpn, rx->n);
+	tasklet_schedule(&host->kick);
+	return false;
+}
+
+/* Return: TAKEN if the QP is locked, or else what becomes of the packet. */
+static int begin_burst(struct rx *rx)
+{
+	struct sroce_qp_host *host;
+
 	if (rx->host && rx->qpn == rx->pkt.qpn)
-		return true;
+		return TAKEN;
 	end_burst(rx);
-	rx->host = find_qp(rx->sn, &rx->pkt, rx->skb);
-	if (!rx->host)
-		return false;
+	host = find_qp(rx->sn, &rx->pkt, rx->skb);
+	if (!host)
+		return SROCE_CNT_RX_NO_QP;
+	if (!take_qp(rx, host)) {
+		sroce_qp_host_put(host);
+		return LEFT;
+	}
+	rx->host = host;
 	rx->qpn = rx->pkt.qpn;
-	sroce_qp_begin(rx->host->qp);
-	return true;
+	return TAKEN;
 }
 
 /* The headers that the segment has, or would have as a packet of its own */
@@ -383,7 +411,9 @@ void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
 	sroce_qp_rx(qp, pkt);
 }
 
-/* One packet of @len bytes at @off. Return: why it was dropped, or -1. */
+/*
+ * One packet of @len bytes at @off. Return: why it was dropped, TAKEN or LEFT.
+ */
 static int receive(struct rx *rx, u32 off, u32 len)
 {
 	u32 head = min_t(u32, len, SROCE_HDR_MAX);
@@ -394,8 +424,6 @@ static int receive(struct rx *rx, u32 off, u32 len)
 	/* what belongs to the network layer is the same for all */
 	memset(pkt, 0, offsetof(struct sroce_pkt, sgid));
 	segment_headers(rx, len);
-	if (!rx->n)
-		rx->crc = sroce_icrc_net(rx->l3, pkt->l3_len, rx->udp);
 	pkt->carrier_off = off;
 	pkt->flat = flat(rx->skb, off, len);
 	bth = pkt->flat ?: skb_header_pointer(rx->skb, off, head, rx->hdr);
@@ -405,23 +433,36 @@ static int receive(struct rx *rx, u32 off, u32 len)
 	if (ret)
 		return ret == -EPROTONOSUPPORT ? SROCE_CNT_RX_BAD_OPCODE :
 						 SROCE_CNT_RX_MALFORMED;
-	if (!icrc_ok(rx, bth, len))
+	if (!rx->checked && !icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
+	rx->checked = false;
 	if (sroce_gid_is_multicast(&pkt->dgid)) {
 		end_burst(rx);
 		return sroce_mcast_rcv(rx->sn, rx->skb, pkt, len) ?
-		       -1 : SROCE_CNT_RX_NO_QP;
+		       TAKEN : SROCE_CNT_RX_NO_QP;
 	}
-	if (!begin_burst(rx))
-		return SROCE_CNT_RX_NO_QP;
-	sroce_take_in(rx->host->qp, pkt, len);
-	return -1;
+	ret = begin_burst(rx);
+	if (ret == TAKEN)
+		sroce_take_in(rx->host->qp, pkt, len);
+	return ret;
 }
 
+/* Of the network headers that the first segment has, for those of the others */
+static void first_crc(struct rx *rx)
+{
+	u32 n = rx->n;
+
+	rx->n = 0;
+	segment_headers(rx, rx->seg);
+	rx->crc = sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
+	rx->n = n;
+}
+
+/* Return: TAKEN if all were, LEFT, or why the last was dropped that was. */
 static int receive_all(struct rx *rx)
 {
-	u32 off = sizeof(struct udphdr);
-	int why, last = -1;
+	u32 off = sizeof(struct udphdr) + rx->n * rx->seg;
+	int why, last = TAKEN;
 
 	rx->pkt.carrier = rx->skb;
 	rx->pkt.vlan = vlan_of(rx->skb);
@@ -431,10 +472,13 @@ static int receive_all(struct rx *rx)
 		count_orphan(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
 		return SROCE_CNT_RX_MALFORMED;
 	}
+	first_crc(rx);
 	do {
 		u32 len = min(rx->skb->len - off, rx->seg);
 
 		why = receive(rx, off, len);
+		if (why == LEFT)
+			return LEFT;
 		if (why >= 0) {
 			count_orphan(rx->sn, &rx->pkt, rx->skb, why);
 			last = why;
@@ -444,6 +488,45 @@ static int receive_all(struct rx *rx)
 	} while (off < rx->skb->len);
 	end_burst(rx);
 	return last;
+}
+
+static u32 segment_size(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+				 skb->len - sizeof(struct udphdr);
+}
+
+static void take_in(struct rx *rx)
+{
+	switch (receive_all(rx)) {
+	case LEFT:
+		break;
+	case TAKEN:
+		napi_consume_skb(rx->skb, 1);
+		break;
+	default:
+		kfree_skb(rx->skb);
+	}
+}
+
+/**
+ * sroce_udp_take() - take in what came by a socket
+ * @sn: the namespace
+ * @skb: a datagram or a train of them, data at the UDP header; consumed
+ *
+ * Runs in softirq, under RCU.
+ */
+void sroce_udp_take(struct sroce_net *sn, struct sk_buff *skb)
+{
+	struct rx rx = {
+		.sn = sn,
+		.skb = skb,
+		.seg = segment_size(skb),
+	};
+
+	if (skb_is_gso(skb))
+		sroce_netns_count(sn, SROCE_CNT_RX_TRAINS);
+	take_in(&rx);
 }
 
 /**
@@ -457,24 +540,36 @@ static int receive_all(struct rx *rx)
  */
 int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb)
 {
+	struct sroce_net *sn = sroce_netns(sock_net(sk));
+
+	if (!sroce_relay(sn, skb))
+		sroce_udp_take(sn, skb);
+	return 0;
+}
+
+/**
+ * sroce_udp_resume() - go on with what was left in an inbox
+ * @qp: the QP, locked; it stays so
+ * @skb: the datagram or train
+ * @qpn: number of @qp, as packets name it
+ * @n: how many of its segments have been received; the next one's ICRC is right
+ *
+ * Called with bottom halves disabled.
+ */
+void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n)
+{
 	struct rx rx = {
-		.sn = sroce_netns(sock_net(sk)),
+		.sn = qp->dev->sn,
 		.skb = skb,
-		.seg = skb->len - sizeof(struct udphdr),
+		.seg = segment_size(skb),
+		.n = n,
+		.checked = true,
+		.guest = true,
+		.qpn = qpn,
+		.host = qp->host,
 	};
 
-	if (skb_is_gso(skb)) {
-		struct sroce_dev *dev;
-
-		rx.seg = skb_shinfo(skb)->gso_size;
-		dev = list_first_or_null_rcu(&rx.sn->devs, struct sroce_dev,
-					     net_list);
-		if (dev)
-			count(dev, SROCE_CNT_RX_TRAINS);
-	}
-	if (receive_all(&rx) < 0)
-		napi_consume_skb(skb, 1);
-	else
-		kfree_skb(skb);
-	return 0;
+	rcu_read_lock();
+	take_in(&rx);
+	rcu_read_unlock();
 }

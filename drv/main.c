@@ -26,6 +26,7 @@ static int __init sroce_init(void)
 
 	sroce_crc_init();
 	sroce_copy_init();
+	sroce_relay_init();
 	ret = sroce_parcel_init();
 	if (ret)
 		goto no_parcels;
@@ -64,6 +65,7 @@ static void __exit sroce_exit(void)
 	rdma_link_unregister(&sroce_link_ops);
 	sroce_dev_exit();
 	sroce_netns_exit();
+	sroce_relay_exit();
 	sroce_arena_exit();
 	sroce_pagers_exit();
 	sroce_dmabuf_exit();

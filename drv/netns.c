@@ -157,6 +157,7 @@ static void close_port(struct sroce_net *sn)
 {
 	unwatch_trains(sn->net);
 	close_sockets(sn);
+	sroce_relay_forget(sn);
 }
 
 /* IPv6 may be absent from the kernel or disabled at boot. */
@@ -253,6 +254,21 @@ void sroce_netns_leave(struct sroce_dev *dev)
 		close_port(sn);
 	mutex_unlock(&sn->lock);
 	synchronize_rcu();
+}
+
+/**
+ * sroce_netns_count() - count what is nobody's in particular
+ * @sn: the namespace, under RCU; the first of its devices counts
+ * @c: what happened
+ */
+void sroce_netns_count(struct sroce_net *sn, enum sroce_counter c)
+{
+	struct sroce_dev *dev = list_first_or_null_rcu(&sn->devs,
+						       struct sroce_dev,
+						       net_list);
+
+	if (dev)
+		this_cpu_inc(dev->counters->c[c]);
 }
 
 static int __net_init sroce_net_init(struct net *net)

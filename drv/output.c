@@ -359,6 +359,7 @@ static void finish(struct sroce_dev *dev, struct sk_buff *skb)
 	if (cb.n <= 1)
 		return;
 	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
+	sroce_relay_sent();
 	skb_shinfo(skb)->gso_size = cb.seg;
 	skb_shinfo(skb)->gso_segs = cb.n;
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;

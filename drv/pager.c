@@ -26,13 +26,13 @@ static void note_failure(struct sroce_pager *pg, const struct sroce_want *want)
 {
 	struct sroce_failure *f;
 
-	spin_lock_bh(&pg->qp->lock);
+	sroce_qp_begin(pg->qp);
 	f = &pg->failed[pg->next_failed++ % SROCE_FAILURES];
 	*f = (struct sroce_failure){
 		.key = want->mr->key, .iova = want->iova,
 		.write = want->write, .fresh = true,
 	};
-	spin_unlock_bh(&pg->qp->lock);
+	sroce_qp_leave(pg->qp);
 }
 
 /* Bring the next @len bytes; false: there is no use in going on */
@@ -80,11 +80,11 @@ static void pager_fn(struct work_struct *work)
 	struct sroce_want want[SROCE_WANTS];
 	u32 i, n;
 
-	spin_lock_bh(&qp->lock);
+	sroce_qp_begin(qp);
 	n = pg->n;
 	memcpy(want, pg->want, n * sizeof(*want));
 	WRITE_ONCE(pg->n, 0);
-	spin_unlock_bh(&qp->lock);
+	sroce_qp_leave(qp);
 	for (i = 0; i < n; i++)
 		bring_needed(pg, &want[i]);
 	sroce_qp_begin(qp);

@@ -17,18 +17,13 @@ static int user_doorbell(struct sroce_qp *qp)
 	int left = DOORBELL_BURSTS;
 	bool more;
 
+	sroce_relay_rang();
 	do {
-		sroce_qp_begin(qp);
+		if (!sroce_qp_ring(qp))
+			return 0;
 		if (qp->state < IB_QPS_RTS) {
-			sroce_sq_discard(qp);
 			sroce_qp_end(qp);
 			return -EINVAL;
-		}
-		if (qp->state == IB_QPS_ERR) {
-			sroce_sq_flush(qp);
-			sroce_rq_flush(qp);
-		} else if (qp->state == IB_QPS_SQE) {
-			sroce_sq_flush(qp);
 		}
 		more = sroce_qp_end_run(qp);
 		if (more && (!--left || fatal_signal_pending(current))) {

@@ -267,9 +267,9 @@ static int resize_res(struct sroce_qp *qp, u32 n)
 		if (!res)
 			return -ENOMEM;
 	}
-	spin_lock_bh(&qp->lock);
+	sroce_qp_begin(qp);
 	old = sroce_answer_resize(qp, res, n);
-	spin_unlock_bh(&qp->lock);
+	sroce_qp_leave(qp);
 	kfree(old);
 	return 0;
 }

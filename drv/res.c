@@ -55,7 +55,7 @@ int sroce_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct sroce_attr attrs[10];
 	u32 n = 0;
 
-	spin_lock_bh(&qp->lock);
+	sroce_qp_begin(qp);
 	attrs[n++] = (struct sroce_attr){ "mtu", qp->mtu };
 	attrs[n++] = (struct sroce_attr){ "sq_pending",
 		(qp->sq.prod - qp->sq.cons) & qp->sq.mask };
@@ -68,7 +68,7 @@ int sroce_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	attrs[n++] = (struct sroce_attr){ "rnr_wait", req->rnr_wait };
 	attrs[n++] = (struct sroce_attr){ "reads", req->reads };
 	attrs[n++] = (struct sroce_attr){ "stored", qp->resp.stored };
-	spin_unlock_bh(&qp->lock);
+	sroce_qp_leave(qp);
 	return put_attrs(msg, attrs, n);
 }
 

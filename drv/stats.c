@@ -107,9 +107,9 @@ static int new_stat(struct sroce_dev *dev, u32 *id)
 static void count_in(struct sroce_qp *qp,
 		     struct sroce_counters __percpu *counters)
 {
-	spin_lock_bh(&qp->lock);
+	sroce_qp_begin(qp);
 	WRITE_ONCE(qp->counters, counters);
-	spin_unlock_bh(&qp->lock);
+	sroce_qp_leave(qp);
 }
 
 /**

@@ -18,6 +18,9 @@
 	C(RX_MULTICAST, "rcvd_multicast_pkts")				\
 	C(LOCAL_PACKETS, "local_pkts")					\
 	C(LOCAL_BYTES, "local_bytes")					\
+	C(INBOX, "inbox_pkts")						\
+	C(RELAYED, "relayed_pkts")					\
+	C(RELAY_FULL, "relay_drops")					\
 	/* transmit path of this host */				\
 	C(TX_NO_MEM, "tx_no_memory")					\
 	C(TX_NO_ROUTE, "tx_no_route")					\

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * On a virtual link the CPU that sends a train is the one that receives it, and
+ * both ends share it however many others there are. Such trains are relayed to
+ * another CPU, so that one is built while the one before is taken in: what receive
+ * packet steering does where it is set up, and NICs with several queues do by
+ * themselves.
+ *
+ * The packets of a flow stay in order: while any of them waits, all that follow it
+ * go to the same place.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/interrupt.h>
+#include <linux/jhash.h>
+#include <linux/moduleparam.h>
+#include <linux/netdevice.h>
+#include <linux/sched/isolation.h>
+#include <linux/smp.h>
+#include <linux/udp.h>
+#include "dev.h"
+
+/* Shorter trains are not worth the call, in bytes. */
+#define WORTH		(8 * 1024U)
+/* Most datagrams and trains that wait for a CPU, and what it takes in at once */
+#define QUEUE_MAX	1024U
+#define BATCH		16
+/* How long a CPU counts as one that sends, or has a process that does */
+#define LATELY		(HZ / 100 + 1)
+/* CPUs that are looked at */
+#define TRIES		8
+#define FLOWS		256
+
+static bool relay = true;
+module_param(relay, bool, 0644);
+MODULE_PARM_DESC(relay, "Have another CPU receive what comes by a virtual link");
+
+/**
+ * struct flow - datagrams that have a hash in common
+ * @waiting: how many of them are with another CPU
+ * @cpu: which one
+ */
+struct flow {
+	atomic_t	waiting;
+	int		cpu;
+};
+
+/**
+ * struct stop - where datagrams wait for a CPU
+ * @queue: the datagrams
+ * @tasklet: takes them in
+ * @csd: calls the CPU
+ * @sent: when it sent a train last, in jiffies
+ * @rang: when a process rang a doorbell on it last, in jiffies
+ */
+struct stop {
+	struct sk_buff_head	queue;
+	struct tasklet_struct	tasklet;
+	call_single_data_t	csd;
+	unsigned long		sent;
+	unsigned long		rang;
+};
+
+/**
+ * struct relay_cb - in skb->cb of what waits
+ * @flow: what it is a part of
+ * @sn: the namespace it came to
+ */
+struct relay_cb {
+	struct flow		*flow;
+	struct sroce_net	*sn;
+};
+
+static struct flow flows[FLOWS];
+static DEFINE_PER_CPU(struct stop, stops);
+
+static struct relay_cb *relay_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct relay_cb) > sizeof(skb->cb));
+	return (struct relay_cb *)skb->cb;
+}
+
+/**
+ * sroce_relay_sent() - this CPU sends a train
+ */
+void sroce_relay_sent(void)
+{
+	this_cpu_write(stops.sent, jiffies);
+}
+
+/**
+ * sroce_relay_rang() - a process rings a doorbell on this CPU
+ */
+void sroce_relay_rang(void)
+{
+	this_cpu_write(stops.rang, jiffies);
+}
+
+static bool lately(unsigned long when)
+{
+	return time_before(jiffies, READ_ONCE(when) + LATELY);
+}
+
+/* A real device has its own idea of which CPU receives. */
+static bool is_worth_it(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) && skb->len >= WORTH && !skb->dev->dev.parent &&
+	       READ_ONCE(relay) && lately(this_cpu_read(stops.sent));
+}
+
+/* As with receive packet steering, isolated CPUs are left alone. */
+static bool may_receive(int cpu)
+{
+	return cpumask_test_cpu(cpu, housekeeping_cpumask(HK_TYPE_DOMAIN)) &&
+	       cpumask_test_cpu(cpu, housekeeping_cpumask(HK_TYPE_WQ));
+}
+
+/*
+ * A CPU that works for RDMA anyhow, or else a neighbour; -1 if we are alone. One
+ * that is on its way in or out has nobody who goes on when a softirq takes long.
+ */
+static int choose(void)
+{
+	int self = smp_processor_id(), cpu = self, found = -1, i;
+
+	for (i = 0; i < TRIES; i++) {
+		cpu = cpumask_next(cpu, cpu_active_mask);
+		if (cpu >= nr_cpu_ids)
+			cpu = cpumask_first(cpu_active_mask);
+		if (cpu == self)
+			break;
+		if (!may_receive(cpu))
+			continue;
+		if (lately(per_cpu(stops.rang, cpu)))
+			return cpu;
+		if (found < 0)
+			found = cpu;
+	}
+	return found;
+}
+
+static struct flow *flow_of(struct sk_buff *skb)
+{
+	const struct udphdr *udp;
+	u32 hash;
+
+	if (!pskb_may_pull(skb, sizeof(*udp)))
+		return NULL;
+	udp = (struct udphdr *)skb->data;
+	hash = jhash_2words((__force u32)udp->source, skb->dev->ifindex, 0);
+	return &flows[hash % FLOWS];
+}
+
+/* Return: whether nothing waited there before. */
+static bool enqueue(struct stop *stop, struct sk_buff *skb)
+{
+	bool first;
+
+	spin_lock(&stop->queue.lock);
+	first = skb_queue_empty(&stop->queue);
+	__skb_queue_tail(&stop->queue, skb);
+	spin_unlock(&stop->queue.lock);
+	return first;
+}
+
+/* A CPU that has gone by now leaves its tasklets to others. */
+static void call(struct stop *stop, int cpu)
+{
+	if (cpu == smp_processor_id() ||
+	    smp_call_function_single_async(cpu, &stop->csd) == -ENXIO)
+		tasklet_schedule(&stop->tasklet);
+}
+
+/**
+ * sroce_relay() - have another CPU take a datagram in, if that is better
+ * @sn: the namespace
+ * @skb: the datagram or train, data at the UDP header
+ *
+ * Runs in softirq, under RCU.
+ *
+ * Return: whether it is gone; if not, it's the caller's to take in.
+ */
+bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
+{
+	struct flow *flow = flow_of(skb);
+	struct stop *stop;
+	int cpu;
+
+	if (!flow)
+		return false;
+	/* pairs with the release: what was there before has been taken in */
+	if (atomic_read_acquire(&flow->waiting)) {
+		cpu = READ_ONCE(flow->cpu);
+	} else {
+		cpu = is_worth_it(skb) ? choose() : -1;
+		if (cpu < 0)
+			return false;
+		WRITE_ONCE(flow->cpu, cpu);
+	}
+	stop = per_cpu_ptr(&stops, cpu);
+	if (skb_queue_len_lockless(&stop->queue) >= QUEUE_MAX) {
+		sroce_netns_count(sn, SROCE_CNT_RELAY_FULL);
+		kfree_skb(skb);
+		return true;
+	}
+	sroce_netns_count(sn, SROCE_CNT_RELAYED);
+	atomic_inc(&flow->waiting);
+	/* the route may be borrowed for as long as this softirq runs */
+	skb_dst_drop(skb);
+	dev_hold(skb->dev);
+	relay_cb(skb)->flow = flow;
+	relay_cb(skb)->sn = sn;
+	if (enqueue(stop, skb))
+		call(stop, cpu);
+	return true;
+}
+
+static void call_fn(void *arg)
+{
+	struct stop *stop = arg;
+
+	tasklet_schedule(&stop->tasklet);
+}
+
+/* What came before is done with, and what comes now may go elsewhere. */
+static void done(struct flow *flow)
+{
+	atomic_dec_return_release(&flow->waiting);
+}
+
+static void take_in(struct tasklet_struct *t)
+{
+	struct stop *stop = from_tasklet(stop, t, tasklet);
+	struct sk_buff *skb;
+	int n = 0;
+
+	/* of the queue, too: see sroce_relay_forget() */
+	rcu_read_lock();
+	while (n++ < BATCH && (skb = skb_dequeue(&stop->queue))) {
+		struct relay_cb cb = *relay_cb(skb);
+		struct net_device *dev = skb->dev;
+
+		sroce_udp_take(cb.sn, skb);
+		dev_put(dev);
+		done(cb.flow);
+	}
+	rcu_read_unlock();
+	/* nobody calls while something waits */
+	if (!skb_queue_empty_lockless(&stop->queue))
+		tasklet_schedule(&stop->tasklet);
+}
+
+static void forget_at(struct stop *stop, const struct sroce_net *sn)
+{
+	struct sk_buff *skb, *next;
+	struct sk_buff_head gone;
+
+	__skb_queue_head_init(&gone);
+	spin_lock_bh(&stop->queue.lock);
+	skb_queue_walk_safe(&stop->queue, skb, next) {
+		if (relay_cb(skb)->sn != sn)
+			continue;
+		__skb_unlink(skb, &stop->queue);
+		__skb_queue_tail(&gone, skb);
+	}
+	spin_unlock_bh(&stop->queue.lock);
+	while ((skb = __skb_dequeue(&gone))) {
+		dev_put(skb->dev);
+		done(relay_cb(skb)->flow);
+		kfree_skb(skb);
+	}
+}
+
+/**
+ * sroce_relay_forget() - drop what waits, and wait for what is being taken in
+ * @sn: a namespace whose sockets are closed
+ */
+void sroce_relay_forget(const struct sroce_net *sn)
+{
+	int cpu;
+
+	/* the last that came by the sockets is in a queue by then */
+	synchronize_net();
+	for_each_possible_cpu(cpu)
+		forget_at(per_cpu_ptr(&stops, cpu), sn);
+	synchronize_net();
+}
+
+/**
+ * sroce_relay_init() - prepare the places where datagrams wait
+ */
+void __init sroce_relay_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct stop *stop = per_cpu_ptr(&stops, cpu);
+
+		skb_queue_head_init(&stop->queue);
+		tasklet_setup(&stop->tasklet, take_in);
+		INIT_CSD(&stop->csd, call_fn, stop);
+		stop->sent = jiffies - LATELY;
+		stop->rang = jiffies - LATELY;
+	}
+}
+
+/**
+ * sroce_relay_exit() - undo sroce_relay_init(); nothing waits any more
+ */
+void sroce_relay_exit(void)
+{
+	int cpu;
+
+	/* calls that are on their way arrive */
+	kick_all_cpus_sync();
+	for_each_possible_cpu(cpu)
+		tasklet_kill(&per_cpu_ptr(&stops, cpu)->tasklet);
+}

@@ -1,0 +1,135 @@
+#!/bin/bash
+# Several CPUs at one QP: trains that another CPU receives than the one that sent
+# them, and packets that come while somebody else has their QP. Nothing is lost or
+# out of place, whatever happens to the CPU, the link, the namespace or the module.
+set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=selftests/lib.sh
+. "$DIR/lib.sh"
+
+PARAM=/sys/module/sroce/parameters/relay
+CPU=/sys/devices/system/cpu/cpu1/online
+OUT=$(mktemp)
+SIZE=262144
+
+[ "$LINK_TYPE" = sroce ] || { skip relay "about sroce only"; done_testing; exit; }
+[ "$(nproc)" -gt 1 ] || { skip relay "one CPU"; done_testing; exit; }
+
+both() { echo $(($(counter "$DEV_A" "$1") + $(counter "$DEV_B" "$1"))); }
+
+# bw TOOL [option...]: the server at b, the client at a
+bw()
+{
+	local tool=$1
+	shift
+	stock_pair "$tool" -s $SIZE "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }
+}
+
+stock_pair()
+{
+	local tool=$1 srv rc=0
+	shift
+	PORT=$((${PORT:-18700} + 1))
+	in_b timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
+	srv=$!
+	wait_until 10 in_b_listens $PORT
+	in_a timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
+		"$IP4_B" || rc=$?
+	[ $rc -eq 0 ] || kill $srv
+	wait $srv || rc=$?
+	return $rc
+}
+
+in_b_listens() { in_b ss -ltnH "sport = :$1" | grep -q .; }
+
+# grows COUNTER command...
+grows()
+{
+	local name=$1 before
+	before=$(both "$name")
+	shift
+	"$@" || return
+	[ "$(both "$name")" -gt "$before" ] || { echo "$name stays $before"; return 1; }
+}
+
+# stays COUNTER command...: which has to succeed
+stays()
+{
+	local name=$1 before
+	before=$(both "$name")
+	shift
+	"$@" || return
+	[ "$(both "$name")" -eq "$before" ] || { echo "$name grew"; return 1; }
+}
+
+# Data is checked by the program, in both directions and all services.
+stress()	# seed
+{
+	"$DIR/verbs/stress" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 --seconds 4 \
+		--seed "$1" >"$OUT" 2>&1 || { grep -v '^ok' "$OUT"; return 1; }
+}
+
+hotplug()
+{
+	local rc=0 pid
+	stress 3 & pid=$!
+	for _ in 1 2 3 4 5 6; do
+		echo 0 >$CPU; sleep 0.3
+		echo 1 >$CPU; sleep 0.3
+	done
+	wait $pid || rc=$?
+	! dmesg | grep 'softirq work is pending' || rc=1
+	return $rc
+}
+
+# A transfer that is cut off: by what is run on @cmd
+cut_off()
+{
+	local pid
+	bw ib_write_bw -D 20 >/dev/null 2>&1 & pid=$!
+	wait_until 10 moving || { kill $pid; return 1; }
+	"$@" || { kill $pid; return 1; }
+	pkill -9 ib_write_bw
+	wait $pid 2>/dev/null
+	return 0
+}
+
+moving()
+{
+	local n
+	n=$(both relayed_pkts)
+	sleep 0.2
+	[ "$(both relayed_pkts)" -gt $((n + 20)) ]
+}
+
+link_again()
+{
+	in_a rdma link add "$DEV_A" type sroce netdev va
+	GID_A=$(gid_index "$DEV_A" v4)
+}
+
+make -s -C "$DIR/verbs" || exit 1
+trap 'echo 1 >$CPU; topo_down; rm -f "$OUT"' EXIT
+topo_veth
+GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
+
+check "trains of a WRITE are relayed" grows relayed_pkts bw ib_write_bw -n 500
+check "trains of a READ are relayed" grows relayed_pkts bw ib_read_bw -n 500
+check "packets that meet a taken QP wait in its inbox" \
+	grows inbox_pkts bw ib_send_bw -b -n 1000
+echo 0 >$PARAM
+check "relay=0: none are relayed" stays relayed_pkts bw ib_write_bw -n 500
+echo 1 >$PARAM
+check "single messages are not relayed" \
+	stays relayed_pkts stock_pair ib_send_lat -s 8 -n 500
+check "what is relayed arrives as it was sent" stress 1
+check "nothing was dropped for want of room" test "$(both relay_drops)" -eq 0
+check "so it does while a CPU goes and comes" hotplug
+check "a link is deleted while packets wait for a CPU" \
+	cut_off in_a rdma link delete "$DEV_A"
+check "and added again" link_again
+check "a transfer after that" bw ib_write_bw -n 200
+check "a netdev is deleted while packets wait for a CPU" \
+	cut_off ip -n "$NS_A" link delete va
+check "the module is unloaded after that" wait_until 20 rmmod sroce
+done_testing
