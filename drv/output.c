@@ -27,6 +27,9 @@
 #include "compat/unaligned.h"
 #include "proto/icrc.h"
 
+/* What carry-less multiplication takes in at once */
+#define PAYLOAD_ALIGN	16
+
 /**
  * struct tx_cb - a train under construction, in skb->cb
  * @seg: bytes of UDP payload of each segment but the last
@@ -194,6 +197,26 @@ static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
 	return av->v6 && same_path6(ipv6_hdr(skb), av);
 }
 
+/*
+ * The first that joins a train starts so that its payload, behind a bare BTH, is
+ * aligned for the CRC, and with it that of those that follow: path MTUs are
+ * powers of two, and BTH and ICRC together have the same size.
+ */
+static u8 *joining_room(const struct sk_buff *skb, u32 len)
+{
+	const u32 skew = PAYLOAD_ALIGN - SROCE_BTH_LEN;
+	u32 off;
+	u8 *room;
+
+	if (skb_shinfo(skb)->nr_frags)
+		return sroce_arena_room(len, 1);
+	room = sroce_arena_room(len + skew, PAYLOAD_ALIGN);
+	if (!room)
+		return NULL;
+	sroce_arena_cut(skew, &off);
+	return sroce_arena_room(len, 1);
+}
+
 /* Room for a packet at the end of the newest train; NULL if it must start one */
 static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 {
@@ -207,7 +230,7 @@ static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 	if (len > cb->seg || len > cb->room || cb->n >= cb->max ||
 	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS || !same_path(skb, av))
 		return NULL;
-	room = sroce_arena_room(len, 1);
+	room = joining_room(skb, len);
 	if (room)
 		qp->host->open = skb;
 	return room;
