@@ -154,11 +154,16 @@ measured()	# case test transport size qps mode
 	esac
 }
 
-# A pair of programs to each QP, on a CPU of its own: the sum. All measure the
-# middle of three seconds.
+# Whether another CPU may receive what one has sent
+relay() { [ "$B_NOW" != sroce ] || echo "$1" >/sys/module/sroce/parameters/relay; }
+
+# A pair of programs to each QP, on a CPU of its own, which does all of its work:
+# the sum. All measure the middle of three seconds.
 measured_apart()	# test transport size qps mode
 {
 	local i pids=() sum
+	rm -f /tmp/bench.apart.*
+	relay 0
 	for ((i = 0; i < $4; i++)); do
 		B_PORT=$((B_PORT + 1))
 		(
@@ -168,7 +173,9 @@ measured_apart()	# test transport size qps mode
 		) >/tmp/bench.apart.$i &
 		pids+=($!)
 	done
-	for i in "${pids[@]}"; do wait "$i" || { failed "$*"; return; }; done
+	for i in "${pids[@]}"; do wait "$i" || failed "$*"; done
+	relay 1
+	[ "$(cat /tmp/bench.apart.* | wc -l)" -eq "$4" ] || return
 	sum=$(cat /tmp/bench.apart.* | awk '{ s += $1 } END { print s }')
 	rm /tmp/bench.apart.*
 	row "$@" bandwidth MB/s "$sum"
