@@ -178,6 +178,16 @@ static bool is_called(const struct sroce_qp_host *host)
 	return READ_ONCE(host->rung) || !skb_queue_empty_lockless(&host->inbox);
 }
 
+/*
+ * Have the tasklet go on, on this CPU: what was sent here is received before, if
+ * the peer is on this host, and nothing overtakes it.
+ */
+static void go_on(struct sroce_qp_host *host)
+{
+	WRITE_ONCE(host->kicked, smp_processor_id() + 1);
+	tasklet_schedule(&host->kick);
+}
+
 /**
  * sroce_qp_begin() - take a QP for a burst of work
  * @qp: the QP
@@ -197,7 +207,7 @@ void sroce_qp_leave(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	spin_unlock(&qp->lock);
 	if (is_called(qp->host))
-		tasklet_schedule(&qp->host->kick);
+		go_on(qp->host);
 	local_bh_enable();
 }
 
@@ -265,6 +275,8 @@ bool sroce_qp_try(struct sroce_qp *qp)
 bool sroce_qp_ring(struct sroce_qp *qp)
 {
 	if (!sroce_qp_try(qp)) {
+		/* what was posted is seen by whoever sees the flag */
+		smp_mb();
 		WRITE_ONCE(qp->host->rung, true);
 		/* pairs with is_called(): it is seen, or the lock is free */
 		smp_mb();
@@ -328,15 +340,12 @@ static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
  */
 bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 {
-	u32 round = 0;
-	bool more, called;
+	bool more = run_and_release(qp);
 
-	do {
-		more = run_and_release(qp);
-		called = is_called(qp->host);
-	} while (called && ++round < ROUNDS && spin_trylock(&qp->lock));
+	if (is_called(qp->host))
+		go_on(qp->host);
 	local_bh_enable();
-	return more | called;
+	return more;
 }
 
 /**
@@ -345,8 +354,9 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
  */
 void sroce_qp_end(struct sroce_qp *qp) __releases(&qp->lock)
 {
-	if (sroce_qp_end_run(qp))
-		tasklet_schedule(&qp->host->kick);
+	if (run_and_release(qp) | is_called(qp->host))
+		go_on(qp->host);
+	local_bh_enable();
 }
 
 /**
@@ -373,6 +383,8 @@ static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)
 
 	sroce_qp_begin(host->qp);
 	host->ack_when = 0;
+	/* perhaps it has come */
+	sroce_inbox_empty(host->qp);
 	sroce_req_timer(host->qp);
 	sroce_qp_end(host->qp);
 	return HRTIMER_NORESTART;
@@ -398,6 +410,7 @@ static void kick_fn(struct tasklet_struct *t)
 	struct sroce_qp *qp = host->qp;
 
 	sroce_qp_begin(qp);
+	WRITE_ONCE(host->kicked, 0);
 	if (!qp->user) {
 		/* pairs with the release in drv/post.c: what was posted is there */
 		qp->sq.prod = smp_load_acquire(&host->posted);

@@ -242,6 +242,7 @@ struct sroce_lane {
  * @posted: kernel QP: send work requests posted
  * @inbox: packets that came while somebody else had the QP
  * @rung: so did a doorbell
+ * @kicked: one more than the CPU on which @kick goes on with a burst, or 0
  * @lane: what is to be sent after unlock
  * @open_lane: where the packet under construction goes
  * @open: what the packet under construction is, or will be, a part of
@@ -266,6 +267,7 @@ struct sroce_qp_host {
 	u32			posted;
 	struct sk_buff_head	inbox;
 	bool			rung;
+	int			kicked;
 	struct sroce_lane	lane[SROCE_LANES];
 	struct sroce_lane	*open_lane;
 	struct sk_buff		*open;

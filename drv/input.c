@@ -320,7 +320,6 @@ static bool take_qp(struct rx *rx, struct sroce_qp_host *host)
 	if (!rx->guest)
 		return sroce_inbox_or_take(host, rx->skb, rx->pkt.qpn, rx->n);
 	sroce_inbox_put(host, rx->skb, rx->pkt.qpn, rx->n);
-	tasklet_schedule(&host->kick);
 	return false;
 }
 
@@ -496,7 +495,7 @@ static u32 segment_size(const struct sk_buff *skb)
 				 skb->len - sizeof(struct udphdr);
 }
 
-static void take_in(struct rx *rx)
+static void consume(struct rx *rx)
 {
 	switch (receive_all(rx)) {
 	case LEFT:
@@ -526,7 +525,7 @@ void sroce_udp_take(struct sroce_net *sn, struct sk_buff *skb)
 
 	if (skb_is_gso(skb))
 		sroce_netns_count(sn, SROCE_CNT_RX_TRAINS);
-	take_in(&rx);
+	consume(&rx);
 }
 
 /**
@@ -570,6 +569,6 @@ void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n)
 	};
 
 	rcu_read_lock();
-	take_in(&rx);
+	consume(&rx);
 	rcu_read_unlock();
 }

@@ -198,9 +198,9 @@ static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
 }
 
 /*
- * The first that joins a train starts so that its payload, behind a bare BTH, is
- * aligned for the CRC, and with it that of those that follow: path MTUs are
- * powers of two, and BTH and ICRC together have the same size.
+ * The first that joins a train, or goes into another block, starts so that its
+ * payload, behind a bare BTH, is aligned for the CRC, and with it that of those that
+ * follow: path MTUs are powers of two, and BTH and ICRC together have the same size.
  */
 static u8 *joining_room(const struct sk_buff *skb, u32 len)
 {
@@ -208,8 +208,10 @@ static u8 *joining_room(const struct sk_buff *skb, u32 len)
 	u32 off;
 	u8 *room;
 
-	if (skb_shinfo(skb)->nr_frags)
-		return sroce_arena_room(len, 1);
+	room = sroce_arena_room(len, 1);
+	/* a block begins on a page */
+	if (!room || (skb_shinfo(skb)->nr_frags && offset_in_page(room)))
+		return room;
 	room = sroce_arena_room(len + skew, PAYLOAD_ALIGN);
 	if (!room)
 		return NULL;

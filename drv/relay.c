@@ -11,6 +11,7 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/hash.h>
 #include <linux/interrupt.h>
 #include <linux/jhash.h>
 #include <linux/moduleparam.h>
@@ -37,10 +38,12 @@ MODULE_PARM_DESC(relay, "Have another CPU receive what comes by a virtual link")
 
 /**
  * struct flow - datagrams that have a hash in common
+ * @lock: held while one is sent to @cpu
  * @waiting: how many of them are with another CPU
  * @cpu: which one
  */
 struct flow {
+	spinlock_t	lock;
 	atomic_t	waiting;
 	int		cpu;
 };
@@ -96,16 +99,20 @@ void sroce_relay_rang(void)
 	this_cpu_write(stops.rang, jiffies);
 }
 
-static bool lately(unsigned long when)
+static bool lately(const unsigned long *when)
 {
-	return time_before(jiffies, READ_ONCE(when) + LATELY);
+	return time_before(jiffies, READ_ONCE(*when) + LATELY);
 }
 
-/* A real device has its own idea of which CPU receives. */
+/*
+ * A real device has its own idea of which CPU receives. A real-time kernel does
+ * not want softirqs raised by calls.
+ */
 static bool is_worth_it(const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) && skb->len >= WORTH && !skb->dev->dev.parent &&
-	       READ_ONCE(relay) && lately(this_cpu_read(stops.sent));
+	       READ_ONCE(relay) && lately(this_cpu_ptr(&stops.sent)) &&
+	       !IS_ENABLED(CONFIG_PREEMPT_RT);
 }
 
 /* As with receive packet steering, isolated CPUs are left alone. */
@@ -131,7 +138,7 @@ static int choose(void)
 			break;
 		if (!may_receive(cpu))
 			continue;
-		if (lately(per_cpu(stops.rang, cpu)))
+		if (lately(per_cpu_ptr(&stops.rang, cpu)))
 			return cpu;
 		if (found < 0)
 			found = cpu;
@@ -139,7 +146,7 @@ static int choose(void)
 	return found;
 }
 
-static struct flow *flow_of(struct sk_buff *skb)
+static struct flow *flow_of(const struct sroce_net *sn, struct sk_buff *skb)
 {
 	const struct udphdr *udp;
 	u32 hash;
@@ -147,20 +154,9 @@ static struct flow *flow_of(struct sk_buff *skb)
 	if (!pskb_may_pull(skb, sizeof(*udp)))
 		return NULL;
 	udp = (struct udphdr *)skb->data;
-	hash = jhash_2words((__force u32)udp->source, skb->dev->ifindex, 0);
+	hash = jhash_2words((__force u32)udp->source, skb->dev->ifindex,
+			    hash32_ptr(sn));
 	return &flows[hash % FLOWS];
-}
-
-/* Return: whether nothing waited there before. */
-static bool enqueue(struct stop *stop, struct sk_buff *skb)
-{
-	bool first;
-
-	spin_lock(&stop->queue.lock);
-	first = skb_queue_empty(&stop->queue);
-	__skb_queue_tail(&stop->queue, skb);
-	spin_unlock(&stop->queue.lock);
-	return first;
 }
 
 /* A CPU that has gone by now leaves its tasklets to others. */
@@ -169,6 +165,36 @@ static void call(struct stop *stop, int cpu)
 	if (cpu == smp_processor_id() ||
 	    smp_call_function_single_async(cpu, &stop->csd) == -ENXIO)
 		tasklet_schedule(&stop->tasklet);
+}
+
+/* Who finds something waiting knows that the CPU was called. */
+static void enqueue(int cpu, struct sk_buff *skb)
+{
+	struct stop *stop = per_cpu_ptr(&stops, cpu);
+	bool first;
+
+	spin_lock(&stop->queue.lock);
+	first = skb_queue_empty(&stop->queue);
+	__skb_queue_tail(&stop->queue, skb);
+	/* one at a time: calls that meet are not told from each other */
+	if (first)
+		call(stop, cpu);
+	spin_unlock(&stop->queue.lock);
+}
+
+/* Where a datagram goes, or -1 if it stays; its flow is locked. */
+static int where_to(struct flow *flow, const struct sk_buff *skb)
+{
+	/* pairs with the release: what was there before has been taken in */
+	if (atomic_read_acquire(&flow->waiting))
+		return flow->cpu;
+	return is_worth_it(skb) ? choose() : -1;
+}
+
+static bool is_full(int cpu)
+{
+	return skb_queue_len_lockless(&per_cpu_ptr(&stops, cpu)->queue) >=
+	       QUEUE_MAX;
 }
 
 /**
@@ -182,37 +208,29 @@ static void call(struct stop *stop, int cpu)
  */
 bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
 {
-	struct flow *flow = flow_of(skb);
-	struct stop *stop;
+	struct flow *flow = flow_of(sn, skb);
 	int cpu;
 
-	if (!flow)
+	if (!flow || (!atomic_read(&flow->waiting) && !is_worth_it(skb)))
 		return false;
-	/* pairs with the release: what was there before has been taken in */
-	if (atomic_read_acquire(&flow->waiting)) {
-		cpu = READ_ONCE(flow->cpu);
-	} else {
-		cpu = is_worth_it(skb) ? choose() : -1;
-		if (cpu < 0)
-			return false;
-		WRITE_ONCE(flow->cpu, cpu);
-	}
-	stop = per_cpu_ptr(&stops, cpu);
-	if (skb_queue_len_lockless(&stop->queue) >= QUEUE_MAX) {
+	spin_lock(&flow->lock);
+	cpu = where_to(flow, skb);
+	if (cpu >= 0 && is_full(cpu)) {
 		sroce_netns_count(sn, SROCE_CNT_RELAY_FULL);
 		kfree_skb(skb);
-		return true;
+	} else if (cpu >= 0) {
+		sroce_netns_count(sn, SROCE_CNT_RELAYED);
+		flow->cpu = cpu;
+		atomic_inc(&flow->waiting);
+		/* the route may be borrowed for as long as this softirq runs */
+		skb_dst_drop(skb);
+		dev_hold(skb->dev);
+		relay_cb(skb)->flow = flow;
+		relay_cb(skb)->sn = sn;
+		enqueue(cpu, skb);
 	}
-	sroce_netns_count(sn, SROCE_CNT_RELAYED);
-	atomic_inc(&flow->waiting);
-	/* the route may be borrowed for as long as this softirq runs */
-	skb_dst_drop(skb);
-	dev_hold(skb->dev);
-	relay_cb(skb)->flow = flow;
-	relay_cb(skb)->sn = sn;
-	if (enqueue(stop, skb))
-		call(stop, cpu);
-	return true;
+	spin_unlock(&flow->lock);
+	return cpu >= 0;
 }
 
 static void call_fn(void *arg)
@@ -228,7 +246,13 @@ static void done(struct flow *flow)
 	atomic_dec_return_release(&flow->waiting);
 }
 
-static void take_in(struct tasklet_struct *t)
+/* What this CPU has sent meanwhile is before what it, or another, sends next. */
+static bool has_sent(void)
+{
+	return local_softirq_pending() & BIT(NET_RX_SOFTIRQ);
+}
+
+static void arrive(struct tasklet_struct *t)
 {
 	struct stop *stop = from_tasklet(stop, t, tasklet);
 	struct sk_buff *skb;
@@ -236,7 +260,8 @@ static void take_in(struct tasklet_struct *t)
 
 	/* of the queue, too: see sroce_relay_forget() */
 	rcu_read_lock();
-	while (n++ < BATCH && (skb = skb_dequeue(&stop->queue))) {
+	while (n++ < BATCH && !has_sent() &&
+	       (skb = skb_dequeue(&stop->queue))) {
 		struct relay_cb cb = *relay_cb(skb);
 		struct net_device *dev = skb->dev;
 
@@ -291,13 +316,15 @@ void sroce_relay_forget(const struct sroce_net *sn)
  */
 void __init sroce_relay_init(void)
 {
-	int cpu;
+	int cpu, i;
 
+	for (i = 0; i < FLOWS; i++)
+		spin_lock_init(&flows[i].lock);
 	for_each_possible_cpu(cpu) {
 		struct stop *stop = per_cpu_ptr(&stops, cpu);
 
 		skb_queue_head_init(&stop->queue);
-		tasklet_setup(&stop->tasklet, take_in);
+		tasklet_setup(&stop->tasklet, arrive);
 		INIT_CSD(&stop->csd, call_fn, stop);
 		stop->sent = jiffies - LATELY;
 		stop->rang = jiffies - LATELY;
@@ -311,7 +338,8 @@ void sroce_relay_exit(void)
 {
 	int cpu;
 
-	/* calls that are on their way arrive */
+	/* calls that are on their way arrive: before the second, if not the first */
+	kick_all_cpus_sync();
 	kick_all_cpus_sync();
 	for_each_possible_cpu(cpu)
 		tasklet_kill(&per_cpu_ptr(&stops, cpu)->tasklet);

@@ -19,6 +19,7 @@
 	C(LOCAL_PACKETS, "local_pkts")					\
 	C(LOCAL_BYTES, "local_bytes")					\
 	C(INBOX, "inbox_pkts")						\
+	C(INBOX_FULL, "inbox_drops")					\
 	C(RELAYED, "relayed_pkts")					\
 	C(RELAY_FULL, "relay_drops")					\
 	/* transmit path of this host */				\
