@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "vt.h"
 
-#define FAULTS_MAX 6000
+#define FAULTS_MAX 20000
 
 static struct vt_conf conf;
 static struct vt_ep ep;
