@@ -22,7 +22,7 @@ OTHERS="none duplicate reorder corrupt delay"
 # What may count whatever happens; when the host stalls, and a silence is taken
 # for a loss; and when there are losses.
 TRAFFIC="sent_pkts sent_trains sent_bytes rcvd_pkts rcvd_bytes sent_ack
-out_of_credits sent_rnr_nak rcvd_rnr_nak inbox_pkts relayed_pkts"
+out_of_credits sent_rnr_nak rcvd_rnr_nak inbox_pkts"
 SILENCE="ack_probes retransmitted_pkts reread_requests replayed_read
 replayed_atomic duplicate_request duplicate_ack ack_timeouts rx_unknown_qp"
 REPAIR="$SILENCE sent_nak_seq rcvd_nak_seq out_of_seq_request
@@ -113,12 +113,14 @@ cell()	# fault
 	local rc=0
 	# one CPU: nothing overtakes, nothing is counted that is not netem's
 	local PEERS_ON="taskset -c 0"
+	echo 0 >/sys/module/sroce/parameters/relay
 	faults "$1"
 	count_begin
 	peers --timeout 14 --seed $((RANDOM + 1)) \
 		write:65536:24 read:65536:24 send:16384:60 send_imm:3000:60 \
 		fadd:8:60 cswap:8:60 mix:20000:100:both || rc=$?
 	count_end
+	echo 1 >/sys/module/sroce/parameters/relay
 	pass_on "$1"
 	[ $rc -le 1 ] || not_ok "$1: both ends get to the end" \
 		"$(tail -n 3 $PEERS_OUT /tmp/peers.server)"
