@@ -20,6 +20,7 @@
 #include <linux/smp.h>
 #include <linux/udp.h>
 #include "dev.h"
+#include "proto/wire.h"
 
 /* Shorter trains are not worth the call, in bytes. */
 #define WORTH		(8 * 1024U)
@@ -146,14 +147,22 @@ static int choose(void)
 	return found;
 }
 
+/*
+ * NULL for what is not relayed at all: without acknowledges there is no window
+ * that keeps a sender from overrunning the queue.
+ */
 static struct flow *flow_of(const struct sroce_net *sn, struct sk_buff *skb)
 {
+	const struct sroce_bth *bth;
 	const struct udphdr *udp;
 	u32 hash;
 
-	if (!pskb_may_pull(skb, sizeof(*udp)))
+	if (!pskb_may_pull(skb, sizeof(*udp) + SROCE_BTH_LEN))
 		return NULL;
 	udp = (struct udphdr *)skb->data;
+	bth = (struct sroce_bth *)(udp + 1);
+	if (SROCE_SVC(bth->opcode) != SROCE_SVC_RC)
+		return NULL;
 	hash = jhash_2words((__force u32)udp->source, skb->dev->ifindex,
 			    hash32_ptr(sn));
 	return &flows[hash % FLOWS];

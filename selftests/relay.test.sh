@@ -111,6 +111,10 @@ link_again()
 make -s -C "$DIR/verbs" || exit 1
 trap 'echo 1 >$CPU; topo_down; rm -f "$OUT"' EXIT
 topo_veth
+# A connection whose netdev has gone keeps its namespace for as long as it tries.
+for end in in_a in_b; do
+	$end sysctl -qw net.ipv4.tcp_orphan_retries=1 net.ipv4.tcp_retries2=2
+done
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 
 check "trains of a WRITE are relayed" grows relayed_pkts bw ib_write_bw -n 500
@@ -122,6 +126,8 @@ check "relay=0: none are relayed" stays relayed_pkts bw ib_write_bw -n 500
 echo 1 >$PARAM
 check "single messages are not relayed" \
 	stays relayed_pkts stock_pair ib_send_lat -s 8 -n 500
+check "nor is what nobody acknowledges" \
+	stays relayed_pkts bw ib_write_bw -c UC -n 200
 check "what is relayed arrives as it was sent" stress 1
 check "nothing was dropped for want of room" test "$(both relay_drops)" -eq 0
 check "so it does while a CPU goes and comes" hotplug
