@@ -82,7 +82,7 @@ hotplug()
 	return $rc
 }
 
-# A transfer that is cut off: by what is run on @cmd
+# cut_off command...: run while a transfer is under way
 cut_off()
 {
 	local pid
