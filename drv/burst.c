@@ -446,6 +446,7 @@ void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host)
 	sroce_hrtimer_setup(&host->rnr_timer, rnr_timer_fn,
 			    HRTIMER_MODE_REL_SOFT);
 	tasklet_setup(&host->kick, kick_fn);
+	sroce_stream_init(&host->stream);
 	sroce_pager_init(qp);
 }
 
@@ -476,6 +477,7 @@ void sroce_qp_host_stop(struct sroce_qp_host *host)
 	tasklet_kill(&host->kick);
 	hrtimer_cancel(&host->ack_timer);
 	hrtimer_cancel(&host->rnr_timer);
+	sroce_stream_stop(&host->stream);
 	tasklet_kill(&host->kick);
 	sroce_inbox_purge(host);
 	for (i = 0; i < SROCE_LANES; i++) {

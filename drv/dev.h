@@ -227,6 +227,42 @@ struct sroce_lane {
 };
 
 /**
+ * struct sroce_stream - doorbells of a user that follow each other
+ * @timer: has what is held sent
+ * @held: doorbells that wait for more
+ * @since: when the first of them began to, in ns of local_clock()
+ * @row: quick ones in a row
+ * @need: so many of them are a stream
+ * @rung: doorbells since the last look at the two that follow
+ * @psn: the requester's at the last look
+ * @ssn: its SSN
+ * @msn: the responder's MSN at the last doorbell
+ * @polled: sroce_cq.seen of the send CQ, then
+ * @alone: the last doorbell that sent at once found nothing held
+ * @samples: such doorbells
+ * @cost: ns that one takes, by samples; 0 before the first
+ * @began: when it rang, in ns of local_clock(); 0 if none is ever held
+ * @rang: when the last doorbell was done with, held or not
+ */
+struct sroce_stream {
+	struct hrtimer	timer;
+	atomic_t	held;
+	s64		since;
+	u32		row;
+	u32		need;
+	int		rung;
+	u32		psn;
+	u32		ssn;
+	u32		msn;
+	u32		polled;
+	bool		alone;
+	u32		samples;
+	s64		cost;
+	s64		began;
+	s64		rang;
+};
+
+/**
  * struct sroce_qp_host - the surroundings of a QP
  * @qp: the QP, valid while @ref is held
  * @ref: the QP itself, and each user that found it by number
@@ -243,6 +279,7 @@ struct sroce_lane {
  * @inbox: packets that came while somebody else had the QP
  * @rung: so did a doorbell
  * @kicked: one more than the CPU on which @kick goes on with a burst, or 0
+ * @stream: doorbells of a user that follow each other
  * @lane: what is to be sent after unlock
  * @open_lane: where the packet under construction goes
  * @open: what the packet under construction is, or will be, a part of
@@ -268,6 +305,7 @@ struct sroce_qp_host {
 	struct sk_buff_head	inbox;
 	bool			rung;
 	int			kicked;
+	struct sroce_stream	stream;
 	struct sroce_lane	lane[SROCE_LANES];
 	struct sroce_lane	*open_lane;
 	struct sk_buff		*open;
@@ -445,6 +483,13 @@ void sroce_netns_put(struct sroce_dev *dev);
 int sroce_netns_join(struct sroce_dev *dev);
 void sroce_netns_leave(struct sroce_dev *dev);
 void sroce_netns_count(struct sroce_net *sn, enum sroce_counter c);
+
+/* stream.c */
+bool sroce_stream_holds(struct sroce_qp *qp);
+void sroce_stream_sent(struct sroce_qp *qp);
+void sroce_stream_end(struct sroce_qp *qp);
+void sroce_stream_init(struct sroce_stream *st);
+void sroce_stream_stop(struct sroce_stream *st);
 
 /* inbox.c */
 bool sroce_inbox_or_take(struct sroce_qp_host *host, struct sk_buff *skb,

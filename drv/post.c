@@ -18,6 +18,8 @@ static int user_doorbell(struct sroce_qp *qp)
 	bool more;
 
 	sroce_relay_rang();
+	if (sroce_stream_holds(qp))
+		return 0;
 	do {
 		if (!sroce_qp_ring(qp))
 			return 0;
@@ -32,6 +34,7 @@ static int user_doorbell(struct sroce_qp *qp)
 		}
 		cond_resched();
 	} while (more);
+	sroce_stream_sent(qp);
 	return 0;
 }
 

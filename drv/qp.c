@@ -432,6 +432,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
+	sroce_stream_end(qp);
 	mutex_lock(&qp->mutex);
 	ret = modify_locked(qp, attr, mask);
 	mutex_unlock(&qp->mutex);
@@ -482,6 +483,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
 
+	sroce_stream_end(qp);
 	unpublish(qp);
 	mutex_lock(&qp->mutex);
 	spin_lock_bh(&qp->lock);

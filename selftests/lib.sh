@@ -217,6 +217,23 @@ counter()	# device name
 	fi
 }
 
+# both COUNTER: of the two devices
+both() { echo $(($(counter "$DEV_A" "$1") + $(counter "$DEV_B" "$1"))); }
+
+# grows|stays COUNTER command...: both, while a command runs that has to succeed
+grows() { counts -gt "$@"; }
+stays() { counts -eq "$@"; }
+
+counts()
+{
+	local op=$1 name=$2 before now
+	before=$(both "$name")
+	shift 2
+	"$@" || return
+	now=$(both "$name")
+	test "$now" "$op" "$before" || { echo "$name: $before, then $now"; return 1; }
+}
+
 # ---- servers and clients --------------------------------------------------
 
 listens_tcp()	# a|b port
@@ -228,6 +245,22 @@ listens_tcp()	# a|b port
 listens_cm()	# device port
 {
 	rdma resource show cm_id link "$1" | grep -qE "state LISTEN.*:$2\b"
+}
+
+# perftest_pair TOOL option...: the server at b, the client at a; needs GID_A, GID_B
+perftest_pair()
+{
+	local tool=$1 srv rc=0
+	shift
+	PORT=$((${PORT:-18700} + 1))
+	in_b timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
+	srv=$!
+	wait_until 10 listens_tcp b "$PORT"
+	in_a timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
+		"$IP4_B" || rc=$?
+	[ $rc -eq 0 ] || kill $srv
+	wait $srv || rc=$?
+	return $rc
 }
 
 # start_server a|b OUTPUT command...: sets SERVER_PID.

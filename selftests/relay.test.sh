@@ -15,51 +15,12 @@ SIZE=262144
 [ "$LINK_TYPE" = sroce ] || { skip relay "about sroce only"; done_testing; exit; }
 [ "$(nproc)" -gt 1 ] || { skip relay "one CPU"; done_testing; exit; }
 
-both() { echo $(($(counter "$DEV_A" "$1") + $(counter "$DEV_B" "$1"))); }
-
 # bw TOOL [option...]: the server at b, the client at a
 bw()
 {
 	local tool=$1
 	shift
-	stock_pair "$tool" -s $SIZE "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }
-}
-
-stock_pair()
-{
-	local tool=$1 srv rc=0
-	shift
-	PORT=$((${PORT:-18700} + 1))
-	in_b timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
-	srv=$!
-	wait_until 10 in_b_listens $PORT
-	in_a timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
-		"$IP4_B" || rc=$?
-	[ $rc -eq 0 ] || kill $srv
-	wait $srv || rc=$?
-	return $rc
-}
-
-in_b_listens() { in_b ss -ltnH "sport = :$1" | grep -q .; }
-
-# grows COUNTER command...
-grows()
-{
-	local name=$1 before
-	before=$(both "$name")
-	shift
-	"$@" || return
-	[ "$(both "$name")" -gt "$before" ] || { echo "$name stays $before"; return 1; }
-}
-
-# stays COUNTER command...: which has to succeed
-stays()
-{
-	local name=$1 before
-	before=$(both "$name")
-	shift
-	"$@" || return
-	[ "$(both "$name")" -eq "$before" ] || { echo "$name grew"; return 1; }
+	perftest_pair "$tool" -s $SIZE "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }
 }
 
 # Data is checked by the program, in both directions and all services.
@@ -125,7 +86,7 @@ echo 0 >$PARAM
 check "relay=0: none are relayed" stays relayed_pkts bw ib_write_bw -n 500
 echo 1 >$PARAM
 check "single messages are not relayed" \
-	stays relayed_pkts stock_pair ib_send_lat -s 8 -n 500
+	stays relayed_pkts perftest_pair ib_send_lat -s 8 -n 500
 check "nor is what nobody acknowledges" \
 	stays relayed_pkts bw ib_write_bw -c UC -n 200
 check "what is relayed arrives as it was sent" stress 1

@@ -18,6 +18,7 @@
 	C(RX_MULTICAST, "rcvd_multicast_pkts")				\
 	C(LOCAL_PACKETS, "local_pkts")					\
 	C(LOCAL_BYTES, "local_bytes")					\
+	C(HELD, "held_doorbells")					\
 	C(INBOX, "inbox_pkts")						\
 	C(INBOX_FULL, "inbox_drops")					\
 	C(RELAYED, "relayed_pkts")					\

@@ -412,6 +412,7 @@ why_t wt_do_grh(struct wt_run *r, struct wt_stmt *s)
 static const char *const traffic[] = {
 	"sent_pkts", "sent_bytes", "rcvd_pkts", "rcvd_bytes", "sent_ack",
 	"sent_trains", "rcvd_trains", "inbox_pkts", "relayed_pkts",
+	"held_doorbells",
 };
 
 static int counter_named(const struct wt_dut *d, const char *name, size_t len)
