@@ -296,6 +296,25 @@ static void frames(void)
 	sim_end(s);
 }
 
+/* No frame is lost without a word. */
+static void frame_pinned_then(void)
+{
+	struct sim_buf *b;
+	struct sim *s = raw_sim(&b);
+	struct ib_sge sge = sim_sge(b, 100, 60);
+	u32 i;
+
+	t_case("raw: a frame of a region that is pinned when a page was missed");
+	sim_buf_on_demand(b);
+	sim_buf_pinned_then(b);
+	CHECK_EQ(send_frame(s, &sge, 1), IB_WC_SUCCESS);
+	CHECK(!b->mr.odp);
+	CHECK_EQ(s->a.frames, 1);
+	for (i = 0; i < 60; i++)
+		CHECK_EQ(s->a.frame[i], sim_pattern(100 + i, 1));
+	sim_end(s);
+}
+
 static void bad_frame(const char *what, u32 opcode, u32 len, u32 key,
 		      enum ib_wc_status status)
 {
@@ -345,5 +364,6 @@ void test_dgram(void)
 	sqe(IB_QPT_UC);
 	sqe(IB_QPT_UD);
 	frames();
+	frame_pinned_then();
 	bad_frames();
 }
