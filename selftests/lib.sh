@@ -253,10 +253,10 @@ perftest_pair()
 	local tool=$1 srv rc=0
 	shift
 	PORT=$((${PORT:-18700} + 1))
-	in_b timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
+	in_b timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
 	srv=$!
 	wait_until 10 listens_tcp b "$PORT"
-	in_a timeout -k 1 60 "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
+	in_a timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
 		"$IP4_B" || rc=$?
 	[ $rc -eq 0 ] || kill $srv
 	wait $srv || rc=$?
