@@ -5,8 +5,8 @@
  * be on its way. What such a stream posts is held for a moment and leaves as one
  * train, for one trip through the IP stack and one acknowledge.
  *
- * A message by itself, one that answers another and one that is waited for leave with
- * their doorbell. Only RC's are held: the timer may send on another CPU than the
+ * A message by itself and one that answers another leave with their doorbell, and so do
+ * a few that are waited for. Only RC's are held: the timer may send on another CPU than the
  * doorbell, and what has no acknowledge may not be overtaken.
  */
 
@@ -30,7 +30,6 @@
 /* One doorbell of so many is timed, and the mean of about so many of those counts. */
 #define SAMPLE		8U
 #define SMOOTH		4
-/* What takes longer was held up by something. */
 #define COST_MAX	NSEC_PER_MSEC
 
 static bool hold = true;
@@ -83,8 +82,8 @@ static bool was_polled(struct sroce_qp *qp, struct sroce_stream *st)
 
 /*
  * Whether what was sent since the last look were messages of one packet, with hardly
- * more than one for a doorbell. If there was nothing, those doorbells were for
- * nothing.
+ * more than one for a doorbell. If there was nothing, it may come late, or those
+ * doorbells were for nothing.
  */
 static bool is_small(struct sroce_qp *qp, struct sroce_stream *st, bool *some)
 {
@@ -94,7 +93,8 @@ static bool is_small(struct sroce_qp *qp, struct sroce_stream *st, bool *some)
 	bool ret = packets <= messages && messages <= 2 * st->rung;
 
 	*some = packets > 0;
-	st->rung = 0;
+	if (*some)
+		st->rung = 0;
 	st->psn = psn;
 	st->ssn = ssn;
 	return ret;
@@ -115,7 +115,7 @@ static bool is_stream(struct sroce_qp *qp, struct sroce_stream *st, s64 now)
 		row++;
 	if (was_polled(qp, st))
 		row = min(row, need / 2);
-	st->rung++;
+	st->rung = min(st->rung + 1, 2 * HELD_MAX);
 	WRITE_ONCE(st->row, row);
 	return row >= need;
 }
@@ -189,12 +189,19 @@ bool sroce_stream_holds(struct sroce_qp *qp)
 	return false;
 }
 
-/* What a doorbell costs that sends at once what it is about, and nothing else */
+/* The last doorbell sent one packet, and nothing that was held before. */
+static bool was_alone(struct sroce_qp *qp, const struct sroce_stream *st)
+{
+	return st->alone &&
+	       sroce_psn_diff(READ_ONCE(qp->req.psn), st->psn) <= st->rung;
+}
+
+/* What held it up is not its cost, nor what takes long now and then. */
 static void learn(struct sroce_stream *st, s64 took)
 {
 	s64 cost = st->cost;
 
-	took = clamp_t(s64, took, 1, COST_MAX);
+	took = clamp_t(s64, took, 1, cost ? min_t(s64, 2 * cost, COST_MAX) : COST_MAX);
 	WRITE_ONCE(st->cost, cost ? cost + (took - cost) / SMOOTH : took);
 }
 
@@ -215,7 +222,7 @@ void sroce_stream_sent(struct sroce_qp *qp)
 		return;
 	}
 	now = local_clock();
-	if (st->alone)
+	if (was_alone(qp, st))
 		learn(st, now - st->began);
 	st->rang = now;
 }
@@ -257,6 +264,8 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 		WRITE_ONCE(st->row, 0);
 	WRITE_ONCE(st->need, clamp(held < HELD_MIN ? need * 2 : need / 2,
 				   STREAM_MIN, STREAM_MAX));
+	/* as a doorbell: what can't be executed now is flushed, or discarded */
+	WRITE_ONCE(host->rung, true);
 	tasklet_schedule(&host->kick);
 	return HRTIMER_NORESTART;
 }
