@@ -377,12 +377,15 @@ bool sroce_tx_may_grow(struct sroce_lane *lane)
 static void finish(struct sroce_dev *dev, struct sk_buff *skb)
 {
 	struct tx_cb cb = *tx_cb(skb);
-	struct udphdr *udp = udp_hdr(skb);
-	u32 len = skb->len - skb_network_header_len(skb);
+	struct udphdr *udp;
+	u32 len;
 
 	memset(skb->cb, 0, sizeof(skb->cb));
+	/* a frame has no headers that we know of */
 	if (cb.n <= 1)
 		return;
+	udp = udp_hdr(skb);
+	len = skb->len - skb_network_header_len(skb);
 	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
 	sroce_relay_sent();
 	skb_shinfo(skb)->gso_size = cb.seg;
