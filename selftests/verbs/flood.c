@@ -190,12 +190,18 @@ static vt_why end_all(struct vt_pair *p, uint32_t n)
 	return vt_quiet(p->a.scq, 5);
 }
 
+/* The device knows a stream, and has the next one of @n under way, or holds it. */
+static vt_why be_streaming(struct vt_pair *p, uint32_t n)
+{
+	TRY(one_round(p, 100));
+	TRY(post_recvs(p, n));
+	return post_all(p, n, true);
+}
+
 static vt_why error_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
-	TRY(one_round(p, 100));
-	TRY(post_recvs(p, 45));
-	TRY(post_all(p, 45, true));
+	TRY(be_streaming(p, 45));
 	TRY(vt_ep_state(&p->a, IBV_QPS_ERR));
 	return end_all(p, 45);
 }
@@ -204,9 +210,7 @@ static vt_why error_one(struct vt_pair *p, const void *arg)
 static vt_why destroy_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
-	TRY(one_round(p, 100));
-	TRY(post_recvs(p, 45));
-	TRY(post_all(p, 45, true));
+	TRY(be_streaming(p, 45));
 	CHECK(!ibv_destroy_qp(p->a.qp), "ibv_destroy_qp: %s", strerror(errno));
 	p->a.qp = NULL;
 	return NULL;
@@ -215,18 +219,14 @@ static vt_why destroy_one(struct vt_pair *p, const void *arg)
 static vt_why reset_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
-	TRY(one_round(p, 100));
-	TRY(post_recvs(p, 45));
-	TRY(post_all(p, 45, true));
+	TRY(be_streaming(p, 45));
 	return vt_ep_state(&p->a, IBV_QPS_RESET);
 }
 
 static vt_why drain_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
-	TRY(one_round(p, 100));
-	TRY(post_recvs(p, 45));
-	TRY(post_all(p, 45, true));
+	TRY(be_streaming(p, 45));
 	TRY(vt_ep_state(&p->a, IBV_QPS_SQD));
 	TRY(vt_ep_state(&p->a, IBV_QPS_RTS));
 	TRY(arrive_all(p, 45));
