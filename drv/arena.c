@@ -98,6 +98,18 @@ void *sroce_arena_room(u32 len, u32 align)
 }
 
 /**
+ * sroce_arena_left() - how far the memory goes that sroce_arena_room() returned
+ *
+ * Return: bytes, at least as many as were asked for.
+ */
+u32 sroce_arena_left(void)
+{
+	const struct arena *a = this_cpu_ptr(&arenas);
+
+	return page_size(a->block[a->now]) - a->off;
+}
+
+/**
  * sroce_arena_cut() - take the memory that sroce_arena_room() returned
  * @len: bytes of it that are wanted
  * @off: set to where it starts in the page

@@ -7,6 +7,7 @@
 struct page;
 
 void *sroce_arena_room(u32 len, u32 align);
+u32 sroce_arena_left(void);
 struct page *sroce_arena_cut(u32 len, u32 *off);
 void sroce_arena_exit(void);
 

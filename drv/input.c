@@ -69,23 +69,37 @@ static bool read_addresses(struct sroce_pkt *pkt, const struct sk_buff *skb)
 	return pkt->l3_len == sizeof(struct ipv6hdr);
 }
 
-/* @len bytes at @off if they lie in one piece, or NULL */
-static const u8 *flat(const struct sk_buff *skb, u32 off, u32 len)
+/* What is at @off, and how many bytes lie there in one piece; NULL if in a list */
+static const u8 *piece_at(const struct sk_buff *skb, u32 off, u32 *len)
 {
 	u32 start = skb_headlen(skb);
 	int i;
 
-	if (off + len <= start)
+	if (off < start) {
+		*len = start - off;
 		return skb->data + off;
-	for (i = 0; i < skb_shinfo(skb)->nr_frags && off >= start; i++) {
+	}
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
 		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
 		u32 size = skb_frag_size(frag);
 
-		if (off + len <= start + size)
+		if (off < start + size) {
+			*len = start + size - off;
 			return (u8 *)skb_frag_address(frag) + (off - start);
+		}
 		start += size;
 	}
 	return NULL;
+}
+
+/* @len bytes at @off if they lie in one piece, or NULL */
+static const u8 *flat(const struct sk_buff *skb, u32 off, u32 len)
+{
+	const u8 *p;
+	u32 n;
+
+	p = piece_at(skb, off, &n);
+	return p && n >= len ? p : NULL;
 }
 
 static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
@@ -270,8 +284,8 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @skb: what came, data at the UDP header
  * @seg: UDP payload of each segment but the last
  * @n: segments so far
- * @checked: the first that is received was found good before it was left in an
- *	inbox
+ * @good: so many of those that are received next have been found good: the first was
+ *	before it was left in an inbox, or they were thought to be a run
  * @guest: whoever called has taken @host, and releases it
  * @qpn: number of @host, as packets name it
  * @host: the QP that is taken at present, or NULL
@@ -286,7 +300,7 @@ struct rx {
 	struct sk_buff		*skb;
 	u32			seg;
 	u32			n;
-	bool			checked;
+	u32			good;
 	bool			guest;
 	u32			qpn;
 	struct sroce_qp_host	*host;
@@ -361,8 +375,8 @@ static void segment_headers(struct rx *rx, u32 len)
 	put_unaligned_be16(sizeof(rx->udp) + len, rx->udp + 4);
 }
 
-/* Their CRC: most segments differ in their number only. */
-static u32 net_crc(struct rx *rx, u32 len)
+/* Their CRC, of segment @n: most segments differ in their number only. */
+static u32 net_crc(const struct rx *rx, u32 n, u32 len)
 {
 	u16 id;
 
@@ -371,29 +385,42 @@ static u32 net_crc(struct rx *rx, u32 len)
 	if (rx->pkt.l3_len != sizeof(struct iphdr))
 		return rx->crc;
 	id = ntohs(ip_hdr(rx->skb)->id);
-	return sroce_icrc_renumber(rx->crc, id ^ (id + rx->n));
+	return sroce_icrc_renumber(rx->crc, id ^ (id + n));
 }
 
-static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
+static bool icrc_flat_ok(const struct rx *rx, u32 n, const u8 *bth, u32 len)
 {
-	const struct sroce_pkt *pkt = &rx->pkt;
+	u32 crc = sroce_icrc_bth(net_crc(rx, n, len), bth);
 	u32 end = len - SROCE_ICRC_LEN;
 	__le32 want;
-	u32 crc;
 
-	crc = sroce_icrc_bth(net_crc(rx, len), bth);
-	if (pkt->flat) {
-		memcpy(&want, pkt->flat + end, sizeof(want));
-		crc = sroce_icrc_data(crc, pkt->flat + SROCE_BTH_LEN,
-				      end - SROCE_BTH_LEN);
-	} else {
-		u32 off = pkt->carrier_off;
-
-		if (skb_copy_bits(rx->skb, off + end, &want, sizeof(want)))
-			return false;
-		crc = icrc_pieces(rx->skb, crc, off + SROCE_BTH_LEN, off + end);
-	}
+	memcpy(&want, bth + end, sizeof(want));
+	crc = sroce_icrc_data(crc, bth + SROCE_BTH_LEN, end - SROCE_BTH_LEN);
 	return want == sroce_icrc_final(crc);
+}
+
+/* @bth: a copy, if the packet lies in pieces */
+static bool icrc_ok(const struct rx *rx, const u8 *bth, u32 len)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	u32 crc, off = pkt->carrier_off, end = len - SROCE_ICRC_LEN;
+	__le32 want;
+
+	if (pkt->flat)
+		return icrc_flat_ok(rx, rx->n, bth, len);
+	if (skb_copy_bits(rx->skb, off + end, &want, sizeof(want)))
+		return false;
+	crc = sroce_icrc_bth(net_crc(rx, rx->n, len), bth);
+	crc = icrc_pieces(rx->skb, crc, off + SROCE_BTH_LEN, off + end);
+	return want == sroce_icrc_final(crc);
+}
+
+static void count_taken(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len,
+			u32 n)
+{
+	this_cpu_add(qp->counters->c[SROCE_CNT_RX_PACKETS], n);
+	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
+		     n * (len + sizeof(struct udphdr) + pkt->l3_len));
 }
 
 /**
@@ -404,9 +431,7 @@ static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
  */
 void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
 {
-	sroce_count(qp, SROCE_CNT_RX_PACKETS);
-	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
-		     len + sizeof(struct udphdr) + pkt->l3_len);
+	count_taken(qp, pkt, len, 1);
 	sroce_qp_rx(qp, pkt);
 }
 
@@ -432,9 +457,10 @@ static int receive(struct rx *rx, u32 off, u32 len)
 	if (ret)
 		return ret == -EPROTONOSUPPORT ? SROCE_CNT_RX_BAD_OPCODE :
 						 SROCE_CNT_RX_MALFORMED;
-	if (!rx->checked && !icrc_ok(rx, bth, len))
+	if (rx->good)
+		rx->good--;
+	else if (!icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
-	rx->checked = false;
 	if (sroce_gid_is_multicast(&pkt->dgid)) {
 		end_burst(rx);
 		return sroce_mcast_rcv(rx->sn, rx->skb, pkt, len) ?
@@ -444,6 +470,69 @@ static int receive(struct rx *rx, u32 off, u32 len)
 	if (ret == TAKEN)
 		sroce_take_in(rx->host->qp, pkt, len);
 	return ret;
+}
+
+/* Bytes of BTH before the word with AckReq and PSN */
+#define BTH_CONST	8
+
+/* Whether @bth is @n packets after @pkt, and differs from it in PSN only */
+static bool continues(const struct sroce_pkt *pkt, const u8 *bth, u32 n)
+{
+	return !memcmp(bth, pkt->flat, BTH_CONST) &&
+	       get_unaligned_be32(bth + BTH_CONST) == sroce_psn_add(pkt->psn, n);
+}
+
+/* How many packets from @bth on, in @left bytes, continue the newest one, and are whole */
+static u32 run_length(const struct rx *rx, const u8 *bth, u32 left)
+{
+	const u32 seg = rx->seg;
+	u32 n;
+
+	for (n = 0; left >= seg; n++, left -= seg, bth += seg)
+		if (!continues(&rx->pkt, bth, n + 1) ||
+		    !icrc_flat_ok(rx, rx->n + n, bth, seg))
+			break;
+	return n;
+}
+
+/* Whether a packet may have others like it before and behind it */
+static bool is_middle(const struct sroce_pkt *pkt)
+{
+	return pkt->flat && !pkt->pad &&
+	       !(pkt->op->flags & (SROCE_START | SROCE_END));
+}
+
+/*
+ * Take in the run from @off on that the packet just taken may be the first of.
+ * Return: how many packets; if none, they go one by one.
+ */
+static u32 receive_run(struct rx *rx, u32 off)
+{
+	struct sroce_pkt *pkt = &rx->pkt;
+	const u8 *bth;
+	u32 n, left;
+
+	if (!rx->host || rx->good || !is_middle(pkt))
+		return 0;
+	bth = piece_at(rx->skb, off, &left);
+	if (!bth)
+		return 0;
+	n = run_length(rx, bth, min(left, rx->skb->len - off));
+	if (n > 1) {
+		pkt->psn = sroce_psn_add(pkt->psn, 1);
+		pkt->ackreq = false;
+		pkt->carrier_off = off;
+		pkt->flat = bth;
+		pkt->run = n;
+		pkt->unit = pkt->payload_len;
+		pkt->payload_len *= n;
+		if (sroce_qp_rx_run(rx->host->qp, pkt)) {
+			count_taken(rx->host->qp, pkt, rx->seg, n);
+			return n;
+		}
+	}
+	rx->good = n;
+	return 0;
 }
 
 /* Of the network headers that the first segment has, for those of the others */
@@ -473,7 +562,7 @@ static int receive_all(struct rx *rx)
 	}
 	first_crc(rx);
 	do {
-		u32 len = min(rx->skb->len - off, rx->seg);
+		u32 n, len = min(rx->skb->len - off, rx->seg);
 
 		why = receive(rx, off, len);
 		if (why == LEFT)
@@ -484,6 +573,9 @@ static int receive_all(struct rx *rx)
 		}
 		off += len;
 		rx->n++;
+		n = why == TAKEN && off < rx->skb->len ? receive_run(rx, off) : 0;
+		off += n * rx->seg;
+		rx->n += n;
 	} while (off < rx->skb->len);
 	end_burst(rx);
 	return last;
@@ -562,7 +654,7 @@ void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n)
 		.skb = skb,
 		.seg = segment_size(skb),
 		.n = n,
-		.checked = true,
+		.good = 1,
 		.guest = true,
 		.qpn = qpn,
 		.host = qp->host,

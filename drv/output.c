@@ -255,6 +255,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	len += SROCE_ICRC_LEN;
 	host->open_lane = sroce_lane(host, response);
 	host->open_len = len;
+	host->open_n = 1;
 	host->open_joins = true;
 	host->open_bth = join_train(qp, av, len);
 	if (host->open_bth) {
@@ -267,6 +268,41 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		return NULL;
 	host->open_bth = skb_transport_header(host->open) +
 			 sizeof(struct udphdr);
+	return host->open_bth;
+}
+
+/**
+ * sroce_tx_begin_run() - room for packets of equal size
+ * @qp: the QP, locked
+ * @av: where they go
+ * @len: bytes of each, from BTH to the end of the payload
+ * @response: they answer the peer
+ * @n: how many; set to how many there is room for
+ *
+ * Return: where the first one's BTH goes, or NULL unless they can join a train of
+ * their like. The others follow, each behind the ICRC of the one before it.
+ */
+void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+			 bool response, u32 *n)
+{
+	struct sroce_qp_host *host = qp->host;
+	const struct tx_cb *cb;
+
+	len += SROCE_ICRC_LEN;
+	host->open_lane = sroce_lane(host, response);
+	host->open_bth = join_train(qp, av, len);
+	if (!host->open_bth)
+		return NULL;
+	cb = tx_cb(host->open);
+	if (cb->seg != len) {
+		host->open = NULL;
+		return NULL;
+	}
+	*n = min3(*n, cb->max - cb->n, min(cb->room, sroce_arena_left()) / len);
+	host->open_len = len;
+	host->open_n = *n;
+	host->open_joins = true;
+	av->ip_id = cb->id + cb->n + *n;
 	return host->open_bth;
 }
 
@@ -289,10 +325,10 @@ static u32 net_crc(struct sk_buff *skb, u32 n, u32 len)
 	return sroce_icrc_net(l3, l3_len, udp);
 }
 
-static void put_icrc(struct sroce_qp_host *host)
+/* The open packet starts at @bth, and is number @n of the train. */
+static void put_icrc(struct sroce_qp_host *host, u8 *bth, u32 n)
 {
-	u8 *bth = host->open_bth, *icrc = bth + host->open_len - SROCE_ICRC_LEN;
-	u32 n = host->open_joins ? tx_cb(host->open)->n : 0;
+	u8 *icrc = bth + host->open_len - SROCE_ICRC_LEN;
 	u32 crc = net_crc(host->open, n, host->open_len);
 	__le32 sum;
 
@@ -303,9 +339,10 @@ static void put_icrc(struct sroce_qp_host *host)
 	memcpy(icrc, &sum, sizeof(sum));
 }
 
-/* The packet in the arena becomes a part of the train. */
-static void couple(struct sk_buff *skb, u32 len)
+/* @n packets in the arena, of @size bytes each, become a part of the train. */
+static void couple(struct sk_buff *skb, u32 size, u32 n)
 {
+	u32 len = size * n;
 	int i = skb_shinfo(skb)->nr_frags;
 	struct tx_cb *cb = tx_cb(skb);
 	struct page *page;
@@ -321,34 +358,36 @@ static void couple(struct sk_buff *skb, u32 len)
 	skb->len += len;
 	skb->data_len += len;
 	skb->truesize += len;
-	cb->n++;
+	cb->n += n;
 	/* nothing follows a shorter one */
-	cb->room = len == cb->seg ? cb->room - len : 0;
+	cb->room = size == cb->seg ? cb->room - len : 0;
 }
 
 /**
- * sroce_tx_commit() - seal the open packet and queue it
+ * sroce_tx_commit() - seal the open packets and queue them
  * @qp: the QP, locked
  */
 void sroce_tx_commit(struct sroce_qp *qp)
 {
 	struct sroce_qp_host *host = qp->host;
+	u32 i, n = host->open_n, len = host->open_len;
 	struct sk_buff *skb = host->open;
+	u32 at = host->open_joins ? tx_cb(skb)->n : 0;
 
-	put_icrc(host);
-	sroce_count(qp, SROCE_CNT_TX_PACKETS);
+	for (i = 0; i < n; i++)
+		put_icrc(host, host->open_bth + i * len, at + i);
+	this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
 	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
-		     skb_network_header_len(skb) + sizeof(struct udphdr) +
-		     host->open_len);
+		     n * (skb_network_header_len(skb) + sizeof(struct udphdr) + len));
 	if (host->open_joins)
-		couple(skb, host->open_len);
+		couple(skb, len, n);
 	else
 		__skb_queue_tail(&host->open_lane->txq, skb);
 	host->open = NULL;
 }
 
 /**
- * sroce_tx_abort() - forget the open packet
+ * sroce_tx_abort() - forget the open packets
  * @qp: the QP, locked
  */
 void sroce_tx_abort(struct sroce_qp *qp)

@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include "credit.h"
 #include "env.h"
+#include "run.h"
 #include "trace.h"
 
 static void fifo_add(struct sroce_fifo *f, u8 idx)
@@ -425,6 +426,22 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 	return 0;
 }
 
+/* Responses between the first and the last. Return: how many were sent. */
+static u32 send_reads(struct sroce_qp *qp, const struct sroce_res *res,
+		      struct sroce_answer *a, u32 budget)
+{
+	u32 n = min_t(u32, budget, sroce_psn_diff(a->end, a->psn) - 1);
+	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
+	struct sroce_pkt pkt = { .payload_len = qp->mtu };
+
+	if (res->single || !a->opened || n < 2 || sroce_tx_local(qp))
+		return 0;
+	fill(qp, &pkt, SROCE_OP_READ_MIDDLE, a->psn, res->msn);
+	n = sroce_run_remote(qp, &pkt, res->rkey, res->va + off, n);
+	a->psn = sroce_psn_add(a->psn, n);
+	return n;
+}
+
 static void refuse_read(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
@@ -467,9 +484,14 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 		struct sroce_answer *a = again ? &resp->replays.q[0].answer :
 						 &res->first;
 		int ret = 0;
+		u32 n;
 
-		if (!budget-- || qp->burst >= SROCE_BURST_BYTES)
+		if (!budget || qp->burst >= SROCE_BURST_BYTES)
 			return true;
+		n = send_reads(qp, res, a, budget);
+		budget -= n ?: 1;
+		if (n)
+			continue;
 		if (res->single) {
 			send_single(qp, res);
 			a->psn = a->end;

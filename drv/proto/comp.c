@@ -338,18 +338,35 @@ static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return ret;
 }
 
+/* Return: whether the QP is still there after what a response means for others */
+static bool note_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			  const struct sroce_wqe *wqe)
+{
+	advance(qp, sroce_psn_add(wqe->last_psn, 1), false);
+	sroce_reread_until(qp, pkt->psn);
+	sroce_comp_settle(qp);
+	return sroce_qp_may_send(qp);
+}
+
+/* What a response brought is in its place. */
+static void response_over(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 end = response_end(qp, pkt);
+
+	mark(&qp->req, pkt->psn, end);
+	sroce_repair_alive(qp);
+	sroce_reread_came(qp, pkt->psn, end);
+	if (sroce_qp_may_send(qp))
+		sroce_comp_settle(qp);
+}
+
 /* The data goes to its place at once; completions wait for what is missing. */
 static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  struct sroce_wqe *wqe)
 {
-	u32 end = response_end(qp, pkt);
-	struct sroce_req *req = &qp->req;
 	int ret;
 
-	advance(qp, sroce_psn_add(wqe->last_psn, 1), false);
-	sroce_reread_until(qp, pkt->psn);
-	sroce_comp_settle(qp);
-	if (!sroce_qp_may_send(qp))
+	if (!note_response(qp, pkt, wqe))
 		return;
 	if (!response_fits(qp, pkt, wqe)) {
 		bad_response(qp, wqe, IB_WC_BAD_RESP_ERR);
@@ -367,11 +384,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 	if (pkt->op->flags & SROCE_AETH)
 		take_credits(qp, pkt);
-	mark(req, pkt->psn, end);
-	sroce_repair_alive(qp);
-	sroce_reread_came(qp, pkt->psn, end);
-	if (sroce_qp_may_send(qp))
-		sroce_comp_settle(qp);
+	response_over(qp, pkt);
 }
 
 static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
@@ -421,4 +434,46 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		rx_response(qp, pkt);
 	else
 		rx_ack(qp, pkt);
+}
+
+/* Whether a run is within one READ, in reach, and nothing of it has come yet */
+static bool is_awaited(const struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		       const struct sroce_wqe *wqe)
+{
+	const struct sroce_req *req = &qp->req;
+	u32 end = response_end(qp, pkt), psn;
+
+	if (wqe->msg != SROCE_MSG_READ || pkt->unit != qp->mtu ||
+	    sroce_psn_diff(end, wqe->last_psn) > 0 ||
+	    sroce_psn_diff(pkt->psn, req->una) < 0 ||
+	    sroce_psn_diff(end, req->max_psn) > 0 ||
+	    sroce_psn_diff(end, req->una) > SROCE_READ_AHEAD)
+		return false;
+	for (psn = pkt->psn; psn != end; psn = sroce_psn_add(psn, 1))
+		if (test_bit(psn % SROCE_READ_AHEAD, req->got))
+			return false;
+	return true;
+}
+
+/**
+ * sroce_comp_run() - take in a run of response packets
+ * @qp: the QP, RC
+ * @pkt: the run
+ *
+ * Return: false if its packets must be taken in one by one.
+ */
+bool sroce_comp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	const struct sroce_wqe *wqe;
+
+	if (!sroce_qp_may_send(qp) || !(pkt->op->flags & SROCE_READING))
+		return false;
+	wqe = sroce_req_wqe(qp, qp->sq.cons, pkt->psn);
+	if (!wqe || !is_awaited(qp, pkt, wqe))
+		return false;
+	sroce_window_heard(qp);
+	if (!note_response(qp, pkt, wqe) || place_read(qp, pkt, wqe))
+		return false;
+	response_over(qp, pkt);
+	return true;
 }

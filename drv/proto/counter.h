@@ -11,9 +11,11 @@
 	C(TX_PACKETS, "sent_pkts")					\
 	C(TX_BYTES, "sent_bytes")					\
 	C(TX_TRAINS, "sent_trains")					\
+	C(TX_RUNS, "sent_runs")						\
 	C(RX_PACKETS, "rcvd_pkts")					\
 	C(RX_BYTES, "rcvd_bytes")					\
 	C(RX_TRAINS, "rcvd_trains")					\
+	C(RX_RUNS, "rcvd_runs")						\
 	C(TX_MULTICAST, "sent_multicast_pkts")				\
 	C(RX_MULTICAST, "rcvd_multicast_pkts")				\
 	C(LOCAL_PACKETS, "local_pkts")					\

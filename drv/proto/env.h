@@ -55,7 +55,13 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
  */
 void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		     bool response);
-/* Seal and queue it; it leaves when the QP is unlocked. */
+/*
+ * Likewise as many as *@n, which may become less, of equal size, their ICRCs between
+ * them: they follow what was queued last to the same peer. NULL if none can.
+ */
+void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+			 bool response, u32 *n);
+/* Seal and queue it, or them; it leaves when the QP is unlocked. */
 void sroce_tx_commit(struct sroce_qp *qp);
 /* Forget it. */
 void sroce_tx_abort(struct sroce_qp *qp);
@@ -81,10 +87,14 @@ void sroce_copy(void *to, const void *from, u32 len);
 /* Payload bytes of a received packet */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
-/* Where in a packet's payload to go on, for sroce_place_span() */
+/*
+ * Where in a packet's payload to go on, for sroce_place_span(); in a run @off counts
+ * headers and ICRCs as well, and @left bytes follow in the same packet.
+ */
 struct sroce_place {
 	const struct sroce_pkt	*pkt;
 	u32			off;
+	u32			left;
 };
 
 int sroce_place_span(void *span, u32 len, void *arg);

@@ -34,6 +34,8 @@
  * @inv_rkey: IETH R_Key
  * @payload_len: bytes of payload, without pad
  * @local: it stays on this host: a parcel, of one PSN or more
+ * @run: it stands for so many packets of @unit bytes of payload each, see run.c
+ * @unit: those bytes
  * @sgid: source address; IPv4 mapped into IPv6
  * @dgid: destination address
  * @l3: the network header as received
@@ -68,6 +70,8 @@ struct sroce_pkt {
 	u32	inv_rkey;
 	u32	payload_len;
 	bool	local;
+	u32	run;
+	u32	unit;
 
 	union ib_gid	sgid;
 	union ib_gid	dgid;
@@ -101,6 +105,8 @@ void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr);
  */
 static inline u32 sroce_pkt_psns(const struct sroce_pkt *pkt, u32 mtu)
 {
+	if (pkt->run)
+		return pkt->run;
 	return pkt->local ? sroce_psn_count(pkt->payload_len, mtu) : 1;
 }
 

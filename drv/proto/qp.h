@@ -508,7 +508,7 @@ void sroce_req_rnr_over(struct sroce_qp *qp);
 
 /* window.c */
 u32 sroce_window(const struct sroce_qp *qp);
-bool sroce_window_open(const struct sroce_qp *qp);
+u32 sroce_window_room(const struct sroce_qp *qp);
 void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);
 void sroce_window_acked(struct sroce_qp *qp);
 void sroce_window_heard(struct sroce_qp *qp);
@@ -519,7 +519,7 @@ u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);
 
 /* comp.c */
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-
+bool sroce_comp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_comp_settle(struct sroce_qp *qp);
 
 /* local.c */
@@ -532,6 +532,7 @@ void sroce_mw_unbind(struct sroce_mr *mw);
 
 /* resp.c, answer.c, store.c */
 void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_resp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_paged(struct sroce_qp *qp);
 void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum ib_wc_status status);
@@ -555,6 +556,7 @@ void sroce_store_purge(struct sroce_qp *qp);
 
 /* rx.c */
 void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_qp_rx_run(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_qp_run(struct sroce_qp *qp);
 void sroce_qp_paged(struct sroce_qp *qp);
 

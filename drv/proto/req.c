@@ -9,6 +9,7 @@
 
 #include <linux/string.h>
 #include "env.h"
+#include "run.h"
 #include "trace.h"
 
 /* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
@@ -71,7 +72,7 @@ static bool must_wait(const struct sroce_qp *qp)
 	const struct sroce_req *req = &qp->req;
 
 	return is_rc(qp) && (req->repair.hold || on_trial(req) ||
-			     !sroce_window_open(qp));
+			     !sroce_window_room(qp));
 }
 
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -470,6 +471,48 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
+/*
+ * How many packets of @wqe, from req.psn on, are between the first and the last, new
+ * to the peer, and need not ask it for an acknowledge
+ */
+static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
+			 u32 budget)
+{
+	const struct sroce_req *req = &qp->req;
+	u32 n, asks, room;
+
+	if (wqe->msg > SROCE_MSG_WRITE_IMM || qp->svc == SROCE_SVC_UD ||
+	    req->psn == wqe->first_psn || req->psn != req->max_psn)
+		return 0;
+	n = min_t(u32, budget, sroce_psn_diff(wqe->last_psn, req->psn));
+	if (!is_rc(qp))
+		return n;
+	asks = sroce_window(qp) / SROCE_ACKS_PER_WINDOW;
+	room = sroce_window_room(qp);
+	if (req->unasked + 1 >= asks || room <= 1)
+		return 0;
+	return min3(n, asks - 1 - req->unasked, room - 1);
+}
+
+/* Send what can be sent as one. Return: how many packets that was. */
+static u32 send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
+{
+	struct sroce_req *req = &qp->req;
+	u32 n = plain_packets(qp, wqe, budget);
+	struct sroce_pkt pkt;
+
+	if (n < 2)
+		return 0;
+	describe(qp, wqe, req->psn, &pkt);
+	if (pkt.local)
+		return 0;
+	n = sroce_run_wqe(qp, &pkt, wqe, offset_of(qp, wqe, req->psn), n);
+	req->psn = sroce_psn_add(req->psn, n);
+	req->max_psn = req->psn;
+	req->unasked += n;
+	return n;
+}
+
 /**
  * sroce_req_psn_after() - one past the PSNs of a packet that was sent
  * @qp: the QP
@@ -592,6 +635,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	     budget--) {
 		enum ib_wc_status status;
 		struct sroce_wqe *wqe;
+		u32 n;
 
 		if (qp->burst >= SROCE_BURST_BYTES) {
 			budget = 0;
@@ -613,6 +657,11 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		wqe = current_wqe(qp);
 		if (!wqe)
 			break;
+		n = send_run(qp, wqe, budget);
+		if (n) {
+			budget -= n - 1;
+			continue;
+		}
 		status = send_next(qp, wqe);
 		if (status != IB_WC_SUCCESS)
 			give_up(qp, wqe, status);

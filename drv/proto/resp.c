@@ -345,10 +345,23 @@ static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 				 SROCE_GRH_LEN, sroce_span_put, &from);
 }
 
+/* Into the receive work request in use */
+static int put_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_place pl = { .pkt = pkt };
+	struct sroce_resp *resp = &qp->resp;
+	int ret;
+
+	ret = sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
+				pkt->payload_len, sroce_place_span, &pl);
+	if (!ret)
+		resp->off += pkt->payload_len;
+	return ret;
+}
+
 static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
-	struct sroce_place pl = { .pkt = pkt };
 	int ret;
 
 	if (pkt->op->flags & SROCE_START)
@@ -361,23 +374,37 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 			return LOC_PROT;
 		resp->off = SROCE_GRH_LEN;
 	}
-	ret = sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
-				pkt->payload_len, sroce_place_span, &pl);
+	ret = put_send(qp, pkt);
 	if (ret == -EAGAIN)
 		return want_recv(qp, resp->off, pkt->payload_len);
 	if (ret)
 		return LOC_PROT;
-	resp->off += pkt->payload_len;
 	if (pkt->op->flags & SROCE_IETH &&
 	    sroce_local_invalidate(qp, pkt->inv_rkey, true))
 		return REM_ACCESS;
 	return PASS;
 }
 
+/* Into the region that the WRITE goes to */
+static int put_write(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		     const struct sroce_mr *mr)
+{
+	struct sroce_place pl = { .pkt = pkt };
+	struct sroce_resp *resp = &qp->resp;
+	u32 len = pkt->payload_len;
+	int ret;
+
+	ret = sroce_mr_walk(mr, resp->va, len, true, sroce_place_span, &pl);
+	if (ret)
+		return ret;
+	resp->va += len;
+	resp->remaining -= len;
+	return 0;
+}
+
 static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
-	struct sroce_place pl = { .pkt = pkt };
 	u32 len = pkt->payload_len;
 	struct sroce_mr *mr;
 	int ret;
@@ -389,15 +416,13 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!mr)
 		return is_rc(qp) ? REM_ACCESS :
 		       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
-	ret = sroce_mr_walk(mr, resp->va, len, true, sroce_place_span, &pl);
+	ret = put_write(qp, pkt, mr);
 	if (ret == -EAGAIN)
 		ret = sroce_mr_want(qp, mr, resp->va, len, resp->remaining,
 				    true);
 	sroce_mr_put(mr);
 	if (ret == -EAGAIN)
 		return PAGE;
-	resp->va += len;
-	resp->remaining -= len;
 	return ret ? REM_ACCESS : PASS;
 }
 
@@ -571,6 +596,13 @@ static u32 psn_count(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return sroce_pkt_psns(pkt, qp->mtu);
 }
 
+/* An acknowledge that is still to be sent tells of all until then. */
+static void acknowledge(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (is_rc(qp) && (pkt->ackreq || qp->resp.aeth))
+		sroce_answer_ack(qp, sroce_psn_add(qp->resp.psn, -1));
+}
+
 /* A good packet: move on, complete, acknowledge. */
 static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -587,10 +619,8 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		if (flags & SROCE_RECV)
 			sroce_resp_complete(qp, pkt, IB_WC_SUCCESS);
 	}
-	/* an acknowledge that is still to be sent tells of all until then */
-	if (is_rc(qp) && (pkt->ackreq || resp->aeth) &&
-	    !(flags & SROCE_ANSWERED))
-		sroce_answer_ack(qp, sroce_psn_add(resp->psn, -1));
+	if (!(flags & SROCE_ANSWERED))
+		acknowledge(qp, pkt);
 }
 
 /* The connection ends here: refuse the packet, then the error state. */
@@ -733,6 +763,56 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	request(qp, pkt);
 	if (qp->resp.stored)
 		catch_up(qp);
+}
+
+static bool write_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	struct sroce_mr *mr;
+	int ret;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
+	    pkt->payload_len >= resp->remaining)
+		return false;
+	mr = sroce_mr_remote(qp, resp->rkey, resp->va, pkt->payload_len,
+			     IB_ACCESS_REMOTE_WRITE);
+	if (!mr)
+		return false;
+	ret = put_write(qp, pkt, mr);
+	sroce_mr_put(mr);
+	return !ret;
+}
+
+static bool send_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	const struct sroce_resp *resp = &qp->resp;
+
+	return resp->have_wqe && !resp->wqe.bad &&
+	       (u64)resp->off + pkt->payload_len <= resp->wqe.length &&
+	       !put_send(qp, pkt);
+}
+
+/**
+ * sroce_resp_run() - take in a run of request packets
+ * @qp: the QP, ready to receive
+ * @pkt: the run, checked as for sroce_resp_rx()
+ *
+ * Return: false if there is more to be said to its packets than yes.
+ */
+bool sroce_resp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 kind = pkt->op->flags & (SROCE_SENDING | SROCE_WRITING);
+	struct sroce_resp *resp = &qp->resp;
+
+	if (resp->closing || resp->paging || resp->stored || !kind ||
+	    resp->msg != kind || pkt->psn != resp->psn || pkt->unit != qp->mtu)
+		return false;
+	if (!(kind == SROCE_WRITING ? write_run(qp, pkt) : send_run(qp, pkt)))
+		return false;
+	resp->psn = sroce_psn_add(resp->psn, pkt->run);
+	resp->nak_sent = false;
+	acknowledge(qp, pkt);
+	return true;
 }
 
 /**

@@ -3,6 +3,7 @@
 
 #include <linux/string.h>
 #include "env.h"
+#include "run.h"
 #include "trace.h"
 
 static void drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
@@ -30,27 +31,24 @@ static u32 own_qkey(const struct sroce_qp *qp)
 	return qp->type == IB_QPT_GSI ? SROCE_DEFAULT_QKEY_GSI : qp->attr.qkey;
 }
 
-static bool for_us(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+#define FOR_US	(-1)
+
+/* Why the QP must not take a packet, or FOR_US */
+static int misfit(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	bool ud = qp->svc == SROCE_SVC_UD;
 
-	if (sroce_pkt_svc(pkt) != qp->svc) {
-		drop(qp, pkt, SROCE_CNT_RX_QP_TYPE);
-		return false;
-	}
-	if (!pkey_matches(pkt->pkey)) {
-		drop(qp, pkt, SROCE_CNT_RX_PKEY);
-		return false;
-	}
-	if (ud && pkt->qkey != own_qkey(qp)) {
-		drop(qp, pkt, SROCE_CNT_RX_QKEY);
-		return false;
-	}
-	if (!ud && !address_matches(qp, pkt)) {
-		drop(qp, pkt, SROCE_CNT_RX_ADDRESS);
-		return false;
-	}
-	return true;
+	if (!sroce_qp_may_receive(qp))
+		return SROCE_CNT_RX_QP_STATE;
+	if (sroce_pkt_svc(pkt) != qp->svc)
+		return SROCE_CNT_RX_QP_TYPE;
+	if (!pkey_matches(pkt->pkey))
+		return SROCE_CNT_RX_PKEY;
+	if (ud && pkt->qkey != own_qkey(qp))
+		return SROCE_CNT_RX_QKEY;
+	if (!ud && !address_matches(qp, pkt))
+		return SROCE_CNT_RX_ADDRESS;
+	return FOR_US;
 }
 
 static void establish(struct sroce_qp *qp)
@@ -60,6 +58,30 @@ static void establish(struct sroce_qp *qp)
 		return;
 	qp->comm_est = true;
 	sroce_qp_event(qp, IB_EVENT_COMM_EST);
+}
+
+/* The payload of a run lies in pieces, one in each packet. */
+static int place_run(struct sroce_place *pl, u8 *to, u32 len)
+{
+	const struct sroce_pkt *pkt = pl->pkt;
+	int ret = 0;
+
+	while (len && !ret) {
+		u32 n;
+
+		if (!pl->left) {
+			pl->left = pkt->unit;
+			if (pl->off)
+				pl->off += sroce_run_gap(pkt);
+		}
+		n = min(len, pl->left);
+		ret = sroce_pkt_copy(pkt, pl->off, to, n);
+		pl->off += n;
+		pl->left -= n;
+		to += n;
+		len -= n;
+	}
+	return ret;
 }
 
 /**
@@ -73,8 +95,11 @@ static void establish(struct sroce_qp *qp)
 int sroce_place_span(void *span, u32 len, void *arg)
 {
 	struct sroce_place *pl = arg;
-	int ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
+	int ret;
 
+	if (pl->pkt->run)
+		return place_run(pl, span, len);
+	ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
 	pl->off += len;
 	return ret;
 }
@@ -86,12 +111,12 @@ int sroce_place_span(void *span, u32 len, void *arg)
  */
 void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (!sroce_qp_may_receive(qp)) {
-		drop(qp, pkt, SROCE_CNT_RX_QP_STATE);
+	int why = misfit(qp, pkt);
+
+	if (why != FOR_US) {
+		drop(qp, pkt, why);
 		return;
 	}
-	if (!for_us(qp, pkt))
-		return;
 	trace_sroce_rx(qp, pkt);
 	if (pkt->op->flags & SROCE_RESPONSE) {
 		sroce_comp_rx(qp, pkt);
@@ -99,6 +124,39 @@ void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	}
 	establish(qp);
 	sroce_resp_rx(qp, pkt);
+}
+
+static void trace_run(struct sroce_qp *qp, const struct sroce_pkt *run)
+{
+	struct sroce_pkt pkt = *run;
+	u32 i;
+
+	pkt.payload_len = run->unit;
+	for (i = 0; i < run->run; i++) {
+		pkt.psn = sroce_psn_add(run->psn, i);
+		trace_sroce_rx(qp, &pkt);
+	}
+}
+
+/**
+ * sroce_qp_rx_run() - hand a run of packets to its QP
+ * @qp: the QP, locked; sroce_qp_run() is to follow the last of a burst
+ * @pkt: the run: the headers of its first packet, and the payload of all; their
+ *	ICRCs are right
+ *
+ * Return: false if the packets must be handed over one by one, as nothing has come
+ * of it but perhaps a part of their payload, in its place.
+ */
+bool sroce_qp_rx_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (misfit(qp, pkt) != FOR_US)
+		return false;
+	if (!(pkt->op->flags & SROCE_RESPONSE ? sroce_comp_run(qp, pkt) :
+						sroce_resp_run(qp, pkt)))
+		return false;
+	sroce_count(qp, SROCE_CNT_RX_RUNS);
+	trace_run(qp, pkt);
+	return true;
 }
 
 /**

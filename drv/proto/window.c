@@ -35,12 +35,12 @@ u32 sroce_window(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_window_open() - whether another request packet may be sent
+ * sroce_window_room() - request packets that may be sent before the peer answers
  * @qp: the QP
  */
-bool sroce_window_open(const struct sroce_qp *qp)
+u32 sroce_window_room(const struct sroce_qp *qp)
 {
-	return in_flight(qp) < (s32)sroce_window(qp);
+	return max((s32)sroce_window(qp) - in_flight(qp), 0);
 }
 
 /**

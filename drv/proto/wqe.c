@@ -351,6 +351,26 @@ int sroce_sge_want(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 }
 
 /**
+ * sroce_wqe_walk() - visit a part of the payload of a send work request
+ * @qp: whose it is
+ * @wqe: the work request
+ * @off: first byte
+ * @len: how many
+ * @fn: called for each contiguous piece; it reads only
+ * @arg: passed to @fn
+ *
+ * Return: 0, -EFAULT if a local key or range is wrong, -EAGAIN if it is not in
+ * memory yet.
+ */
+int sroce_wqe_walk(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
+		   u32 len, sroce_span_fn fn, void *arg)
+{
+	if (wqe->flags & IB_SEND_INLINE)
+		return fn((void *)(wqe->data + off), len, arg);
+	return walk_sges(qp, wqe->sge, wqe->num_sge, off, len, 0, fn, arg);
+}
+
+/**
  * sroce_wqe_gather() - copy a part of the payload of a send work request
  * @qp: whose it is
  * @wqe: the work request
@@ -358,18 +378,12 @@ int sroce_sge_want(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
  * @to: where to
  * @len: how many
  *
- * Return: 0, -EFAULT if a local key or range is wrong, -EAGAIN if it is not in
- * memory yet.
+ * Return: what sroce_wqe_walk() does.
  */
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len)
 {
-	if (wqe->flags & IB_SEND_INLINE) {
-		sroce_copy(to, wqe->data + off, len);
-		return 0;
-	}
-	return walk_sges(qp, wqe->sge, wqe->num_sge, off, len, 0,
-			 sroce_span_get, &to);
+	return sroce_wqe_walk(qp, wqe, off, len, sroce_span_get, &to);
 }
 
 /**

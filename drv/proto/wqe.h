@@ -204,6 +204,8 @@ static inline bool sroce_wqe_carries(const struct sroce_wqe *wqe)
 bool sroce_sq_fetch(struct sroce_qp *qp);
 void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe);
 bool sroce_rq_fetch(struct sroce_rq *rq, struct sroce_rwqe *to);
+int sroce_wqe_walk(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
+		   u32 len, sroce_span_fn fn, void *arg);
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len);
 int sroce_sge_want(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,

@@ -109,6 +109,32 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	}
 	h->open = packet_new(av, len);
 	h->open->from = h;
+	h->open_av = av;
+	h->open_n = 1;
+	h->open_len = len;
+	return sim_bth(h->open);
+}
+
+/* As in the module: behind another of its size, if that has not left yet */
+void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+			 bool response, u32 *n)
+{
+	struct sroce_qp_host *h = qp->host;
+	u32 most = h->sim->run ? h->sim->run : 64, size = len + SROCE_ICRC_LEN;
+	struct sim_packet *last;
+
+	CHECK(*n > 1);
+	if (!h->txq || most == 1)
+		return NULL;
+	last = container_of(h->txq_tail, struct sim_packet, next);
+	if (last->parcel || sim_is_response(last) != response ||
+	    last->len != last->l3_len + UDP_LEN + size)
+		return NULL;
+	*n = min(*n, most);
+	if (!sroce_tx_begin(qp, av, *n * size - SROCE_ICRC_LEN, response))
+		return NULL;
+	h->open_n = *n;
+	h->open_len = len;
 	return sim_bth(h->open);
 }
 
@@ -124,17 +150,34 @@ static void check_sent(const struct sim_packet *p)
 		CHECK_EQ(p->data[p->len - SROCE_ICRC_LEN - 1 - i], 0);
 }
 
+static void commit(struct sroce_qp_host *h, struct sim_packet *p)
+{
+	sim_seal(p);
+	check_sent(p);
+	sroce_count(&h->qp, SROCE_CNT_TX_PACKETS);
+	*h->txq_tail = p;
+	h->txq_tail = &p->next;
+}
+
 void sroce_tx_commit(struct sroce_qp *qp)
 {
 	struct sroce_qp_host *h = qp->host;
-	struct sim_packet *p = h->open;
+	struct sim_packet *p = h->open, *q;
+	u32 i;
 
-	sim_seal(p);
-	check_sent(p);
-	sroce_count(qp, SROCE_CNT_TX_PACKETS);
 	h->open = NULL;
-	*h->txq_tail = p;
-	h->txq_tail = &p->next;
+	if (h->open_n == 1) {
+		commit(h, p);
+		return;
+	}
+	for (i = 0; i < h->open_n; i++) {
+		q = packet_new(h->open_av, h->open_len);
+		q->from = h;
+		memcpy(sim_bth(q), sim_bth(p) + i * (h->open_len + SROCE_ICRC_LEN),
+		       h->open_len);
+		commit(h, q);
+	}
+	sim_packet_free(p);
 }
 
 void sroce_tx_abort(struct sroce_qp *qp)
@@ -196,7 +239,13 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	const struct sim_packet *p = pkt->carrier;
 	u64 from = (u64)pkt->carrier_off + pkt->op->hdr_len + off;
 
-	CHECK((u64)off + len <= pkt->payload_len);
+	if (pkt->run) {
+		u32 stride = pkt->unit + pkt->op->hdr_len + SROCE_ICRC_LEN;
+
+		CHECK(off / stride < pkt->run && off % stride + len <= pkt->unit);
+	} else {
+		CHECK((u64)off + len <= pkt->payload_len);
+	}
 	if (pkt->local) {
 		sroce_parcel_copy(pkt->carrier, off, to, len);
 		return 0;
@@ -218,6 +267,7 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
+	CHECK(!pkt->run);
 	if (pkt->local) {
 		((struct sroce_parcel *)pkt->carrier)->held++;
 		return true;
@@ -592,20 +642,102 @@ static struct sim_packet *arrive(struct sim *s)
 	return p;
 }
 
+/* Whether @p is @n packets after one that had @bth, and differs in PSN only */
+static bool continues(const struct sim_packet *p, const u8 *bth, u32 len, u32 n)
+{
+	u32 psn = (bth[9] << 16 | bth[10] << 8 | bth[11]) + n;
+	const u8 *b;
+	__le32 icrc;
+
+	if (p->parcel || p->to || p->len != len)
+		return false;
+	b = sim_bth(p);
+	icrc = icrc_of(p);
+	return !memcmp(b, bth, 8) && !b[8] && sim_psn(p) == (psn & SROCE_PSN_MASK) &&
+	       !memcmp(&icrc, p->data + p->len - 4, sizeof(icrc));
+}
+
+/* The first @n packets of the wire, behind the network header of the first */
+static void couple(const struct sim *s, u32 n, struct sim_packet *all)
+{
+	const struct sim_packet *p = s->wire_head;
+	u32 i, head = p->l3_len + UDP_LEN, size = p->len - head;
+
+	*all = *p;
+	all->len = head + n * size;
+	all->data = malloc(all->len);
+	memcpy(all->data, p->data, head);
+	for (i = 0; i < n; i++, p = p->next)
+		memcpy(all->data + head + i * size, p->data + head, size);
+}
+
+/*
+ * As the module finds them: packets that differ from the one before them, which had
+ * @bth, in their PSN only. Return: how many were taken in as a run.
+ */
+static u32 receive_run(struct sim *s, struct sroce_qp_host *h, const u8 *bth,
+		       u32 len, u32 max)
+{
+	const struct sim_packet *p;
+	struct sroce_pkt pkt = {};
+	struct sim_packet all;
+	u32 i, n = 0;
+	bool taken;
+
+	if (s->run == 1)
+		return 0;
+	for (p = s->wire_head; p && n < max && p->when <= s->now &&
+	     continues(p, bth, len, n + 1); p = p->next)
+		n++;
+	if (n < 2 || sroce_pkt_parse(&pkt, bth, SROCE_BTH_LEN, len - s->wire_head->l3_len - UDP_LEN))
+		return 0;
+	if (pkt.op->flags & (SROCE_START | SROCE_END) || pkt.pad)
+		return 0;
+	couple(s, n, &all);
+	fill_net(&pkt, &all);
+	pkt.psn = sim_psn(s->wire_head);
+	pkt.ackreq = false;
+	pkt.run = n;
+	pkt.unit = pkt.payload_len;
+	pkt.payload_len *= n;
+	taken = sroce_qp_rx_run(&h->qp, &pkt);
+	free(all.data);
+	for (i = 0; taken && i < n; i++)
+		sim_packet_free(arrive(s));
+	return taken ? n : 0;
+}
+
+/* One packet, and then, if it finds them, the run that it is the first of */
+static struct sroce_qp_host *receive_some(struct sim *s, struct sroce_qp_host *had,
+					  u32 *n)
+{
+	struct sim_packet *p = arrive(s);
+	struct sroce_qp_host *h;
+	u8 bth[SROCE_BTH_LEN];
+	u32 len = 0;
+
+	if (!p->parcel && !p->to) {
+		memcpy(bth, sim_bth(p), sizeof(bth));
+		len = p->len;
+	}
+	h = receive(s, p);
+	if (had && h && h != had)
+		burst_end(had);
+	++*n;
+	if (h && len && *n < s->train)
+		*n += receive_run(s, h, bth, len, s->train - *n);
+	return h ? h : had;
+}
+
 /* What arrives together is one burst, if it is for one QP. */
 static void deliver_train(struct sim *s)
 {
-	struct sroce_qp_host *h = receive(s, arrive(s)), *next;
-	u32 n;
+	struct sroce_qp_host *h = NULL;
+	u32 n = 0;
 
-	for (n = 1; n < s->train && s->wire_head &&
-	     s->wire_head->when <= s->now; n++) {
-		next = receive(s, arrive(s));
-		if (h && next && next != h)
-			burst_end(h);
-		if (next)
-			h = next;
-	}
+	do {
+		h = receive_some(s, h, &n);
+	} while (n < s->train && s->wire_head && s->wire_head->when <= s->now);
 	if (h)
 		burst_end(h);
 }

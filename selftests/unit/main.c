@@ -28,6 +28,7 @@ static const struct {
 	{ "parcel", test_parcel },
 	{ "paging", test_paging },
 	{ "place", test_place },
+	{ "run", test_run },
 };
 
 static int wanted(const char *name, int argc, char **argv)

@@ -102,6 +102,9 @@ struct sroce_qp_host {
 	struct sroce_counters	counters;
 	struct sroce_cq		scq, rcq;
 	struct sim_packet	*open;
+	const struct sroce_av	*open_av;
+	u32			open_n;		/* so many of @open_len in one */
+	u32			open_len;
 	struct sim_packet	*txq, **txq_tail;
 	u8			frame[SIM_FRAME_MAX];	/* the newest */
 	u32			frame_len;
@@ -160,6 +163,7 @@ struct sim {
 	/* May take pages away, between when they come and are used */
 	void			(*ebb)(struct sim *s);
 	u32			train;		/* packets of a burst, 0 as 1 */
+	u32			run;		/* most packets of one sent, 0 as 64; 1: no runs */
 	/* Whether a packet can be sent now, unless @tx_fails says it all */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
 	/* How many copies of a packet arrive; may change @when and the bytes */

@@ -69,14 +69,14 @@ static void opens(void)
 	t_case("window: open until as many packets are under way");
 	sample(s, 600, 50 * US);
 	req->psn = sroce_psn_add(req->acked, 1199);
-	CHECK(sroce_window_open(&s->a.qp));
+	CHECK(sroce_window_room(&s->a.qp));
 	req->psn = sroce_psn_add(req->acked, 1200);
-	CHECK(!sroce_window_open(&s->a.qp));
+	CHECK(!sroce_window_room(&s->a.qp));
 	/* but responses of READs don't count */
 	req->read_psns = 10;
-	CHECK(sroce_window_open(&s->a.qp));
+	CHECK(sroce_window_room(&s->a.qp));
 	req->psn = sroce_psn_add(req->acked, 1210);
-	CHECK(!sroce_window_open(&s->a.qp));
+	CHECK(!sroce_window_room(&s->a.qp));
 	req->read_psns = 0;
 	end(s);
 }

@@ -25,5 +25,6 @@ void test_dgram(void);
 void test_parcel(void);
 void test_paging(void);
 void test_place(void);
+void test_run(void);
 
 #endif /* UNIT_TESTS_H */

@@ -411,7 +411,7 @@ why_t wt_do_grh(struct wt_run *r, struct wt_stmt *s)
 /* Those move with any traffic; what is known about them is checked below. */
 static const char *const traffic[] = {
 	"sent_pkts", "sent_bytes", "rcvd_pkts", "rcvd_bytes", "sent_ack",
-	"sent_trains", "rcvd_trains", "inbox_pkts", "relayed_pkts",
+	"sent_trains", "rcvd_trains", "sent_runs", "rcvd_runs", "inbox_pkts", "relayed_pkts",
 	"held_doorbells",
 };
 

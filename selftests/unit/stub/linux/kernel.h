@@ -10,6 +10,7 @@
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 #define max_t(type, a, b)	((type)(a) > (type)(b) ? (type)(a) : (type)(b))
 /* As in the kernel, operands of different type or sign don't compile. */
+#define min3(a, b, c)		min(a, min(b, c))
 #define min(a, b) ({				\
 	__typeof__(a) min_a_ = (a);		\
 	__typeof__(b) min_b_ = (b);		\

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Runs are a shortcut and nothing else: what happens with them, on the wire, in
+ * memory, to completions and counters, is what happens without.
+ */
+
+#include "tests.h"
+#include "xfer.h"
+
+#define SIZE		400000
+#define BURST		64
+
+/* What befalls the messages */
+struct fate {
+	u32	loss;		/* one packet in so many is lost; 0: none */
+	u32	copies;		/* likewise, comes twice */
+	u32	damage;		/* likewise, is damaged */
+	u32	at;		/* when so many packets have been sent... */
+	void	(*mishap)(struct xfers *t);	/* ...this happens */
+};
+
+/* What can be seen of it from outside */
+struct seen {
+	struct xfers	t;
+	struct rnd	rnd;
+	const struct fate *fate;
+	u32		packets;
+	u64		wire;		/* hash of all that was sent */
+	u64		done;		/* and of all completions */
+	u64		memory;
+	u64		runs;
+	struct sroce_counters a, b;
+	u32		state[2], events[2];
+};
+
+static void mix(u64 *hash, const void *p, size_t len)
+{
+	const u8 *b = p;
+
+	while (len--)
+		*hash = (*hash ^ *b++) * 0x100000001b3ULL;
+}
+
+static bool falls(struct rnd *r, u32 one_in)
+{
+	return one_in && !rnd_below(r, one_in);
+}
+
+static int watch(struct sim *s, struct sim_packet *p)
+{
+	struct seen *w = s->arg;
+	const struct fate *f = w->fate;
+	bool lost, twice, damaged;
+
+	mix(&w->wire, p->data, p->len);
+	mix(&w->wire, &s->now, sizeof(s->now));
+	if (f->mishap && ++w->packets == f->at)
+		f->mishap(&w->t);
+	/* as many draws, whatever they say */
+	lost = falls(&w->rnd, f->loss);
+	twice = falls(&w->rnd, f->copies);
+	damaged = falls(&w->rnd, f->damage);
+	if (damaged)
+		p->data[p->len - 5 - rnd_below(&w->rnd, 16)] ^= 0x10;
+	return lost ? 0 : 1 + twice;
+}
+
+static void mix_cqe(struct sim *s, struct sroce_qp *qp, const struct sroce_cqe *cqe)
+{
+	struct seen *w = s->arg;
+
+	mix(&w->done, &qp->qpn, sizeof(qp->qpn));
+	mix(&w->done, &cqe->wr_id, sizeof(cqe->wr_id));
+	mix(&w->done, &cqe->status, sizeof(cqe->status));
+	mix(&w->done, &cqe->byte_len, sizeof(cqe->byte_len));
+	mix(&w->done, &s->now, sizeof(s->now));
+}
+
+static void mix_memory(struct seen *w, const struct sim_buf *b)
+{
+	u64 off, n;
+
+	for (off = 0; off < SIZE; off += n) {
+		const u8 *p;
+
+		n = SIZE - off;
+		p = sim_span(b, off, &n);
+		mix(&w->memory, p, n);
+	}
+}
+
+static void take_counters(struct seen *w, const struct sroce_qp_host *h,
+			  struct sroce_counters *to)
+{
+	*to = h->counters;
+	w->runs += to->c[SROCE_CNT_TX_RUNS];
+	w->runs += to->c[SROCE_CNT_RX_RUNS] << 32;
+	to->c[SROCE_CNT_TX_RUNS] = 0;
+	to->c[SROCE_CNT_RX_RUNS] = 0;
+}
+
+typedef void (*work_fn)(struct xfers *t);
+
+static void play(struct seen *w, const struct sim_cfg *cfg, u32 chunk,
+		 const struct fate *fate, work_fn work, u32 run, u32 seed)
+{
+	struct xfers *t = &w->t;
+	u32 i;
+
+	memset(w, 0, sizeof(*w));
+	w->fate = fate;
+	w->rnd.s = seed;
+	xfers_init(t, cfg, SIZE, chunk);
+	t->s->train = BURST;
+	t->s->run = run;
+	t->s->wire = watch;
+	t->s->posted = mix_cqe;
+	t->s->arg = w;
+	work(t);
+	sim_doorbell(&t->s->a);
+	sim_run(t->s);
+	mix_memory(w, t->a);
+	mix_memory(w, t->b);
+	take_counters(w, &t->s->a, &w->a);
+	take_counters(w, &t->s->b, &w->b);
+	for (i = 0; i < 2; i++) {
+		w->state[i] = t->s->host[i]->qp.state;
+		w->events[i] = t->s->host[i]->events;
+	}
+	/* a transfer that nothing befell is also right, not only the same */
+	if (!fate->mishap && t->s->a.qp.svc == SROCE_SVC_RC)
+		xfers_check(t);
+	xfers_end(t);
+}
+
+static void check_counters(const struct sroce_counters *a,
+			   const struct sroce_counters *b)
+{
+	u32 i;
+
+	for (i = 0; i < SROCE_CNT_NUM; i++)
+		if (a->c[i] != b->c[i])
+			t_fail(__FILE__, __LINE__, "counter %u: %llu with runs, %llu without",
+			       i, (unsigned long long)a->c[i],
+			       (unsigned long long)b->c[i]);
+}
+
+/* Return: runs that were sent, and above them those that were received */
+static u64 compare(const struct sim_cfg *cfg, u32 chunk, const struct fate *fate,
+		   work_fn work, u32 seed)
+{
+	static struct seen with, without;
+
+	play(&with, cfg, chunk, fate, work, 2 + seed % BURST, seed);
+	play(&without, cfg, chunk, fate, work, 1, seed);
+	CHECK_EQ(without.runs, 0);
+	CHECK(with.wire == without.wire);
+	CHECK(with.done == without.done);
+	CHECK(with.memory == without.memory);
+	CHECK_EQ(with.state[0], without.state[0]);
+	CHECK_EQ(with.state[1], without.state[1]);
+	CHECK_EQ(with.events[0], without.events[0]);
+	CHECK_EQ(with.events[1], without.events[1]);
+	check_counters(&with.a, &without.a);
+	check_counters(&with.b, &without.b);
+	return with.runs;
+}
+
+static void long_ones(struct xfers *t)
+{
+	u32 mtu = t->s->a.qp.mtu;
+
+	xfer_put(t, IB_WR_RDMA_WRITE, 20 * mtu);
+	xfer_put(t, IB_WR_SEND, 17 * mtu + 1);
+	if (t->s->a.qp.svc != SROCE_SVC_RC)
+		return;
+	xfer_put(t, IB_WR_RDMA_READ, 25 * mtu - 1);
+	xfer_put(t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
+	xfer_put(t, IB_WR_RDMA_WRITE_WITH_IMM, 3 * mtu);
+	xfer_put(t, IB_WR_SEND_WITH_IMM, 2 * mtu + 5);
+}
+
+static void a_write(struct xfers *t)
+{
+	xfer_put(t, IB_WR_RDMA_WRITE, 300 * t->s->a.qp.mtu);
+}
+
+static void a_send(struct xfers *t)
+{
+	xfer_put(t, IB_WR_SEND, 300 * t->s->a.qp.mtu);
+}
+
+static void a_read(struct xfers *t)
+{
+	xfer_put(t, IB_WR_RDMA_READ, 300 * t->s->a.qp.mtu);
+}
+
+/* The receive takes less than comes. */
+static void too_long(struct xfers *t)
+{
+	struct sim_wr wr = xfer_make(t, IB_WR_SEND, 100 * t->s->a.qp.mtu);
+	struct ib_sge sge = sim_sge(t->b, 0, 61 * t->s->a.qp.mtu + 8);
+
+	sim_put_recv(&t->s->b, 1000, &sge, 1);
+	sim_put_send(&t->s->a, &wr);
+}
+
+static void each_size(void)
+{
+	static const struct fate none;
+	struct sim_cfg cfg = sim_default;
+	u32 chunk;
+
+	for (cfg.mtu = IB_MTU_256; cfg.mtu <= IB_MTU_4096; cfg.mtu++) {
+		t_case("run: as one by one, path MTU %u", 128 << cfg.mtu);
+		for (chunk = 104; chunk < 20000; chunk *= 3) {
+			u64 runs = compare(&cfg, chunk, &none, long_ones, chunk);
+
+			t_where("extents of %u", chunk);
+			CHECK((u32)runs > 2);
+			CHECK(runs >> 32 > 2);
+		}
+		cfg.v6 = !cfg.v6;
+	}
+}
+
+static void wire_of(const char *what, const struct fate *fate)
+{
+	static const enum ib_qp_type types[] = { IB_QPT_RC, IB_QPT_UC };
+	struct sim_cfg cfg = sim_default;
+	u64 runs = 0;
+	u32 i, seed;
+
+	cfg.mtu = IB_MTU_512;
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		cfg.type = types[i];
+		t_case("run: as one by one, %s, %s", cfg.type == IB_QPT_RC ? "RC" : "UC",
+		       what);
+		for (seed = 1; seed <= 60; seed++) {
+			t_where("seed %u", seed);
+			runs |= compare(&cfg, 3000, fate, long_ones, seed);
+		}
+		CHECK((u32)runs && runs >> 32);
+	}
+}
+
+static void local_key_gone(struct xfers *t)
+{
+	sim_buf_revoke(t->a);
+}
+
+static void remote_key_gone(struct xfers *t)
+{
+	sim_buf_revoke(t->b);
+}
+
+static void right_gone(struct xfers *t)
+{
+	t->s->b.qp.attr.qp_access_flags = 0;
+}
+
+static void region_right_gone(struct xfers *t)
+{
+	t->b->mr.access = IB_ACCESS_LOCAL_WRITE;
+}
+
+static void state_gone(struct xfers *t)
+{
+	sim_enter(&t->s->b, IB_QPS_ERR);
+}
+
+static void own_state_gone(struct xfers *t)
+{
+	sim_enter(&t->s->a, IB_QPS_ERR);
+}
+
+static void other_peer(struct xfers *t)
+{
+	t->s->b.qp.av.dgid.raw[15] ^= 1;
+}
+
+static void mishaps(void)
+{
+	static const struct {
+		const char *what;
+		void (*happens)(struct xfers *t);
+	} all[] = {
+		{ "the requester's key goes", local_key_gone },
+		{ "the responder's key goes", remote_key_gone },
+		{ "the QP's rights go", right_gone },
+		{ "the region's rights go", region_right_gone },
+		{ "the responder ends", state_gone },
+		{ "the requester ends", own_state_gone },
+		{ "the peer is somebody else", other_peer },
+	};
+	static const work_fn works[] = { a_write, a_send, a_read };
+	struct sim_cfg cfg = sim_default;
+	u32 i, k, at;
+
+	cfg.mtu = IB_MTU_256;
+	cfg.retry_cnt = 1;
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		t_case("run: as one by one, %s in the middle", all[i].what);
+		for (at = 1; at < 300; at += 23) {
+			struct fate fate = { .at = at, .mishap = all[i].happens };
+
+			for (k = 0; k < ARRAY_SIZE(works); k++) {
+				t_where("packet %u of work %u", at, k);
+				compare(&cfg, 5000, &fate, works[k], at);
+			}
+		}
+	}
+}
+
+static void receives(void)
+{
+	static const struct fate none;
+	struct sim_cfg cfg = sim_default;
+
+	t_case("run: as one by one, a SEND longer than the receive");
+	/* that ends with an error: nothing else is to be checked */
+	compare(&cfg, 7000, &(struct fate){ .at = ~0, .mishap = state_gone },
+		too_long, 1);
+	t_case("run: as one by one, a SEND longer than the receive, UC");
+	cfg.type = IB_QPT_UC;
+	compare(&cfg, 7000, &none, too_long, 1);
+}
+
+static void paged(struct xfers *t)
+{
+	t->s->page_delay = 100000;
+	sim_buf_on_demand(t->a);
+	sim_buf_on_demand(t->b);
+	long_ones(t);
+}
+
+static void on_demand(void)
+{
+	static const struct fate none;
+	static const struct fate harm = { .loss = 40, .copies = 40 };
+	struct sim_cfg cfg = sim_default;
+	u32 seed;
+
+	t_case("run: as one by one, of memory that comes on demand");
+	for (seed = 1; seed < 40; seed++) {
+		t_where("seed %u", seed);
+		compare(&cfg, 3000, seed & 1 ? &none : &harm, paged, seed);
+	}
+}
+
+/* Middle packets that bring more than the first one promised, all at once */
+static void beyond_promise(void)
+{
+	struct sroce_pkt p = { .opcode = 0x06, .pkey = 0xffff, .payload_len = 1024,
+			       .length = 5 * 1024, .va = XFER_IOVA_B };
+	static u8 data[1024];
+	struct xfers t;
+	u32 i;
+
+	t_case("run: a WRITE that goes on too long ends where it was to");
+	xfers_init(&t, NULL, SIZE, 4096);
+	t.s->train = BURST;
+	memset(data, 0xee, sizeof(data));
+	p.qpn = t.s->b.qp.qpn;
+	p.rkey = t.b->mr.key;
+	for (i = 0; i < 10; i++) {
+		p.psn = sroce_psn_add(t.s->b.qp.resp.psn, i);
+		sim_send(t.s, sim_forge(&t.s->a, &p, data));
+		p.opcode = 0x07;
+	}
+	sim_run(t.s);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_INV_SENT), 1);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	for (i = 0; i < 5 * 1024; i++)
+		CHECK_EQ(*sim_byte(t.b, i), i < 4 * 1024 ? 0xee : 0);
+	xfers_end(&t);
+}
+
+/* Responses that nobody asked for, behind those that somebody did */
+static void beyond_read(void)
+{
+	struct sroce_pkt p = { .opcode = 0x0d, .pkey = 0xffff, .payload_len = 1024,
+			       .syndrome = 0x1f };
+	static u8 data[1024];
+	struct xfers t;
+	u32 i;
+
+	t_case("run: responses past the end of a READ go nowhere");
+	xfers_init(&t, NULL, SIZE, 4096);
+	t.s->train = BURST;
+	xfer_put(&t, IB_WR_RDMA_READ, 4 * 1024);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20 * 1024);
+	/* the peer is silent, but for the forger */
+	t.s->b.gone = true;
+	sim_doorbell(&t.s->a);
+	memset(data, 0xee, sizeof(data));
+	p.qpn = t.s->a.qp.qpn;
+	for (i = 0; i < 10; i++) {
+		p.psn = sroce_psn_add(t.s->a.qp.req.una, i);
+		sim_send(t.s, sim_forge(&t.s->b, &p, data));
+		p.opcode = 0x0e;
+	}
+	sim_run_until(t.s, t.s->now + 10000);
+	for (i = 0; i < 4 * 1024; i++)
+		CHECK_EQ(*sim_byte(t.a, t.x[0].off + i), 0xee);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_BAD_RESPONSE) > 0);
+	CHECK(sim_filled(t.a, t.x[1].off, t.x[1].len, 1));
+	t.s->b.gone = false;
+	xfers_end(&t);
+}
+
+void test_run(void)
+{
+	each_size();
+	wire_of("packets lost", &(struct fate){ .loss = 30 });
+	wire_of("packets twice", &(struct fate){ .copies = 30 });
+	wire_of("packets damaged", &(struct fate){ .damage = 30 });
+	wire_of("all of that", &(struct fate){ .loss = 40, .copies = 40, .damage = 60 });
+	mishaps();
+	receives();
+	on_demand();
+	beyond_promise();
+	beyond_read();
+}
