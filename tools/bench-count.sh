@@ -28,14 +28,15 @@ count_points()	# contender
 	echo "pulled_bytes __pskb_pull_tail %si"
 	case $1 in
 	sroce)	echo "crc_bytes sroce:sroce_crc32 %dx"
-		echo "copied_out_bytes sroce:sroce_span_get %si"
+		echo "copied_out_bytes sroce:sroce_span_get,sroce:spread_span %si"
 		echo "copied_in_bytes sroce:sroce_pkt_copy %cx" ;;
 	# what the driver updates the hash with
 	rxe)	echo "crc_bytes crypto_shash_update %dx" ;;
 	esac
 }
 
-# Where in $TRACING/events a point is; a probe is made for a function.
+# Where in $TRACING/events a point is; a probe is made for a function, or one for
+# all of several.
 count_event()	# name point [register]
 {
 	local ev=$TRACING/events/${2/://}
@@ -44,9 +45,13 @@ count_event()	# name point [register]
 		return
 	fi
 	ev=$TRACING/events/bench/$1
-	[ -d "$ev" ] ||
-		echo "p:bench/$1 $2 ${3:+len=$3:u32}" >>$TRACING/kprobe_events ||
-		return
+	if [ ! -d "$ev" ]; then
+		local at
+		for at in ${2//,/ }; do
+			echo "p:bench/$1 $at ${3:+len=$3:u32}" >>$TRACING/kprobe_events ||
+				return
+		done
+	fi
 	echo "$ev"
 }
 
