@@ -123,15 +123,14 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 }
 
 /*
- * What was sent was answered before more than the next burst could be, as it is
- * where the peer runs before we go on: the path is faster than we are, and may be
- * asked less often.
+ * What was sent was answered before a quarter of the window could follow it: the path
+ * is faster than we are, and may be asked less often.
  */
 static bool outran(const struct sroce_qp *qp, u32 delivered)
 {
 	s32 left = in_flight(qp);
 
-	return left >= 0 && left <= SROCE_BURST &&
+	return left >= 0 && left <= (s32)sroce_window(qp) / 4 &&
 	       delivered >= sroce_window(qp) / SROCE_ACKS_PER_WINDOW;
 }
 

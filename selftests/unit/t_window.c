@@ -61,6 +61,29 @@ static void grows(void)
 	end(s);
 }
 
+/* Half a window is acknowledged while so many packets followed it. */
+static u32 window_after(u32 followed)
+{
+	struct sim *s = begin();
+	struct sroce_req *req = &s->a.qp.req;
+	u32 half = SROCE_WINDOW_MIN / SROCE_ACKS_PER_WINDOW, window;
+
+	req->psn = sroce_psn_add(req->acked, half + followed);
+	sample(s, half, 50 * US);
+	window = req->rtt.window;
+	req->psn = req->acked;
+	end(s);
+	return window;
+}
+
+static void outran(void)
+{
+	t_case("window: grows where the answer comes before a quarter was sent");
+	CHECK_EQ(window_after(0), SROCE_WINDOW_MAX);
+	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4), SROCE_WINDOW_MAX);
+	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4 + 1), SROCE_WINDOW_MIN);
+}
+
 static void opens(void)
 {
 	struct sim *s = begin();
@@ -193,6 +216,7 @@ static void unasked(void)
 void test_window(void)
 {
 	grows();
+	outran();
 	opens();
 	samples();
 	patience();
