@@ -7,7 +7,8 @@
  * themselves.
  *
  * The packets of a flow stay in order: while any of them waits, all that follow it
- * go to the same place.
+ * go to the same place; and should the sender come to that place, they all go on to
+ * another.
  */
 
 #include <linux/cpumask.h>
@@ -191,19 +192,59 @@ static void enqueue(int cpu, struct sk_buff *skb)
 	spin_unlock(&stop->queue.lock);
 }
 
-/* Where a datagram goes, or -1 if it stays; its flow is locked. */
-static int where_to(struct flow *flow, const struct sk_buff *skb)
-{
-	/* pairs with the release: what was there before has been taken in */
-	if (atomic_read_acquire(&flow->waiting))
-		return flow->cpu;
-	return is_worth_it(skb) ? choose() : -1;
-}
-
 static bool is_full(int cpu)
 {
 	return skb_queue_len_lockless(&per_cpu_ptr(&stops, cpu)->queue) >=
 	       QUEUE_MAX;
+}
+
+/* Take what waits at a stop of a flow, of one namespace or any. */
+static void pick(struct stop *stop, const struct flow *flow,
+		 const struct sroce_net *sn, struct sk_buff_head *to)
+{
+	struct sk_buff *skb, *next;
+
+	__skb_queue_head_init(to);
+	spin_lock(&stop->queue.lock);
+	skb_queue_walk_safe(&stop->queue, skb, next) {
+		if (relay_cb(skb)->flow != flow || (sn && relay_cb(skb)->sn != sn))
+			continue;
+		__skb_unlink(skb, &stop->queue);
+		__skb_queue_tail(to, skb);
+	}
+	spin_unlock(&stop->queue.lock);
+}
+
+/*
+ * What sends a flow has come to the CPU that receives it, and there both would stay
+ * for as long as anything waits. Nobody takes anything in here meanwhile: this is a
+ * softirq of the same CPU.
+ */
+static void move(struct flow *flow, int cpu)
+{
+	struct sk_buff_head list;
+	struct sk_buff *skb;
+
+	pick(this_cpu_ptr(&stops), flow, NULL, &list);
+	while ((skb = __skb_dequeue(&list)))
+		enqueue(cpu, skb);
+	flow->cpu = cpu;
+}
+
+/* Where a datagram goes, or -1 if it stays; its flow is locked. */
+static int where_to(struct flow *flow, const struct sk_buff *skb)
+{
+	int cpu;
+
+	/* pairs with the release: what was there before has been taken in */
+	if (!atomic_read_acquire(&flow->waiting))
+		return is_worth_it(skb) ? choose() : -1;
+	if (flow->cpu != smp_processor_id() || !is_worth_it(skb))
+		return flow->cpu;
+	cpu = choose();
+	if (cpu >= 0 && !is_full(cpu))
+		move(flow, cpu);
+	return flow->cpu;
 }
 
 /**
@@ -228,7 +269,8 @@ bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
 		sroce_netns_count(sn, SROCE_CNT_RELAY_FULL);
 		kfree_skb(skb);
 	} else if (cpu >= 0) {
-		sroce_netns_count(sn, SROCE_CNT_RELAYED);
+		if (cpu != smp_processor_id())
+			sroce_netns_count(sn, SROCE_CNT_RELAYED);
 		flow->cpu = cpu;
 		atomic_inc(&flow->waiting);
 		/* the route may be borrowed for as long as this softirq runs */
@@ -284,25 +326,31 @@ static void arrive(struct tasklet_struct *t)
 		tasklet_schedule(&stop->tasklet);
 }
 
-static void forget_at(struct stop *stop, const struct sroce_net *sn)
+static void forget_at(struct stop *stop, struct flow *flow,
+		      const struct sroce_net *sn)
 {
-	struct sk_buff *skb, *next;
 	struct sk_buff_head gone;
+	struct sk_buff *skb;
 
-	__skb_queue_head_init(&gone);
-	spin_lock_bh(&stop->queue.lock);
-	skb_queue_walk_safe(&stop->queue, skb, next) {
-		if (relay_cb(skb)->sn != sn)
-			continue;
-		__skb_unlink(skb, &stop->queue);
-		__skb_queue_tail(&gone, skb);
-	}
-	spin_unlock_bh(&stop->queue.lock);
+	if (skb_queue_empty_lockless(&stop->queue))
+		return;
+	pick(stop, flow, sn, &gone);
 	while ((skb = __skb_dequeue(&gone))) {
 		dev_put(skb->dev);
-		done(relay_cb(skb)->flow);
+		done(flow);
 		kfree_skb(skb);
 	}
+}
+
+/* Its lock is held, or another namespace's packets might move it meanwhile. */
+static void forget_flow(struct flow *flow, const struct sroce_net *sn)
+{
+	int cpu;
+
+	spin_lock_bh(&flow->lock);
+	for_each_possible_cpu(cpu)
+		forget_at(per_cpu_ptr(&stops, cpu), flow, sn);
+	spin_unlock_bh(&flow->lock);
 }
 
 /**
@@ -311,12 +359,12 @@ static void forget_at(struct stop *stop, const struct sroce_net *sn)
  */
 void sroce_relay_forget(const struct sroce_net *sn)
 {
-	int cpu;
+	u32 i;
 
 	/* the last that came by the sockets is in a queue by then */
 	synchronize_net();
-	for_each_possible_cpu(cpu)
-		forget_at(per_cpu_ptr(&stops, cpu), sn);
+	for (i = 0; i < FLOWS; i++)
+		forget_flow(&flows[i], sn);
 	synchronize_net();
 }
 

@@ -63,6 +63,24 @@ moving()
 	[ "$(both relayed_pkts)" -gt "$n" ]
 }
 
+# Whoever sends comes to the CPU that receives, again and again; most trains go on to
+# another all the same.
+chased()
+{
+	local trains relayed pid n=0
+	trains=$(both rcvd_trains) relayed=$(both relayed_pkts)
+	bw ib_read_bw -n 4000 & pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		taskset -apc $((n++ % 2)) "$(pgrep -o ib_read_bw)" >/dev/null 2>&1
+		sleep 0.1
+	done
+	wait $pid || return
+	trains=$(($(both rcvd_trains) - trains))
+	relayed=$(($(both relayed_pkts) - relayed))
+	echo "$relayed of $trains trains"
+	[ $((relayed * 100)) -ge $((trains * 95)) ]
+}
+
 link_again()
 {
 	in_a rdma link add "$DEV_A" type sroce netdev va
@@ -80,6 +98,7 @@ GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 
 check "trains of a WRITE are relayed" grows relayed_pkts bw ib_write_bw -n 500
 check "trains of a READ are relayed" grows relayed_pkts bw ib_read_bw -n 500
+check "they don't stay with a CPU that both receives and sends them" chased
 check "packets that meet a taken QP wait in its inbox" \
 	grows inbox_pkts bw ib_send_bw -b -n 1000
 echo 0 >$PARAM
