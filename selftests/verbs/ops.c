@@ -13,11 +13,26 @@ static bool has(const struct xfer_op *op, enum ibv_qp_type type)
 	return op->types & (1U << type);
 }
 
+/*
+ * While the pages of the first packet come the others are kept, so many of them; more
+ * an unreliable connection may lose.
+ */
+#define KEPT	1024U
+
+static uint32_t longest(const struct vt_pair *p, uint32_t mtu)
+{
+	uint32_t most = 1 << 20;
+
+	if (p->conf.type == IBV_QPT_UC && vt_opts.on_demand && most > KEPT * mtu)
+		return KEPT * mtu;
+	return most;
+}
+
 static vt_why sizes(struct vt_pair *p, const void *arg)
 {
 	uint32_t mtu = vt_mtu_bytes(p->conf.mtu);
 	const uint32_t len[] = { 0, 1, mtu - 1, mtu, mtu + 1, 3 * mtu + 17,
-				 1 << 20 };
+				 longest(p, mtu) };
 	size_t i, n = ARRAY_SIZE(len);
 	struct xfer x = {
 		.op = arg, .sges = 1, .rsges = 1, .flags = IBV_SEND_SIGNALED,
