@@ -442,9 +442,12 @@ static int receive(struct rx *rx, u32 off, u32 len)
 {
 	u32 head = min_t(u32, len, SROCE_HDR_MAX);
 	struct sroce_pkt *pkt = &rx->pkt;
+	bool good = rx->good;
 	const u8 *bth;
 	int ret;
 
+	/* of this one, whatever becomes of it */
+	rx->good -= good;
 	/* what belongs to the network layer is the same for all */
 	memset(pkt, 0, offsetof(struct sroce_pkt, sgid));
 	segment_headers(rx, len);
@@ -457,9 +460,7 @@ static int receive(struct rx *rx, u32 off, u32 len)
 	if (ret)
 		return ret == -EPROTONOSUPPORT ? SROCE_CNT_RX_BAD_OPCODE :
 						 SROCE_CNT_RX_MALFORMED;
-	if (rx->good)
-		rx->good--;
-	else if (!icrc_ok(rx, bth, len))
+	if (!good && !icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
 	if (sroce_gid_is_multicast(&pkt->dgid)) {
 		end_burst(rx);

@@ -192,9 +192,9 @@ static void enqueue(int cpu, struct sk_buff *skb)
 	spin_unlock(&stop->queue.lock);
 }
 
-static bool is_full(int cpu)
+static bool has_room(int cpu, u32 n)
 {
-	return skb_queue_len_lockless(&per_cpu_ptr(&stops, cpu)->queue) >=
+	return skb_queue_len_lockless(&per_cpu_ptr(&stops, cpu)->queue) + n <=
 	       QUEUE_MAX;
 }
 
@@ -218,7 +218,8 @@ static void pick(struct stop *stop, const struct flow *flow,
 /*
  * What sends a flow has come to the CPU that receives it, and there both would stay
  * for as long as anything waits. Nobody takes anything in here meanwhile: this is a
- * softirq of the same CPU.
+ * softirq of the same CPU. (Unless that has gone and come back, and another still has
+ * its tasklet: then a packet may be overtaken, once.)
  */
 static void move(struct flow *flow, int cpu)
 {
@@ -242,7 +243,7 @@ static int where_to(struct flow *flow, const struct sk_buff *skb)
 	if (flow->cpu != smp_processor_id() || !is_worth_it(skb))
 		return flow->cpu;
 	cpu = choose();
-	if (cpu >= 0 && !is_full(cpu))
+	if (cpu >= 0 && has_room(cpu, atomic_read(&flow->waiting) + 1))
 		move(flow, cpu);
 	return flow->cpu;
 }
@@ -265,7 +266,7 @@ bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
 		return false;
 	spin_lock(&flow->lock);
 	cpu = where_to(flow, skb);
-	if (cpu >= 0 && is_full(cpu)) {
+	if (cpu >= 0 && !has_room(cpu, 1)) {
 		sroce_netns_count(sn, SROCE_CNT_RELAY_FULL);
 		kfree_skb(skb);
 	} else if (cpu >= 0) {
@@ -347,6 +348,9 @@ static void forget_flow(struct flow *flow, const struct sroce_net *sn)
 {
 	int cpu;
 
+	/* nothing more of this namespace comes */
+	if (!atomic_read(&flow->waiting))
+		return;
 	spin_lock_bh(&flow->lock);
 	for_each_possible_cpu(cpu)
 		forget_at(per_cpu_ptr(&stops, cpu), flow, sn);

@@ -134,7 +134,7 @@ struct sroce_repair {
 	u32			calm;
 };
 
-/* Responses to @wqe from @psn to before @end, asked for again at @when */
+/* Responses to @wqe from @psn to before @end, asked for again at @when; 0: some came */
 struct sroce_ask {
 	struct sroce_wqe *wqe;
 	u32	psn;

@@ -494,19 +494,22 @@ static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	return min3(n, asks - 1 - req->unasked, room - 1);
 }
 
-/* Send what can be sent as one. Return: how many packets that was. */
-static u32 send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
+/* Send what can be sent as one. Return: how many packets that was, or an error. */
+static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 {
 	struct sroce_req *req = &qp->req;
-	u32 n = plain_packets(qp, wqe, budget);
+	u32 most = plain_packets(qp, wqe, budget);
 	struct sroce_pkt pkt;
+	int n;
 
-	if (n < 2)
+	if (most < 2)
 		return 0;
 	describe(qp, wqe, req->psn, &pkt);
 	if (pkt.local)
 		return 0;
-	n = sroce_run_wqe(qp, &pkt, wqe, offset_of(qp, wqe, req->psn), n);
+	n = sroce_run_wqe(qp, &pkt, wqe, offset_of(qp, wqe, req->psn), most);
+	if (n < 0)
+		return n;
 	req->psn = sroce_psn_add(req->psn, n);
 	req->max_psn = req->psn;
 	req->unasked += n;
@@ -629,13 +632,13 @@ static void check_drained(struct sroce_qp *qp)
 bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_req *req = &qp->req;
-	bool repaired = false;
+	bool repaired = false, runs = true;
 
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !req->paging;
 	     budget--) {
 		enum ib_wc_status status;
 		struct sroce_wqe *wqe;
-		u32 n;
+		int n;
 
 		if (qp->burst >= SROCE_BURST_BYTES) {
 			budget = 0;
@@ -657,11 +660,14 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		wqe = current_wqe(qp);
 		if (!wqe)
 			break;
-		n = send_run(qp, wqe, budget);
-		if (n) {
+		n = runs ? send_run(qp, wqe, budget) : 0;
+		if (n > 0) {
 			budget -= n - 1;
 			continue;
 		}
+		/* or each would be tried, and copied in part, for every packet before */
+		if (n < 0)
+			runs = false;
 		status = send_next(qp, wqe);
 		if (status != IB_WC_SUCCESS)
 			give_up(qp, wqe, status);

@@ -164,7 +164,10 @@ void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end)
 			break;
 	if (n == rr->n)
 		return;
-	sroce_window_reread(qp, sroce_now() - rr->ask[n].when);
+	/* the first says how long the round trip is, the others how much was asked for */
+	if (rr->ask[n].when)
+		sroce_window_reread(qp, sroce_now() - rr->ask[n].when);
+	rr->ask[n].when = 0;
 	for (; n; n--) {
 		a = rr->ask[0];
 		drop_first(rr, 1);

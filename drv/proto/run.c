@@ -85,19 +85,22 @@ static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u3
  * @off: offset of the payload in that of @wqe
  * @n: so many, if possible
  *
- * Return: how many were sent; if none, it has to be one by one.
+ * Return: how many were sent. If none, it has to be one by one: this time, or, if it
+ * is an error, until the payload can be read, for some of it was in vain.
  */
-u32 sroce_run_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+int sroce_run_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		  const struct sroce_wqe *wqe, u32 off, u32 n)
 {
 	struct spread s;
 	u8 *bth = begin(qp, pkt, &n, &s);
+	int ret;
 
 	if (!bth)
 		return 0;
-	if (sroce_wqe_walk(qp, wqe, off, n * pkt->payload_len, spread_span, &s)) {
+	ret = sroce_wqe_walk(qp, wqe, off, n * pkt->payload_len, spread_span, &s);
+	if (ret) {
 		sroce_tx_abort(qp);
-		return 0;
+		return ret;
 	}
 	seal(qp, pkt, bth, n);
 	return n;

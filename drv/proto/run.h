@@ -17,7 +17,7 @@ static inline u32 sroce_run_gap(const struct sroce_pkt *pkt)
 	return SROCE_ICRC_LEN + pkt->op->hdr_len;
 }
 
-u32 sroce_run_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+int sroce_run_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		  const struct sroce_wqe *wqe, u32 off, u32 n);
 u32 sroce_run_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     u32 rkey, u64 va, u32 n);

@@ -144,8 +144,8 @@ static void trace_run(struct sroce_qp *qp, const struct sroce_pkt *run)
  * @pkt: the run: the headers of its first packet, and the payload of all; their
  *	ICRCs are right
  *
- * Return: false if the packets must be handed over one by one, as nothing has come
- * of it but perhaps a part of their payload, in its place.
+ * Return: false if the packets must be handed over one by one: what has come of them
+ * so far, such as a part of the payload in its place, would come again.
  */
 bool sroce_qp_rx_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {

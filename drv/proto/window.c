@@ -123,14 +123,17 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 }
 
 /*
- * What was sent was answered before a quarter of the window could follow it: the path
- * is faster than we are, and may be asked less often.
+ * What was sent was answered before more than the next burst could follow it, or, of a
+ * message half sent, a quarter of the window: the path is faster than we are, and may be
+ * asked less often.
  */
 static bool outran(const struct sroce_qp *qp, u32 delivered)
 {
+	bool sending = qp->req.next != qp->sq.prod;
+	s32 few = sending ? sroce_window(qp) / 4 : SROCE_BURST;
 	s32 left = in_flight(qp);
 
-	return left >= 0 && left <= (s32)sroce_window(qp) / 4 &&
+	return left >= 0 && left <= few &&
 	       delivered >= sroce_window(qp) / SROCE_ACKS_PER_WINDOW;
 }
 

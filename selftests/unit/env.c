@@ -411,8 +411,11 @@ void sroce_parcel_release(struct sroce_parcel *parcel)
 	free(parcel);
 }
 
+u64 sim_copied;
+
 void sroce_copy(void *to, const void *from, u32 len)
 {
+	sim_copied += len;
 	memcpy(to, from, len);
 }
 

@@ -237,6 +237,9 @@ struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len);
 void sim_enter(struct sroce_qp_host *h, enum ib_qp_state to);
 void sim_destroy(struct sroce_qp_host *h);
 
+/* Bytes of payload that all simulations have copied */
+extern u64 sim_copied;
+
 /* Time: one event, all until nothing is left to do, or up to a time */
 bool sim_step(struct sim *s);
 bool sim_step_until(struct sim *s, u64 limit);

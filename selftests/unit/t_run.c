@@ -15,6 +15,8 @@ struct fate {
 	u32	loss;		/* one packet in so many is lost; 0: none */
 	u32	copies;		/* likewise, comes twice */
 	u32	damage;		/* likewise, is damaged */
+	u32	burst;		/* and with a lost one so many that follow */
+	u64	delay;		/* on the wire, besides what there is */
 	u32	at;		/* when so many packets have been sent... */
 	void	(*mishap)(struct xfers *t);	/* ...this happens */
 };
@@ -25,6 +27,7 @@ struct seen {
 	struct rnd	rnd;
 	const struct fate *fate;
 	u32		packets;
+	u32		doomed;		/* of a burst, those still to be lost */
 	u64		wire;		/* hash of all that was sent */
 	u64		done;		/* and of all completions */
 	u64		memory;
@@ -54,10 +57,15 @@ static int watch(struct sim *s, struct sim_packet *p)
 
 	mix(&w->wire, p->data, p->len);
 	mix(&w->wire, &s->now, sizeof(s->now));
+	p->when += f->delay;
 	if (f->mishap && ++w->packets == f->at)
 		f->mishap(&w->t);
 	/* as many draws, whatever they say */
 	lost = falls(&w->rnd, f->loss);
+	if (lost)
+		w->doomed = f->burst;
+	else if (w->doomed)
+		lost = w->doomed--;
 	twice = falls(&w->rnd, f->copies);
 	damaged = falls(&w->rnd, f->damage);
 	if (damaged)
@@ -180,6 +188,16 @@ static void long_ones(struct xfers *t)
 	xfer_put(t, IB_WR_SEND_WITH_IMM, 2 * mtu + 5);
 }
 
+static void longer_ones(struct xfers *t)
+{
+	xfer_put(t, IB_WR_RDMA_WRITE, 200 * t->s->a.qp.mtu);
+	if (t->s->a.qp.svc != SROCE_SVC_RC)
+		return;
+	xfer_put(t, IB_WR_RDMA_READ, 250 * t->s->a.qp.mtu + 1);
+	xfer_put(t, IB_WR_RDMA_READ, 150 * t->s->a.qp.mtu);
+	xfer_put(t, IB_WR_SEND, 90 * t->s->a.qp.mtu + 3);
+}
+
 static void a_write(struct xfers *t)
 {
 	xfer_put(t, IB_WR_RDMA_WRITE, 300 * t->s->a.qp.mtu);
@@ -224,7 +242,7 @@ static void each_size(void)
 	}
 }
 
-static void wire_of(const char *what, const struct fate *fate)
+static void wire_of(const char *what, const struct fate *fate, work_fn work)
 {
 	static const enum ib_qp_type types[] = { IB_QPT_RC, IB_QPT_UC };
 	struct sim_cfg cfg = sim_default;
@@ -232,13 +250,14 @@ static void wire_of(const char *what, const struct fate *fate)
 	u32 i, seed;
 
 	cfg.mtu = IB_MTU_512;
+	cfg.timeout = 14;
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		cfg.type = types[i];
 		t_case("run: as one by one, %s, %s", cfg.type == IB_QPT_RC ? "RC" : "UC",
 		       what);
 		for (seed = 1; seed <= 60; seed++) {
 			t_where("seed %u", seed);
-			runs |= compare(&cfg, 3000, fate, long_ones, seed);
+			runs |= compare(&cfg, 3000, fate, work, seed);
 		}
 		CHECK((u32)runs && runs >> 32);
 	}
@@ -324,6 +343,31 @@ static void receives(void)
 	t_case("run: as one by one, a SEND longer than the receive, UC");
 	cfg.type = IB_QPT_UC;
 	compare(&cfg, 7000, &none, too_long, 1);
+}
+
+/* An entry that can't be read, behind many packets: they are not read for each. */
+static void vain(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("run: what is copied in vain is copied once in a burst");
+	cfg.mtu = IB_MTU_256;
+	xfers_init(&t, &cfg, SIZE, 100000);
+	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 61 * 256);
+	wr.num_sge = 2;
+	wr.sge[0] = sim_sge(t.a, 0, 60 * 256);
+	wr.sge[1] = sim_sge(t.a, 60 * 256, 256);
+	wr.sge[1].lkey ^= 0x100;
+	wr.sge[0].length -= 8;
+	wr.sge[1].length += 8;
+	sim_copied = 0;
+	sim_post(&t.s->a, &wr);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_LOC_PROT_ERR);
+	CHECK(sim_copied <= 3 * 61 * 256);
+	xfers_end(&t);
 }
 
 static void paged(struct xfers *t)
@@ -412,12 +456,16 @@ static void beyond_read(void)
 void test_run(void)
 {
 	each_size();
-	wire_of("packets lost", &(struct fate){ .loss = 30 });
-	wire_of("packets twice", &(struct fate){ .copies = 30 });
-	wire_of("packets damaged", &(struct fate){ .damage = 30 });
-	wire_of("all of that", &(struct fate){ .loss = 40, .copies = 40, .damage = 60 });
+	wire_of("packets lost", &(struct fate){ .loss = 30 }, long_ones);
+	wire_of("packets twice", &(struct fate){ .copies = 30 }, long_ones);
+	wire_of("packets damaged", &(struct fate){ .damage = 30 }, long_ones);
+	wire_of("all of that", &(struct fate){ .loss = 40, .copies = 40, .damage = 60 }, long_ones);
+	wire_of("many lost at once",
+		&(struct fate){ .loss = 150, .burst = 12, .copies = 60, .delay = 200000 },
+		longer_ones);
 	mishaps();
 	receives();
+	vain();
 	on_demand();
 	beyond_promise();
 	beyond_read();

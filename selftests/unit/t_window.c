@@ -62,16 +62,18 @@ static void grows(void)
 }
 
 /* Half a window is acknowledged while so many packets followed it. */
-static u32 window_after(u32 followed)
+static u32 window_after(u32 followed, bool sending)
 {
 	struct sim *s = begin();
 	struct sroce_req *req = &s->a.qp.req;
 	u32 half = SROCE_WINDOW_MIN / SROCE_ACKS_PER_WINDOW, window;
 
 	req->psn = sroce_psn_add(req->acked, half + followed);
+	req->next = s->a.qp.sq.prod + sending;
 	sample(s, half, 50 * US);
 	window = req->rtt.window;
 	req->psn = req->acked;
+	req->next = s->a.qp.sq.prod;
 	end(s);
 	return window;
 }
@@ -79,9 +81,13 @@ static u32 window_after(u32 followed)
 static void outran(void)
 {
 	t_case("window: grows where the answer comes before a quarter was sent");
-	CHECK_EQ(window_after(0), SROCE_WINDOW_MAX);
-	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4), SROCE_WINDOW_MAX);
-	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4 + 1), SROCE_WINDOW_MIN);
+	CHECK_EQ(window_after(0, true), SROCE_WINDOW_MAX);
+	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4, true), SROCE_WINDOW_MAX);
+	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4 + 1, true), SROCE_WINDOW_MIN);
+
+	t_case("window: or a burst, of who has no more to send");
+	CHECK_EQ(window_after(SROCE_BURST, false), SROCE_WINDOW_MAX);
+	CHECK_EQ(window_after(SROCE_BURST + 1, false), SROCE_WINDOW_MIN);
 }
 
 static void opens(void)
