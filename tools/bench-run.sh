@@ -80,7 +80,9 @@ part()	# part
 title()
 {
 	local v with="KERNEL=$KERNEL BENCH_PARTS='${PARTS[*]}'"
-	for v in "${!BENCH_@}"; do with+=" $v=${!v}"; done
+	for v in "${!BENCH_@}"; do
+		[[ $v =~ ^BENCH_(PARTS|DIR)$ ]] || with+=" $v='${!v}'"
+	done
 	echo "make bench $with: $(date -u +%F), $(git describe --always --dirty \
 		2>/dev/null), $(nproc) CPUs"
 }
