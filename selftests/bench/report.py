@@ -176,6 +176,13 @@ def beyond(c):
     assert done.returncode == 1 and "beyond its limit" in done.stdout
 
 
+def too_little(c):
+    bad, _ = c.limits("sroce write_bw 1048576 ip_trips >18\n")
+    assert bad == [], bad
+    bad, _ = c.limits("sroce write_bw 1048576 ip_trips >18.1\n")
+    assert len(bad) == 1 and "18.00" in bad[0], bad
+
+
 def not_counted(c):
     bad, _ = c.limits("sroce read_bw 1048576 ip_trips 100\n")
     assert len(bad) == 1 and "was not counted" in bad[0], bad
@@ -184,7 +191,7 @@ def not_counted(c):
 def own_limits(c):
     limits = br.read_limits(os.path.join(TOOLS, "bench-limits"))
     assert len(limits) > 10
-    assert len({l[:4] for l in limits}) == len(limits), "one twice"
+    assert len({l[:5] for l in limits}) == len(limits), "one twice"
 
 
 def bars(c, text):
@@ -304,6 +311,7 @@ CASES = [
     ("within a host there are the stack and memcpy", same_host),
     ("a count at its limit is well", within),
     ("one beyond it fails", beyond),
+    ("one that is less than the least does, too", too_little),
     ("one that is missing does, too", not_counted),
     ("our own limits can be read", own_limits),
     ("a bar is met or not", bar_met),
