@@ -314,8 +314,8 @@ static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 }
 
 /*
- * What it goes to is not in memory: it counts as lost until that has come. Return:
- * -EAGAIN, or why it can't come.
+ * What it goes to is not in memory: it is kept until that has come, or counts as lost.
+ * Return: -EAGAIN, or why it can't come.
  */
 static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		const struct sroce_wqe *wqe)
@@ -331,10 +331,14 @@ static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	if (ret != -EAGAIN)
 		return -EFAULT;
 	sroce_count(qp, SROCE_CNT_PAGE_MISS);
+	sroce_repair_alive(qp);
+	if (sroce_store_late(qp, pkt)) {
+		sroce_reread_came(qp, pkt->psn, end);
+		return ret;
+	}
 	if (!req->missed || sroce_psn_diff(end, req->missed_end) > 0)
 		req->missed_end = end;
 	req->missed = true;
-	sroce_repair_alive(qp);
 	return ret;
 }
 
@@ -402,6 +406,35 @@ static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 	else
 		take_response(qp, pkt, wqe);
+}
+
+/* Whether it could be the response to something that is under way */
+static bool is_under_way(const struct sroce_req *req, const struct sroce_pkt *pkt)
+{
+	return sroce_psn_diff(pkt->psn, req->una) >= 0 &&
+	       sroce_psn_diff(pkt->psn, req->max_psn) < 0;
+}
+
+/**
+ * sroce_comp_paged() - pages have come, perhaps those that responses go to
+ * @qp: the QP, RC
+ *
+ * Those for which they have not go on waiting.
+ */
+void sroce_comp_paged(struct sroce_qp *qp)
+{
+	u32 n = qp->req.lates;
+
+	while (n--) {
+		struct sroce_kept *kept = sroce_store_take_late(qp);
+
+		/* what comes first may be the end of the QP */
+		if (!kept)
+			return;
+		if (sroce_qp_may_send(qp) && is_under_way(&qp->req, &kept->pkt))
+			rx_response(qp, &kept->pkt);
+		sroce_store_free(kept);
+	}
 }
 
 /**

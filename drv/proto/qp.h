@@ -218,6 +218,8 @@ struct sroce_rtt {
  * @paging: the payload of the next packet is not in memory yet
  * @missed: a response was dropped as what it goes to is not in memory...
  * @missed_end: ...and those before this PSN are to be asked for again
+ * @late: responses that are kept until it is
+ * @lates: how many, at most as many as sroce_resp.store_max
  * @got: responses from @una on that have come, by the low bits of the PSN
  */
 struct sroce_req {
@@ -244,6 +246,8 @@ struct sroce_req {
 	bool	paging;
 	bool	missed;
 	u32	missed_end;
+	struct list_head	late;
+	u32	lates;
 	struct sroce_repair	repair;
 	struct sroce_reread	reread;
 	struct sroce_rtt	rtt;
@@ -521,6 +525,7 @@ u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_comp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_comp_settle(struct sroce_qp *qp);
+void sroce_comp_paged(struct sroce_qp *qp);
 
 /* local.c */
 enum ib_wc_status sroce_local_run(struct sroce_qp *qp,
@@ -551,6 +556,8 @@ void sroce_answer_forget(struct sroce_qp *qp);
 bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     bool first);
 struct sroce_kept *sroce_store_take(struct sroce_qp *qp);
+bool sroce_store_late(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+struct sroce_kept *sroce_store_take_late(struct sroce_qp *qp);
 void sroce_store_free(struct sroce_kept *kept);
 void sroce_store_purge(struct sroce_qp *qp);
 

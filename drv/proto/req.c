@@ -758,6 +758,8 @@ void sroce_req_paged(struct sroce_qp *qp)
 
 	req->paging = false;
 	req->missed = false;
+	if (req->lates)
+		sroce_comp_paged(qp);
 	if (missed && sroce_qp_may_send(qp))
 		sroce_reread_missed(qp, req->missed_end);
 }

@@ -119,10 +119,11 @@ void sroce_qp_reset(struct sroce_qp *qp)
 	sroce_sq_discard(qp);
 	if (qp->rq.ring.buf)
 		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
-	memset(&qp->req, 0, sizeof(qp->req));
 	/* a QP that comes up has no list yet */
 	if (qp->resp.store.next)
 		sroce_store_purge(qp);
+	memset(&qp->req, 0, sizeof(qp->req));
+	INIT_LIST_HEAD(&qp->req.late);
 	memset(&qp->resp, 0, sizeof(qp->resp));
 	INIT_LIST_HEAD(&qp->resp.store);
 	qp->resp.store_max = SROCE_STORE_MAX;

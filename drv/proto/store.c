@@ -3,6 +3,8 @@
  * Requests that came after a gap wait here until it is filled, and are then
  * executed in order. The peer can't tell, but has less to send again. So do those
  * that came before the pages they go to; of UC and UD in the order they came in.
+ * And so do responses: were they asked for again, pages that go as fast as they come
+ * could be gone each time.
  */
 
 #include <linux/slab.h>
@@ -19,6 +21,21 @@
 static bool in_order(const struct sroce_qp *qp)
 {
 	return qp->svc == SROCE_SVC_RC;
+}
+
+/* A copy of a packet, but for what carries its payload */
+static struct sroce_kept *copy_of(const struct sroce_pkt *pkt)
+{
+	struct sroce_kept *kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!kept)
+		return NULL;
+	kept->pkt = *pkt;
+	/* only datagrams need it, and the original may not live as long */
+	if (pkt->l3_len)
+		memcpy(kept->l3, pkt->l3, pkt->l3_len);
+	kept->pkt.l3 = kept->l3;
+	return kept;
 }
 
 static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
@@ -66,14 +83,9 @@ bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		return false;
 	if (in_order(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
 		return false;
-	kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
+	kept = copy_of(pkt);
 	if (!kept)
 		return false;
-	kept->pkt = *pkt;
-	/* only datagrams need it, and the original may not live as long */
-	if (pkt->l3_len)
-		memcpy(kept->l3, pkt->l3, pkt->l3_len);
-	kept->pkt.l3 = kept->l3;
 	if (!insert(qp, kept, first))
 		goto forget;
 	if (!sroce_pkt_hold(&kept->pkt)) {
@@ -89,8 +101,53 @@ forget:
 }
 
 /**
- * sroce_store_free() - be done with a request
- * @kept: from sroce_store_take()
+ * sroce_store_late() - keep a response until there are pages that it goes to
+ * @qp: the QP, RC
+ * @pkt: the packet
+ *
+ * Return: false if there is no room for it.
+ */
+bool sroce_store_late(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_kept *kept;
+
+	if (pkt->local || req->lates >= qp->resp.store_max)
+		return false;
+	kept = copy_of(pkt);
+	if (!kept)
+		return false;
+	if (!sroce_pkt_hold(&kept->pkt)) {
+		kfree(kept);
+		return false;
+	}
+	list_add_tail(&kept->list, &req->late);
+	req->lates++;
+	return true;
+}
+
+/**
+ * sroce_store_take_late() - the response that has been kept for longest
+ * @qp: the QP, RC
+ *
+ * Return: the response, to be freed by sroce_store_free(), or NULL.
+ */
+struct sroce_kept *sroce_store_take_late(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_kept *kept;
+
+	kept = list_first_entry_or_null(&req->late, struct sroce_kept, list);
+	if (kept) {
+		list_del(&kept->list);
+		req->lates--;
+	}
+	return kept;
+}
+
+/**
+ * sroce_store_free() - be done with a packet that was kept
+ * @kept: from sroce_store_take() or sroce_store_take_late()
  */
 void sroce_store_free(struct sroce_kept *kept)
 {
@@ -147,4 +204,6 @@ void sroce_store_purge(struct sroce_qp *qp)
 		unlink(&qp->resp, kept);
 		sroce_store_free(kept);
 	}
+	while ((kept = sroce_store_take_late(qp)))
+		sroce_store_free(kept);
 }

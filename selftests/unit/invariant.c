@@ -258,6 +258,21 @@ static void store(const struct sroce_resp *resp, bool in_order)
 	CHECK(n <= SROCE_STORE_MAX);
 }
 
+/* Responses that wait for pages are waited for. */
+static void late(const struct sroce_qp_host *h)
+{
+	const struct sroce_req *req = &h->qp.req;
+	const struct list_head *pos;
+	u32 n = 0;
+
+	for (pos = req->late.next; pos != &req->late; pos = pos->next)
+		n++;
+	CHECK_EQ(n, req->lates);
+	CHECK(n <= SROCE_STORE_MAX);
+	CHECK(!n || h->paged_when);
+	CHECK(!n || sroce_qp_may_send(&h->qp));
+}
+
 static void responder(const struct sroce_qp *qp)
 {
 	const struct sroce_resp *resp = &qp->resp;
@@ -304,6 +319,7 @@ void sim_invariants(const struct sroce_qp_host *h)
 		responses(qp);
 	}
 	timers(h);
+	late(h);
 	responder(qp);
 	at_rest(qp);
 }

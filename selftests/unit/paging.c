@@ -178,6 +178,15 @@ void sim_buf_evict(struct sim_buf *b, u32 page)
 	odp->pages[page % odp->n] = ABSENT;
 }
 
+/* All of them go. */
+void sim_buf_ebb(struct sim_buf *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->mr.odp->n; i++)
+		sim_buf_evict(b, i);
+}
+
 void sim_buf_on_demand_free(struct sim_buf *b)
 {
 	if (!b->mr.odp)

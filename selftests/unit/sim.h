@@ -212,6 +212,7 @@ void sim_buf_on_demand(struct sim_buf *b);
 void sim_buf_never(struct sim_buf *b, u32 page);
 void sim_buf_pinned_then(struct sim_buf *b);
 void sim_buf_evict(struct sim_buf *b, u32 page);
+void sim_buf_ebb(struct sim_buf *b);
 void sim_buf_on_demand_free(struct sim_buf *b);
 void sim_paged(struct sroce_qp_host *h);
 void sim_buf_revoke(struct sim_buf *b);

@@ -143,12 +143,15 @@ static void little_room(void)
 	finish(&t);
 }
 
-static void missed_response(void)
+/* @room: so many can be kept of those that found no page */
+static void missed_response(u32 room)
 {
 	struct xfers t;
 
-	t_case("paging: the responses of a READ that found no page are asked for at once");
+	t_case("paging: the responses of a READ that found no page %s",
+	       room ? "wait for it" : "nor room are asked for at once");
 	begin(&t, LOCAL, false);
+	t.s->a.qp.resp.store_max = room;
 	/* before the silence is one */
 	t.s->page_delay = DELAY / 3;
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
@@ -158,8 +161,31 @@ static void missed_response(void)
 	sim_buf_evict(t.a, 0);
 	sim_run(t.s);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 0);
-	CHECK(sim_count(&t.s->a, SROCE_CNT_READ_GAP) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_GAP) > 0, !room);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	finish(&t);
+}
+
+/* Each time that pages come something is done with them, however soon they go. */
+static void fleeting(u32 opcode, int whose)
+{
+	u64 limit = 100 * DELAY;
+	struct xfers t;
+
+	t_case("paging: %s, pages in %s memory that are gone when the next packet comes",
+	       xfer_name(opcode), where(whose));
+	begin(&t, whose, false);
+	limit += t.s->now;
+	xfer_put(&t, opcode, 20000);
+	sim_doorbell(&t.s->a);
+	do {
+		if (whose & LOCAL)
+			sim_buf_ebb(t.a);
+		if (whose & REMOTE)
+			sim_buf_ebb(t.b);
+	} while (t.s->now < limit && sim_step(t.s));
+	CHECK(t.s->now < limit);
+	CHECK_EQ(t.s->a.scq.n, 1);
 	finish(&t);
 }
 
@@ -372,6 +398,7 @@ void test_paging(void)
 		for (whose = LOCAL; whose <= (LOCAL | REMOTE); whose++) {
 			each(xfer_rc_ops[i], whose, false);
 			each(xfer_rc_ops[i], whose, true);
+			fleeting(xfer_rc_ops[i], whose);
 		}
 	pinned_then(IB_WR_RDMA_WRITE, 20000);
 	pinned_then(IB_WR_SEND, 700);
@@ -382,7 +409,8 @@ void test_paging(void)
 	in_order();
 	no_room();
 	little_room();
-	missed_response();
+	missed_response(0);
+	missed_response(10);
 	never(IB_WR_SEND, LOCAL, IB_WC_LOC_PROT_ERR);
 	never(IB_WR_SEND, REMOTE, IB_WC_REM_OP_ERR);
 	never(IB_WR_RDMA_WRITE, REMOTE, IB_WC_REM_ACCESS_ERR);

@@ -22,6 +22,11 @@ static inline void list_add(struct list_head *entry, struct list_head *after)
 	after->next = entry;
 }
 
+static inline void list_add_tail(struct list_head *entry, struct list_head *head)
+{
+	list_add(entry, head->prev);
+}
+
 static inline void list_del(struct list_head *entry)
 {
 	entry->prev->next = entry->next;
