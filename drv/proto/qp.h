@@ -202,6 +202,7 @@ struct sroce_rtt {
  * @read_psns: PSNs of READs from @acked on, beyond one each
  * @unasked: packets sent since the last that asked for an acknowledge
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
+ * @excused: timeouts since the last that counts, which are this host's fault
  * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
  * @rnr_wait: nothing may be sent until the RNR timer fires
  * @deadline: when @una counts as lost, in ns of sroce_now(); 0 for never
@@ -233,6 +234,7 @@ struct sroce_req {
 	u32	read_psns;
 	u32	unasked;
 	u8	retries;
+	u8	excused;
 	u8	rnr_retries;
 	bool	rnr_wait;
 	u64	deadline;

@@ -35,6 +35,8 @@
 #define CALM_MAX	6
 /* Probes until the acknowledge timer fires, ever less often */
 #define PROBES_MAX	10
+/* So many timeouts may be this host's fault for one that isn't. */
+#define EXCUSED_MAX	3
 
 static void cancel(struct sroce_qp *qp)
 {
@@ -366,6 +368,7 @@ void sroce_repair_progress(struct sroce_qp *qp)
 
 	req->deadline = 0;
 	req->retries = qp->attr.retry_cnt;
+	req->excused = 0;
 	req->rnr_retries = qp->attr.rnr_retry;
 	req->repair.tried = false;
 	req->repair.probes = 0;
@@ -385,6 +388,7 @@ void sroce_repair_alive(struct sroce_qp *qp)
 
 	req->deadline = 0;
 	req->retries = qp->attr.retry_cnt;
+	req->excused = 0;
 }
 
 static u64 ack_timeout(const struct sroce_qp *qp)
@@ -475,18 +479,36 @@ static void nudge(struct sroce_qp *qp)
 	rp->hold = hold;
 }
 
-static void timeout(struct sroce_qp *qp)
+/*
+ * Where a timer is late by more than was allowed for, this host has no time for its
+ * packets: the answer may be here. For that it isn't the peer who is given up: an
+ * interval may be four times as long as was asked for (9.7.6.1.3).
+ */
+static bool is_excused(struct sroce_qp *qp, u64 late)
+{
+	u64 allowed = min(ack_timeout(qp) / 4, SROCE_SLACK_MAX);
+
+	if (late <= 2 * allowed || qp->req.excused == EXCUSED_MAX)
+		return false;
+	qp->req.excused++;
+	return true;
+}
+
+static void timeout(struct sroce_qp *qp, u64 late)
 {
 	struct sroce_req *req = &qp->req;
 
 	req->deadline = 0;
 	sroce_count(qp, SROCE_CNT_TIMEOUT);
-	if (!req->retries) {
-		sroce_count(qp, SROCE_CNT_RETRY_EXC);
-		sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
-		return;
+	if (!is_excused(qp, late)) {
+		if (!req->retries) {
+			sroce_count(qp, SROCE_CNT_RETRY_EXC);
+			sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
+			return;
+		}
+		req->retries--;
+		req->excused = 0;
 	}
-	req->retries--;
 	req->repair.probes = 0;
 	req->repair.probe_at = 0;
 	req->repair.tried = false;
@@ -524,7 +546,7 @@ void sroce_req_timer(struct sroce_qp *qp)
 	if (!sroce_qp_may_send(qp))
 		return;
 	if (req->deadline && now >= req->deadline)
-		timeout(qp);
+		timeout(qp, now - req->deadline);
 	else if (req->repair.probe_at && now >= req->repair.probe_at)
 		probe(qp);
 	else if (req->repair.calm < CALM_MAX)

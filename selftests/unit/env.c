@@ -764,8 +764,8 @@ static u64 soonest(const struct sroce_qp_host *h, u64 t)
 		t = h->kick_when;
 	if (h->paged_when && h->paged_when < t)
 		t = h->paged_when;
-	if (h->ack_when && h->ack_when < t)
-		t = h->ack_when;
+	if (h->ack_when && h->ack_when + h->sim->timer_late < t)
+		t = h->ack_when + h->sim->timer_late;
 	if (h->rnr_when && h->rnr_when < t)
 		t = h->rnr_when;
 	return t;
@@ -777,7 +777,7 @@ static bool host_step(struct sroce_qp_host *h, u64 t)
 		h->kick_when = 0;
 	} else if (h->paged_when == t) {
 		sim_paged(h);
-	} else if (h->ack_when == t) {
+	} else if (h->ack_when && h->ack_when + h->sim->timer_late == t) {
 		h->ack_when = 0;
 		sroce_req_timer(&h->qp);
 	} else if (h->rnr_when == t) {

@@ -157,6 +157,7 @@ struct sim {
 	bool			solicited;	/* the completion posted last */
 	u64			kick_delay;
 	u64			page_delay;	/* until pages come */
+	u64			timer_late;	/* the timer for acknowledges */
 	u32			page_size;	/* 0: 4096 */
 	bool			page_few;	/* none before they are needed */
 	bool			on_demand;	/* there is such memory */

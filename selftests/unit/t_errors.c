@@ -210,6 +210,30 @@ static void peer_gone(u32 retries)
 	xfers_end(&t);
 }
 
+/*
+ * Where timers are @percent of the timeout late the answer may be late as well: that is
+ * not the peer's fault, unless it goes on.
+ */
+static void held_up(u32 percent, u32 timeouts)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u64 never = 0;
+
+	t_case("errors: the peer is silent, and timers are %u %% late", percent);
+	cfg.retry_cnt = 1;
+	xfers_init(&t, &cfg, 65536, 4096);
+	t.s->timer_late = (4096ULL << 8) * percent / 100;
+	t.s->wire = cut;
+	t.s->arg = &never;
+	xfer_put(&t, IB_WR_SEND, 10);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	check_failed(&t, 0, IB_WC_RETRY_EXC_ERR);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), timeouts);
+	xfers_end(&t);
+}
+
 static void peer_goes_midway(void)
 {
 	u64 when = 5 * SIM_LATENCY;
@@ -508,6 +532,8 @@ void test_errors(void)
 	rnr_again(8);
 	peer_gone(0);
 	peer_gone(3);
+	held_up(25, 2);
+	held_up(100, 8);
 	peer_goes_midway();
 	bad_remotes();
 	read_revoked();
