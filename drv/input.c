@@ -388,9 +388,14 @@ static u32 net_crc(const struct rx *rx, u32 n, u32 len)
 	return sroce_icrc_renumber(rx->crc, id ^ (id + n));
 }
 
-static bool icrc_flat_ok(const struct rx *rx, u32 n, const u8 *bth, u32 len)
+static u32 bth_crc(const struct rx *rx, u32 n, const u8 *bth, u32 len)
 {
-	u32 crc = sroce_icrc_bth(net_crc(rx, n, len), bth);
+	return sroce_icrc_bth(net_crc(rx, n, len), bth);
+}
+
+/* @crc: of what stands before it, and of the BTH */
+static bool ends_well(u32 crc, const u8 *bth, u32 len)
+{
 	u32 end = len - SROCE_ICRC_LEN;
 	__le32 want;
 
@@ -407,10 +412,10 @@ static bool icrc_ok(const struct rx *rx, const u8 *bth, u32 len)
 	__le32 want;
 
 	if (pkt->flat)
-		return icrc_flat_ok(rx, rx->n, bth, len);
+		return ends_well(bth_crc(rx, rx->n, bth, len), bth, len);
 	if (skb_copy_bits(rx->skb, off + end, &want, sizeof(want)))
 		return false;
-	crc = sroce_icrc_bth(net_crc(rx, rx->n, len), bth);
+	crc = bth_crc(rx, rx->n, bth, len);
 	crc = icrc_pieces(rx->skb, crc, off + SROCE_BTH_LEN, off + end);
 	return want == sroce_icrc_final(crc);
 }
@@ -486,13 +491,20 @@ static bool continues(const struct sroce_pkt *pkt, const u8 *bth, u32 n)
 /* How many packets from @bth on, in @left bytes, continue the newest one, and are whole */
 static u32 run_length(const struct rx *rx, const u8 *bth, u32 left)
 {
-	const u32 seg = rx->seg;
-	u32 n;
+	const bool v4 = rx->pkt.l3_len == sizeof(struct iphdr);
+	u16 id = v4 ? ntohs(ip_hdr(rx->skb)->id) + rx->n : 0;
+	u32 n, crc, seg = rx->seg;
+	const u8 *first = bth;
 
-	for (n = 0; left >= seg; n++, left -= seg, bth += seg)
-		if (!continues(&rx->pkt, bth, n + 1) ||
-		    !icrc_flat_ok(rx, rx->n + n, bth, seg))
+	for (n = 0; left >= seg; n++, left -= seg, bth += seg) {
+		if (!continues(&rx->pkt, bth, n + 1))
 			break;
+		if (!n)
+			crc = bth_crc(rx, rx->n, bth, seg);
+		if (!ends_well(sroce_icrc_step(crc, v4 ? id ^ (u16)(id + n) : 0,
+					       first, bth), bth, seg))
+			break;
+	}
 	return n;
 }
 

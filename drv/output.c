@@ -325,18 +325,34 @@ static u32 net_crc(struct sk_buff *skb, u32 n, u32 len)
 	return sroce_icrc_net(l3, l3_len, udp);
 }
 
-/* The open packet starts at @bth, and is number @n of the train. */
-static void put_icrc(struct sroce_qp_host *host, u8 *bth, u32 n)
+/* @crc: of what stands before the payload of a packet of @len bytes at @bth */
+static void put_icrc(u32 crc, u8 *bth, u32 len)
 {
-	u8 *icrc = bth + host->open_len - SROCE_ICRC_LEN;
-	u32 crc = net_crc(host->open, n, host->open_len);
+	u8 *icrc = bth + len - SROCE_ICRC_LEN;
 	__le32 sum;
 
-	crc = sroce_icrc_bth(crc, bth);
 	bth += SROCE_BTH_LEN;
 	crc = sroce_icrc_data(crc, bth, icrc - bth);
 	sum = sroce_icrc_final(crc);
 	memcpy(icrc, &sum, sizeof(sum));
+}
+
+/* The open packets; the first of them is number @at of its train. */
+static void put_icrcs(struct sroce_qp_host *host, u32 at)
+{
+	const bool v4 = host->open->protocol == htons(ETH_P_IP);
+	u16 id = tx_cb(host->open)->id + at;
+	u8 *first = host->open_bth;
+	u32 i, len = host->open_len;
+	u32 crc = sroce_icrc_bth(net_crc(host->open, at, len), first);
+
+	put_icrc(crc, first, len);
+	for (i = 1; i < host->open_n; i++) {
+		u8 *bth = first + i * len;
+
+		put_icrc(sroce_icrc_step(crc, v4 ? id ^ (u16)(id + i) : 0, first, bth),
+			 bth, len);
+	}
 }
 
 /* @n packets in the arena, of @size bytes each, become a part of the train. */
@@ -370,12 +386,10 @@ static void couple(struct sk_buff *skb, u32 size, u32 n)
 void sroce_tx_commit(struct sroce_qp *qp)
 {
 	struct sroce_qp_host *host = qp->host;
-	u32 i, n = host->open_n, len = host->open_len;
+	u32 n = host->open_n, len = host->open_len;
 	struct sk_buff *skb = host->open;
-	u32 at = host->open_joins ? tx_cb(skb)->n : 0;
 
-	for (i = 0; i < n; i++)
-		put_icrc(host, host->open_bth + i * len, at + i);
+	put_icrcs(host, host->open_joins ? tx_cb(skb)->n : 0);
 	this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
 	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
 		     n * (skb_network_header_len(skb) + sizeof(struct udphdr) + len));

@@ -123,6 +123,74 @@ u32 sroce_icrc_renumber(u32 crc, u16 flip)
 	       id_crc[2][flip >> 4 & 15] ^ id_crc[3][flip & 15];
 }
 
+/* The same where BTH follows */
+static const u32 id_bth_crc[4][16] = {
+	{
+		0x00000000, 0xe141625c, 0x19f3c2f9, 0xf8b2a0a5,
+		0x33e785f2, 0xd2a6e7ae, 0x2a14470b, 0xcb552557,
+		0x67cf0be4, 0x868e69b8, 0x7e3cc91d, 0x9f7dab41,
+		0x54288e16, 0xb569ec4a, 0x4ddb4cef, 0xac9a2eb3,
+	},
+	{
+		0x00000000, 0x9570d495, 0xf190af6b, 0x64e07bfe,
+		0x38505897, 0xad208c02, 0xc9c0f7fc, 0x5cb02369,
+		0x70a0b12e, 0xe5d065bb, 0x81301e45, 0x1440cad0,
+		0x48f0e9b9, 0xdd803d2c, 0xb96046d2, 0x2c109247,
+	},
+	{
+		0x00000000, 0x4ffa444b, 0x9ff48896, 0xd00eccdd,
+		0xe498176d, 0xab625326, 0x7b6c9ffb, 0x3496dbb0,
+		0x1241289b, 0x5dbb6cd0, 0x8db5a00d, 0xc24fe446,
+		0xf6d93ff6, 0xb9237bbd, 0x692db760, 0x26d7f32b,
+	},
+	{
+		0x00000000, 0xcf9e17c8, 0x444d29d1, 0x8bd33e19,
+		0x889a53a2, 0x4704446a, 0xccd77a73, 0x03496dbb,
+		0xca45a105, 0x05dbb6cd, 0x8e0888d4, 0x41969f1c,
+		0x42dff2a7, 0x8d41e56f, 0x0692db76, 0xc90cccbe,
+	},
+};
+
+/* And what a bit of the PSN does, with which BTH ends */
+static const u32 psn_crc[6][16] = {
+	{
+		0x00000000, 0x1c26a370, 0x384d46e0, 0x246be590,
+		0x709a8dc0, 0x6cbc2eb0, 0x48d7cb20, 0x54f16850,
+		0xe1351b80, 0xfd13b8f0, 0xd9785d60, 0xc55efe10,
+		0x91af9640, 0x8d893530, 0xa9e2d0a0, 0xb5c473d0,
+	},
+	{
+		0x00000000, 0x01c26a37, 0x0384d46e, 0x0246be59,
+		0x0709a8dc, 0x06cbc2eb, 0x048d7cb2, 0x054f1685,
+		0x0e1351b8, 0x0fd13b8f, 0x0d9785d6, 0x0c55efe1,
+		0x091af964, 0x08d89353, 0x0a9e2d0a, 0x0b5c473d,
+	},
+	{
+		0x00000000, 0x4ac21251, 0x958424a2, 0xdf4636f3,
+		0xf0794f05, 0xbabb5d54, 0x65fd6ba7, 0x2f3f79f6,
+		0x3b83984b, 0x71418a1a, 0xae07bce9, 0xe4c5aeb8,
+		0xcbfad74e, 0x8138c51f, 0x5e7ef3ec, 0x14bce1bd,
+	},
+	{
+		0x00000000, 0x191b3141, 0x32366282, 0x2b2d53c3,
+		0x646cc504, 0x7d77f445, 0x565aa786, 0x4f4196c7,
+		0xc8d98a08, 0xd1c2bb49, 0xfaefe88a, 0xe3f4d9cb,
+		0xacb54f0c, 0xb5ae7e4d, 0x9e832d8e, 0x87981ccf,
+	},
+	{
+		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
+		0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+		0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+	},
+	{
+		0x00000000, 0x77073096, 0xee0e612c, 0x990951ba,
+		0x076dc419, 0x706af48f, 0xe963a535, 0x9e6495a3,
+		0x0edb8832, 0x79dcb8a4, 0xe0d5e91e, 0x97d2d988,
+		0x09b64c2b, 0x7eb17cbd, 0xe7b82d07, 0x90bf1d91,
+	},
+};
+
 /**
  * sroce_icrc_bth() - go on with BTH
  * @crc: from sroce_icrc_net()
@@ -138,8 +206,27 @@ u32 sroce_icrc_bth(u32 crc, const u8 *bth)
 }
 
 /**
+ * sroce_icrc_step() - the same for a packet that differs in its numbers only
+ * @crc: from sroce_icrc_bth()
+ * @id: bits of the IPv4 identification that are different
+ * @was: its BTH
+ * @bth: that of the other
+ */
+u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth)
+{
+	const u32 at = offsetof(struct sroce_bth, apsn);
+	u32 psn = get_unaligned_be32(was + at) ^ get_unaligned_be32(bth + at);
+
+	crc ^= id_bth_crc[0][id >> 12] ^ id_bth_crc[1][id >> 8 & 15] ^
+	       id_bth_crc[2][id >> 4 & 15] ^ id_bth_crc[3][id & 15];
+	return crc ^ psn_crc[0][psn >> 20 & 15] ^ psn_crc[1][psn >> 16 & 15] ^
+	       psn_crc[2][psn >> 12 & 15] ^ psn_crc[3][psn >> 8 & 15] ^
+	       psn_crc[4][psn >> 4 & 15] ^ psn_crc[5][psn & 15];
+}
+
+/**
  * sroce_icrc_data() - go on with the extended headers, payload and pad
- * @crc: from sroce_icrc_bth() or an earlier call
+ * @crc: from sroce_icrc_bth(), sroce_icrc_step() or an earlier call
  * @data: bytes
  * @len: how many
  */
