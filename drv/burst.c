@@ -188,6 +188,14 @@ static void go_on(struct sroce_qp_host *host)
 	tasklet_schedule(&host->kick);
 }
 
+/* What follows the release of a QP: @more: it could go on */
+static void see_to(struct sroce_qp_host *host, bool more)
+{
+	if (is_called(host) || more)
+		go_on(host);
+	local_bh_enable();
+}
+
 /**
  * sroce_qp_begin() - take a QP for a burst of work
  * @qp: the QP
@@ -206,9 +214,7 @@ void sroce_qp_begin(struct sroce_qp *qp) __acquires(&qp->lock)
 void sroce_qp_leave(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	spin_unlock(&qp->lock);
-	if (is_called(qp->host))
-		go_on(qp->host);
-	local_bh_enable();
+	see_to(qp->host, false);
 }
 
 /* Work requests of a user in a state in which they aren't executed */
@@ -342,9 +348,7 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	bool more = run_and_release(qp);
 
-	if (is_called(qp->host))
-		go_on(qp->host);
-	local_bh_enable();
+	see_to(qp->host, false);
 	return more;
 }
 
@@ -354,9 +358,7 @@ bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
  */
 void sroce_qp_end(struct sroce_qp *qp) __releases(&qp->lock)
 {
-	if (run_and_release(qp) | is_called(qp->host))
-		go_on(qp->host);
-	local_bh_enable();
+	see_to(qp->host, run_and_release(qp));
 }
 
 /**

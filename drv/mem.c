@@ -485,24 +485,34 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 }
 
 /**
- * sroce_mr_find() - the region or window that a key's index names
- * @qp: on whose behalf
+ * sroce_dev_mr() - the region or window that a key's index names
+ * @dev: the device
  * @key: L_Key or R_Key
  *
  * Return: what it names, held until sroce_mr_put(), or NULL.
  */
-struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
+struct sroce_mr *sroce_dev_mr(struct sroce_dev *dev, u32 key)
 {
 	struct sroce_mr *mr;
 
 	rcu_read_lock();
-	mr = xa_load(&qp->dev->mrs, sroce_key_index(key));
+	mr = xa_load(&dev->mrs, sroce_key_index(key));
 	if (mr && !refcount_inc_not_zero(&mr->ref))
 		mr = NULL;
 	rcu_read_unlock();
 	/* whoever claims it either sees us or is seen: sroce_mr_claim() */
 	smp_mb__after_atomic();
 	return mr;
+}
+
+/**
+ * sroce_mr_find() - the same, for the protocol
+ * @qp: on whose behalf
+ * @key: L_Key or R_Key
+ */
+struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
+{
+	return sroce_dev_mr(qp->dev, key);
 }
 
 /**

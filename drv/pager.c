@@ -254,19 +254,11 @@ static void prefetch_fn(struct work_struct *work)
 static int find(struct ib_pd *pd, const struct ib_sge *sge,
 		enum sroce_bring how, struct sroce_mr **found)
 {
-	struct sroce_dev *dev = to_sdev(pd->device);
-	struct sroce_mr *mr;
+	struct sroce_mr *mr = sroce_dev_mr(to_sdev(pd->device), sge->lkey);
 	int ret = 0;
 
-	rcu_read_lock();
-	mr = xa_load(&dev->mrs, sroce_key_index(sge->lkey));
-	if (mr && !refcount_inc_not_zero(&mr->ref))
-		mr = NULL;
-	rcu_read_unlock();
 	if (!mr)
 		return -ENOENT;
-	/* whoever claims it either sees us or is seen: sroce_mr_claim() */
-	smp_mb__after_atomic();
 	/* pairs with the release that made it valid */
 	if (smp_load_acquire(&mr->state) != SROCE_MR_VALID ||
 	    mr->key != sge->lkey)

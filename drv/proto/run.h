@@ -4,7 +4,6 @@
 
 #include "pkt.h"
 
-struct sroce_av;
 struct sroce_qp;
 struct sroce_wqe;
 
