@@ -134,12 +134,29 @@ vt_why vt_buf_check(const struct vt_buf *b)
 			  b->data[i], b->shadow[i]);
 }
 
+/*
+ * memcmp() looks twice at what differs: if that has changed in between it says that all
+ * is equal, though what is behind it has not come yet.
+ */
+static bool has_come(const struct vt_buf *b)
+{
+	const volatile uint8_t *p = b->data;
+	size_t i;
+
+	if (memcmp(b->data, b->shadow, b->len))
+		return false;
+	for (i = 0; i < b->len; i++)
+		if (p[i] != b->shadow[i])
+			return false;
+	return true;
+}
+
 /* For what the peer learns without a completion. */
 vt_why vt_buf_wait(const struct vt_buf *b, int ms)
 {
 	uint64_t end = vt_now_us() + ms * 1000ULL;
 
-	while (memcmp(b->data, b->shadow, b->len) && vt_now_us() < end)
+	while (!has_come(b) && vt_now_us() < end)
 		sched_yield();
 	return vt_buf_check(b);
 }
