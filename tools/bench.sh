@@ -147,7 +147,12 @@ measured()	# case test transport size qps mode
 		row "${@:2}" bandwidth MB/s "$bw"
 		row "${@:2}" rate k/s "$rate" ;;
 	*_lat)	while read -r what val; do
-			row "${@:2}" "$what" us "$val"
+			case $PLACE/$what in
+			icount/p50)	instructions "$(awk \
+					"BEGIN { print 1e3 / $val }")" 0 "${@:2}" ;;
+			icount/*)	;;
+			*)		row "${@:2}" "$what" us "$val" ;;
+			esac
 			[ "$what" != p50 ] || RATE[$me]=$(awk \
 				"BEGIN { print 500 / ($val + 0.01) }")
 		done < <(lat_says) ;;
@@ -276,7 +281,7 @@ cases_icount()
 {
 	printf '%s\n' write_bw:RC:{65536,1048576}:1:poll write_bw:RC:64:1:{poll,list32} \
 		read_bw:RC:{65536,1048576}:1:event \
-		send_bw:RC:{64,65536,1048576}:1:event
+		send_bw:RC:{64,65536,1048576}:1:event send_lat:RC:8:1:event
 }
 
 cases_quick()
