@@ -519,6 +519,7 @@ void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);
 void sroce_window_acked(struct sroce_qp *qp);
 void sroce_window_heard(struct sroce_qp *qp);
 void sroce_window_probed(struct sroce_qp *qp);
+void sroce_window_stalled(struct sroce_qp *qp);
 void sroce_window_repaired(struct sroce_qp *qp);
 void sroce_window_reread(struct sroce_qp *qp, u64 ns);
 u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);

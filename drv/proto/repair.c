@@ -488,7 +488,7 @@ static bool is_excused(struct sroce_qp *qp, u64 late)
 {
 	u64 allowed = min(ack_timeout(qp) / 4, SROCE_SLACK_MAX);
 
-	if (late <= 2 * allowed || qp->req.excused == EXCUSED_MAX)
+	if (late <= allowed + allowed / 4 || qp->req.excused == EXCUSED_MAX)
 		return false;
 	qp->req.excused++;
 	return true;
@@ -500,6 +500,7 @@ static void timeout(struct sroce_qp *qp, u64 late)
 
 	req->deadline = 0;
 	sroce_count(qp, SROCE_CNT_TIMEOUT);
+	sroce_window_stalled(qp);
 	if (!is_excused(qp, late)) {
 		if (!req->retries) {
 			sroce_count(qp, SROCE_CNT_RETRY_EXC);

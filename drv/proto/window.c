@@ -197,6 +197,18 @@ void sroce_window_probed(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_window_stalled() - nothing was heard for as long as the timeout
+ * @qp: the QP
+ *
+ * Single losses are repaired long before. Either much is lost or the peer has become
+ * slower: it must not have more to work through than it can in that time.
+ */
+void sroce_window_stalled(struct sroce_qp *qp)
+{
+	qp->req.rtt.window = max(qp->req.rtt.window / 2, SROCE_WINDOW_MIN);
+}
+
+/**
  * sroce_window_repaired() - the packet that the peer lacks is being sent again
  * @qp: the QP
  *

@@ -532,7 +532,7 @@ void test_errors(void)
 	rnr_again(8);
 	peer_gone(0);
 	peer_gone(3);
-	held_up(25, 2);
+	held_up(5, 2);
 	held_up(100, 8);
 	peer_goes_midway();
 	bad_remotes();

@@ -61,6 +61,28 @@ static void grows(void)
 	end(s);
 }
 
+/* What can't be answered within the timeout is too much, whatever came before. */
+static void stalls(void)
+{
+	struct sim *s = begin();
+	struct sroce_req *req = &s->a.qp.req;
+
+	t_case("window: halved by a timeout, not by a probe");
+	req->rtt.window = SROCE_WINDOW_MAX;
+	req->max_psn = sroce_psn_add(req->una, 10);
+	req->psn = req->max_psn;
+	req->repair.probe_at = s->now;
+	sroce_req_timer(&s->a.qp);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PROBE), 1);
+	CHECK_EQ(req->rtt.window, SROCE_WINDOW_MAX);
+	req->deadline = s->now;
+	sroce_req_timer(&s->a.qp);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_TIMEOUT), 1);
+	CHECK_EQ(req->rtt.window, SROCE_WINDOW_MAX / 2);
+	req->max_psn = req->una;
+	end(s);
+}
+
 /* Half a window is acknowledged while so many packets followed it. */
 static u32 window_after(u32 followed, bool sending)
 {
@@ -222,6 +244,7 @@ static void unasked(void)
 void test_window(void)
 {
 	grows();
+	stalls();
 	outran();
 	opens();
 	samples();
