@@ -36,8 +36,6 @@
  * @local: it stays on this host: a parcel, of one PSN or more
  * @run: it stands for so many packets of @unit bytes of payload each, see run.c
  * @unit: those bytes
- * @run: it stands for so many packets of @unit bytes of payload each, see run.c
- * @unit: those bytes
  * @sgid: source address; IPv4 mapped into IPv6
  * @dgid: destination address
  * @l3: the network header as received

@@ -441,8 +441,8 @@ void sroce_repair_watch(struct sroce_qp *qp)
 	u64 timeout = ack_timeout(qp), when;
 	u64 patience = sroce_window_patience(qp, timeout);
 
-	/* pages are awaited here: the peer may not have been asked yet */
-	if (req->rnr_wait || req->paging || req->max_psn == req->una) {
+	/* pages are awaited here: the peer may not have been asked yet, or has answered */
+	if (req->rnr_wait || req->paging || req->lates || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
 		return;

@@ -193,7 +193,7 @@ static void timers(const struct sroce_qp_host *h)
 		return;
 	if (req->rnr_wait)
 		CHECK(h->rnr_when);
-	else if (req->paging)
+	else if (req->paging || req->lates)
 		CHECK(h->paged_when);
 	else if (h->qp.attr.timeout && req->una != req->max_psn)
 		CHECK(req->deadline);

@@ -166,6 +166,27 @@ static void missed_response(u32 room)
 	finish(&t);
 }
 
+/* Who has what it asked for, and only no page for it, waits for nobody else. */
+static void kept_for_long(void)
+{
+	struct xfers t;
+
+	t_case("paging: responses that wait longer than the timeout, without retries");
+	begin(&t, LOCAL, false);
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->a.qp.attr.timeout = 8;
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	sim_doorbell(&t.s->a);
+	while (!t.s->wire_head && sim_step(t.s))
+		;
+	t.s->page_delay = 3 * (4096ULL << 8);
+	sim_buf_evict(t.a, 0);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	finish(&t);
+}
+
 /* Each time that pages come something is done with them, however soon they go. */
 static void fleeting(u32 opcode, int whose)
 {
@@ -411,6 +432,7 @@ void test_paging(void)
 	little_room();
 	missed_response(0);
 	missed_response(10);
+	kept_for_long();
 	never(IB_WR_SEND, LOCAL, IB_WC_LOC_PROT_ERR);
 	never(IB_WR_SEND, REMOTE, IB_WC_REM_OP_ERR);
 	never(IB_WR_RDMA_WRITE, REMOTE, IB_WC_REM_ACCESS_ERR);
