@@ -63,10 +63,10 @@ static void bring_needed(struct sroce_pager *pg, struct sroce_want *want)
 		want->len = 0;
 }
 
-/* Unless something else is needed now */
+/* Unless something else is needed now, or has come and is waited for */
 static void bring_ahead(struct sroce_pager *pg, struct sroce_want *want)
 {
-	while (want->len && !READ_ONCE(pg->n) &&
+	while (want->len && !work_pending(&pg->work) &&
 	       READ_ONCE(pg->qp->state) != IB_QPS_RESET)
 		if (!bring(pg, want, STEP))
 			break;

@@ -313,17 +313,12 @@ static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		sroce_sq_fail(qp, status);
 }
 
-/*
- * What it goes to is not in memory: it is kept until that has come, or counts as lost.
- * Return: -EAGAIN, or why it can't come.
- */
+/* What it goes to is not in memory. Return: -EAGAIN, or why it can't come. */
 static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		const struct sroce_wqe *wqe)
 {
 	u32 off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	u32 need = wqe->msg == SROCE_MSG_READ ? pkt->payload_len : wqe->length;
-	struct sroce_req *req = &qp->req;
-	u32 end = response_end(qp, pkt);
 	int ret;
 
 	ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off, need,
@@ -332,14 +327,22 @@ static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		return -EFAULT;
 	sroce_count(qp, SROCE_CNT_PAGE_MISS);
 	sroce_repair_alive(qp);
+	return ret;
+}
+
+/* A response is kept until there is a page for it, or counts as lost. */
+static void keep(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 end = response_end(qp, pkt);
+	struct sroce_req *req = &qp->req;
+
 	if (sroce_store_late(qp, pkt)) {
 		sroce_reread_came(qp, pkt->psn, end);
-		return ret;
+		return;
 	}
 	if (!req->missed || sroce_psn_diff(end, req->missed_end) > 0)
 		req->missed_end = end;
 	req->missed = true;
-	return ret;
 }
 
 /* Return: whether the QP is still there after what a response means for others */
@@ -364,34 +367,39 @@ static void response_over(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_comp_settle(qp);
 }
 
-/* The data goes to its place at once; completions wait for what is missing. */
-static void take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+/*
+ * The data goes to its place at once; completions wait for what is missing. Return:
+ * whether it must wait for its place, all that is to be said of it otherwise is said.
+ */
+static bool take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  struct sroce_wqe *wqe)
 {
 	int ret;
 
 	if (!note_response(qp, pkt, wqe))
-		return;
+		return false;
 	if (!response_fits(qp, pkt, wqe)) {
 		bad_response(qp, wqe, IB_WC_BAD_RESP_ERR);
-		return;
+		return false;
 	}
 	ret = pkt->op->flags & SROCE_ATOMIC ? place_atomic(qp, pkt, wqe) :
 					      place_read(qp, pkt, wqe);
 	if (ret == -EAGAIN)
 		ret = miss(qp, pkt, wqe);
 	if (ret == -EAGAIN)
-		return;
+		return true;
 	if (ret) {
 		bad_response(qp, wqe, IB_WC_LOC_PROT_ERR);
-		return;
+		return false;
 	}
 	if (pkt->op->flags & SROCE_AETH)
 		take_credits(qp, pkt);
 	response_over(qp, pkt);
+	return false;
 }
 
-static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Return: whether it must wait */
+static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->sq.cons, pkt->psn);
 	bool atomic = pkt->op->flags & SROCE_ATOMIC;
@@ -405,7 +413,8 @@ static void rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.got))
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 	else
-		take_response(qp, pkt, wqe);
+		return take_response(qp, pkt, wqe);
+	return false;
 }
 
 /* Whether it could be the response to something that is under way */
@@ -423,17 +432,19 @@ static bool is_under_way(const struct sroce_req *req, const struct sroce_pkt *pk
  */
 void sroce_comp_paged(struct sroce_qp *qp)
 {
-	u32 n = qp->req.lates;
+	struct sroce_req *req = &qp->req;
+	struct sroce_kept *kept, *next;
+	LIST_HEAD(late);
 
-	while (n--) {
-		struct sroce_kept *kept = sroce_store_take_late(qp);
-
-		/* what comes first may be the end of the QP */
-		if (!kept)
-			return;
-		if (sroce_qp_may_send(qp) && is_under_way(&qp->req, &kept->pkt))
-			rx_response(qp, &kept->pkt);
-		sroce_store_free(kept);
+	list_splice_init(&req->late, &late);
+	req->lates = 0;
+	list_for_each_entry_safe(kept, next, &late, list) {
+		/* what came first may have been the end of the QP */
+		if (sroce_qp_may_send(qp) && is_under_way(req, &kept->pkt) &&
+		    rx_response(qp, &kept->pkt))
+			sroce_store_late_again(qp, kept);
+		else
+			sroce_store_free(kept);
 	}
 }
 
@@ -463,10 +474,10 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return;
 	}
 	sroce_window_heard(qp);
-	if (pkt->op->flags & SROCE_ANSWERED)
-		rx_response(qp, pkt);
-	else
+	if (!(pkt->op->flags & SROCE_ANSWERED))
 		rx_ack(qp, pkt);
+	else if (rx_response(qp, pkt))
+		keep(qp, pkt);
 }
 
 /* Whether a run is within one READ, in reach, and nothing of it has come yet */

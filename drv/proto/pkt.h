@@ -84,8 +84,8 @@ struct sroce_pkt {
 };
 
 /**
- * struct sroce_kept - a packet that waits for those before it
- * @list: in sroce_resp.store
+ * struct sroce_kept - a packet that waits for those before it, or for pages
+ * @list: in sroce_resp.store or sroce_req.late
  * @pkt: the packet; its carrier is held
  * @l3: its network header
  */

@@ -560,7 +560,7 @@ bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     bool first);
 struct sroce_kept *sroce_store_take(struct sroce_qp *qp);
 bool sroce_store_late(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-struct sroce_kept *sroce_store_take_late(struct sroce_qp *qp);
+void sroce_store_late_again(struct sroce_qp *qp, struct sroce_kept *kept);
 void sroce_store_free(struct sroce_kept *kept);
 void sroce_store_purge(struct sroce_qp *qp);
 

@@ -509,6 +509,8 @@ static void timeout(struct sroce_qp *qp, u64 late)
 		}
 		req->retries--;
 		req->excused = 0;
+	} else if (!qp->attr.retry_cnt) {
+		return;
 	}
 	req->repair.probes = 0;
 	req->repair.probe_at = 0;

@@ -38,17 +38,13 @@ static struct sroce_kept *copy_of(const struct sroce_pkt *pkt)
 	return kept;
 }
 
-static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
+/* Return: false if it is there already. */
+static bool insert_by_psn(struct list_head *list, struct sroce_kept *kept)
 {
-	struct list_head *pos, *store = &qp->resp.store;
-
-	if (!in_order(qp)) {
-		list_add(&kept->list, first ? store : store->prev);
-		return true;
-	}
+	struct list_head *pos;
 
 	/* nearly always the newest goes last */
-	list_for_each_prev(pos, store) {
+	list_for_each_prev(pos, list) {
 		const struct sroce_kept *k =
 			list_entry(pos, struct sroce_kept, list);
 		s32 diff = sroce_psn_diff(kept->pkt.psn, k->pkt.psn);
@@ -59,6 +55,16 @@ static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
 			break;
 	}
 	list_add(&kept->list, pos);
+	return true;
+}
+
+static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
+{
+	struct list_head *store = &qp->resp.store;
+
+	if (in_order(qp))
+		return insert_by_psn(store, kept);
+	list_add(&kept->list, first ? store : store->prev);
 	return true;
 }
 
@@ -117,37 +123,33 @@ bool sroce_store_late(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	kept = copy_of(pkt);
 	if (!kept)
 		return false;
+	if (!insert_by_psn(&req->late, kept)) {
+		kfree(kept);
+		return true;
+	}
 	if (!sroce_pkt_hold(&kept->pkt)) {
+		list_del(&kept->list);
 		kfree(kept);
 		return false;
 	}
-	list_add_tail(&kept->list, &req->late);
 	req->lates++;
 	return true;
 }
 
 /**
- * sroce_store_take_late() - the response that has been kept for longest
+ * sroce_store_late_again() - keep a response for longer
  * @qp: the QP, RC
- *
- * Return: the response, to be freed by sroce_store_free(), or NULL.
+ * @kept: it was kept, and is not before those that still are
  */
-struct sroce_kept *sroce_store_take_late(struct sroce_qp *qp)
+void sroce_store_late_again(struct sroce_qp *qp, struct sroce_kept *kept)
 {
-	struct sroce_req *req = &qp->req;
-	struct sroce_kept *kept;
-
-	kept = list_first_entry_or_null(&req->late, struct sroce_kept, list);
-	if (kept) {
-		list_del(&kept->list);
-		req->lates--;
-	}
-	return kept;
+	list_add_tail(&kept->list, &qp->req.late);
+	qp->req.lates++;
 }
 
 /**
  * sroce_store_free() - be done with a packet that was kept
- * @kept: from sroce_store_take() or sroce_store_take_late()
+ * @kept: from sroce_store_take(), or a response that is kept no more
  */
 void sroce_store_free(struct sroce_kept *kept)
 {
@@ -198,12 +200,14 @@ struct sroce_kept *sroce_store_take(struct sroce_qp *qp)
  */
 void sroce_store_purge(struct sroce_qp *qp)
 {
-	struct sroce_kept *kept;
+	struct sroce_kept *kept, *next;
 
 	while ((kept = first(&qp->resp))) {
 		unlink(&qp->resp, kept);
 		sroce_store_free(kept);
 	}
-	while ((kept = sroce_store_take_late(qp)))
+	list_for_each_entry_safe(kept, next, &qp->req.late, list)
 		sroce_store_free(kept);
+	INIT_LIST_HEAD(&qp->req.late);
+	qp->req.lates = 0;
 }

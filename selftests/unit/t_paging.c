@@ -187,6 +187,30 @@ static void kept_for_long(void)
 	finish(&t);
 }
 
+/* A response that comes again and again is kept once. */
+static void kept_once(void)
+{
+	struct xfers t;
+
+	t_case("paging: a response that waits is kept once, however often it comes");
+	begin(&t, LOCAL, false);
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	sim_doorbell(&t.s->a);
+	while (!t.s->wire_head && sim_step(t.s))
+		;
+	sim_buf_evict(t.a, 0);
+	while (!t.s->a.qp.req.lates && sim_step(t.s))
+		;
+	sim_run_until(t.s, t.s->now + DELAY / 10);
+	CHECK_EQ(t.s->a.qp.req.lates, 3);
+	sroce_reread_missed(&t.s->a.qp, t.s->a.qp.req.max_psn);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + DELAY / 4);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 3);
+	CHECK_EQ(t.s->a.qp.req.lates, 3);
+	finish(&t);
+}
+
 /* Each time that pages come something is done with them, however soon they go. */
 static void fleeting(u32 opcode, int whose)
 {
@@ -433,6 +457,7 @@ void test_paging(void)
 	missed_response(0);
 	missed_response(10);
 	kept_for_long();
+	kept_once();
 	never(IB_WR_SEND, LOCAL, IB_WC_LOC_PROT_ERR);
 	never(IB_WR_SEND, REMOTE, IB_WC_REM_OP_ERR);
 	never(IB_WR_RDMA_WRITE, REMOTE, IB_WC_REM_ACCESS_ERR);
