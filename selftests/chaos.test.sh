@@ -95,6 +95,15 @@ nudge()	# command that runs in its namespace, netdev, IPv4, IPv6
 	$in ip -6 addr replace $4/64 dev $dev nodad
 }
 
+# Tables follow from a work queue, which may have much to do.
+settled()
+{
+	local was
+	was=$(gids $DEV_A; gids $DEV_B)
+	sleep 1
+	[ "$was" = "$(gids $DEV_A; gids $DEV_B)" ]
+}
+
 nudged()
 {
 	local i
@@ -105,8 +114,13 @@ nudged()
 			return
 	done
 	churn_kill
+	wait_until 20 settled
 	wait_until 20 gid_index $DEV_A v6 && wait_until 20 gid_index $DEV_B v6 &&
-		works && stock_tool ibv_rc_pingpong b v6
+		works && stock_tool ibv_rc_pingpong b v6 && return
+	for i in in_a in_b; do
+		$i ip addr; $i ip -6 route; $i ip neigh
+	done
+	return 1
 }
 
 link_deleted()
