@@ -62,22 +62,25 @@ static bool is_quick(const struct sroce_stream *st, s64 now)
 	return now - st->rang < (st->row < READ_ONCE(st->need) ? cost / 2 : cost);
 }
 
+/* Whether a number is another than at the last doorbell */
+static bool has_moved(u32 now, u32 *then)
+{
+	u32 before = *then;
+
+	*then = now;
+	return now != before;
+}
+
 /* The peer has sent a message since the last doorbell. */
 static bool was_answered(struct sroce_qp *qp, struct sroce_stream *st)
 {
-	u32 msn = READ_ONCE(qp->resp.msn), before = st->msn;
-
-	st->msn = msn;
-	return msn != before;
+	return has_moved(READ_ONCE(qp->resp.msn), &st->msn);
 }
 
 /* The process has polled completions since the last one. */
 static bool was_polled(struct sroce_qp *qp, struct sroce_stream *st)
 {
-	u32 seen = READ_ONCE(qp->scq->seen), before = st->polled;
-
-	st->polled = seen;
-	return seen != before;
+	return has_moved(READ_ONCE(qp->scq->seen), &st->polled);
 }
 
 /*

@@ -77,6 +77,12 @@ static const u32 id_crc[4][16] = {
 	},
 };
 
+static u32 id_change(const u32 (*table)[16], u16 flip)
+{
+	return table[0][flip >> 12] ^ table[1][flip >> 8 & 15] ^
+	       table[2][flip >> 4 & 15] ^ table[3][flip & 15];
+}
+
 /**
  * sroce_icrc_net() - CRC of all that stands before BTH
  * @l3: IPv4 header without options, or IPv6 header without extensions
@@ -119,8 +125,7 @@ u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp)
  */
 u32 sroce_icrc_renumber(u32 crc, u16 flip)
 {
-	return crc ^ id_crc[0][flip >> 12] ^ id_crc[1][flip >> 8 & 15] ^
-	       id_crc[2][flip >> 4 & 15] ^ id_crc[3][flip & 15];
+	return crc ^ id_change(id_crc, flip);
 }
 
 /* The same where BTH follows */
@@ -217,8 +222,7 @@ u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth)
 	const u32 at = offsetof(struct sroce_bth, apsn);
 	u32 psn = get_unaligned_be32(was + at) ^ get_unaligned_be32(bth + at);
 
-	crc ^= id_bth_crc[0][id >> 12] ^ id_bth_crc[1][id >> 8 & 15] ^
-	       id_bth_crc[2][id >> 4 & 15] ^ id_bth_crc[3][id & 15];
+	crc ^= id_change(id_bth_crc, id);
 	return crc ^ psn_crc[0][psn >> 20 & 15] ^ psn_crc[1][psn >> 16 & 15] ^
 	       psn_crc[2][psn >> 12 & 15] ^ psn_crc[3][psn >> 8 & 15] ^
 	       psn_crc[4][psn >> 4 & 15] ^ psn_crc[5][psn & 15];
