@@ -23,6 +23,9 @@ struct sroce_qp_host;
 /* Unacknowledged request packets per QP, at least and at most: window.c */
 #define SROCE_WINDOW_MIN	1024U
 #define SROCE_WINDOW_MAX	2048U
+/* To a peer of which nothing is known yet, or that can't do so many in time */
+#define SROCE_WINDOW_FIRST	256U
+#define SROCE_WINDOW_SLOW	16U
 /* Packets sent again for a gap where gaps are dense, at least */
 #define SROCE_BURST_LEAST	8U
 /* Gaps count as no further from each other than so many packets. */

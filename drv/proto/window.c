@@ -18,6 +18,11 @@
 #define LEAST_PATIENCE	(200ULL * NSEC_PER_USEC)
 #define MOST_PATIENCE	(500ULL * NSEC_PER_MSEC)
 
+static u64 ack_timeout(const struct sroce_qp *qp)
+{
+	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
+}
+
 /* Request packets on their way, not counting the responses of READs */
 static s32 in_flight(const struct sroce_qp *qp)
 {
@@ -31,7 +36,7 @@ static s32 in_flight(const struct sroce_qp *qp)
  */
 u32 sroce_window(const struct sroce_qp *qp)
 {
-	return max(qp->req.rtt.window, SROCE_WINDOW_MIN);
+	return qp->req.rtt.window ?: SROCE_WINDOW_FIRST;
 }
 
 /**
@@ -123,6 +128,18 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 }
 
 /*
+ * The peer is new, or was too slow: it is given more as long as what it has is answered
+ * well before the timeout.
+ */
+static void recover(struct sroce_qp *qp, u64 ns)
+{
+	u64 timeout = ack_timeout(qp);
+
+	if (!timeout || ns < timeout / 8)
+		qp->req.rtt.window = min(2 * sroce_window(qp), SROCE_WINDOW_MIN);
+}
+
+/*
  * What was sent was answered before more than the next burst could follow it, or, of a
  * message half sent, a quarter of the window: the path is faster than we are, and may be
  * asked less often.
@@ -181,7 +198,9 @@ void sroce_window_acked(struct sroce_qp *qp)
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
 	delivered = sroce_psn_diff(acked, rtt->acked);
-	if (outran(qp, delivered))
+	if (sroce_window(qp) < SROCE_WINDOW_MIN)
+		recover(qp, ns);
+	else if (outran(qp, delivered))
 		rtt->window = min(2 * sroce_window(qp), SROCE_WINDOW_MAX);
 	else
 		resize(rtt, delivered, ns);
@@ -205,7 +224,7 @@ void sroce_window_probed(struct sroce_qp *qp)
  */
 void sroce_window_stalled(struct sroce_qp *qp)
 {
-	qp->req.rtt.window = max(qp->req.rtt.window / 2, SROCE_WINDOW_MIN);
+	qp->req.rtt.window = max(sroce_window(qp) / 2, SROCE_WINDOW_SLOW);
 }
 
 /**

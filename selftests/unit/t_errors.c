@@ -234,6 +234,52 @@ static void held_up(u32 percent, u32 timeouts)
 	xfers_end(&t);
 }
 
+struct busy {
+	u64	take;		/* ns that the peer needs for each request packet */
+	u64	until;
+};
+
+static int takes_long(struct sim *s, struct sim_packet *p)
+{
+	struct busy *b = s->arg;
+
+	p->when = s->now + SIM_LATENCY;
+	if (p->from == &s->a) {
+		p->when = max(p->when, b->until) + b->take;
+		b->until = p->when;
+	}
+	return 1;
+}
+
+/*
+ * For the packets of a large window the peer needs many timeouts. Nothing is lost, and who
+ * has heard that it is slow gives it no more than it can do in time.
+ */
+static void peer_is_slow(u32 us)
+{
+	struct busy busy = { .take = us * 1000 };
+	u32 first;
+	struct xfers t;
+
+	t_case("errors: a peer that needs %u us for a packet is not given up", us);
+	xfers_init(&t, NULL, 3100000, 4096);
+	t.s->wire = takes_long;
+	t.s->arg = &busy;
+	t.s->train = SROCE_BURST;
+	t.s->kick_delay = SIM_LATENCY;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	first = sim_count(&t.s->a, SROCE_CNT_TIMEOUT);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	xfers_check(&t);
+	/* that is found out once */
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), first);
+	xfers_end(&t);
+}
+
 static void peer_goes_midway(void)
 {
 	u64 when = 5 * SIM_LATENCY;
@@ -534,6 +580,9 @@ void test_errors(void)
 	peer_gone(3);
 	held_up(5, 2);
 	held_up(100, 8);
+	peer_is_slow(8);
+	peer_is_slow(20);
+	peer_is_slow(50);
 	peer_goes_midway();
 	bad_remotes();
 	read_revoked();

@@ -23,6 +23,7 @@ static struct sim *begin(void)
 
 	/* sets the clock */
 	sim_doorbell(&s->a);
+	s->a.qp.req.rtt.window = SROCE_WINDOW_MIN;
 	return s;
 }
 
@@ -58,6 +59,36 @@ static void grows(void)
 		CHECK(rtt->window < was);
 	}
 	CHECK_EQ(rtt->window, SROCE_WINDOW_MIN);
+	end(s);
+}
+
+/* Whoever is not known yet, or was too slow, is given more as it proves fast enough. */
+static void recovers(void)
+{
+	struct sim *s = begin();
+	struct sroce_rtt *rtt = &s->a.qp.req.rtt;
+	u64 eighth = (4096ULL << 8) / 8;
+	u32 i;
+
+	t_case("window: small at first, and doubled by each answer in good time");
+	rtt->window = 0;
+	CHECK_EQ(sroce_window(&s->a.qp), SROCE_WINDOW_FIRST);
+	sample(s, 128, eighth - 1);
+	CHECK_EQ(rtt->window, 2 * SROCE_WINDOW_FIRST);
+	sample(s, 128, eighth);
+	CHECK_EQ(rtt->window, 2 * SROCE_WINDOW_FIRST);
+	sample(s, 128, 10 * US);
+	sample(s, 128, 10 * US);
+	CHECK_EQ(rtt->window, SROCE_WINDOW_MIN);
+
+	t_case("window: as small as need be for a slow peer");
+	for (i = 0; i < 20; i++)
+		sroce_window_stalled(&s->a.qp);
+	CHECK_EQ(rtt->window, SROCE_WINDOW_SLOW);
+	sample(s, 8, 2 * eighth);
+	CHECK_EQ(rtt->window, SROCE_WINDOW_SLOW);
+	sample(s, 8, eighth / 2);
+	CHECK_EQ(rtt->window, 2 * SROCE_WINDOW_SLOW);
 	end(s);
 }
 
@@ -244,6 +275,7 @@ static void unasked(void)
 void test_window(void)
 {
 	grows();
+	recovers();
 	stalls();
 	outran();
 	opens();
