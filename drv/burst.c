@@ -11,9 +11,17 @@
 
 /* Most times that a burst sends what its own packets made possible */
 #define ROUNDS		4
+/*
+ * Bursts within each other on a CPU: what one delivers on this host has the QP it is for
+ * work, which delivers something itself. Two that are connected take four; but none has
+ * to be connected to the one whose packets it gets.
+ */
+#define NESTED_MAX	4
 /* How often a QP in the error state is looked after, in ns */
 #define SWEEP_MIN	(1 * (u64)NSEC_PER_MSEC)
 #define SWEEP_MAX	(128 * (u64)NSEC_PER_MSEC)
+
+static DEFINE_PER_CPU(u32, nested);
 
 /**
  * sroce_now() - monotonic time in ns
@@ -107,6 +115,9 @@ static bool send_lane(struct sroce_qp *qp, struct sroce_lane *lane, bool more)
 
 	if (lane->sending)
 		return false;
+	if (this_cpu_read(nested) == NESTED_MAX)
+		return true;
+	this_cpu_inc(nested);
 	__skb_queue_head_init(&list);
 	lane->sending = true;
 	for (round = 0; round < ROUNDS; round++) {
@@ -120,6 +131,7 @@ static bool send_lane(struct sroce_qp *qp, struct sroce_lane *lane, bool more)
 		spin_lock(&qp->lock);
 	}
 	lane->sending = false;
+	this_cpu_dec(nested);
 	return !more && !lane_empty(lane);
 }
 

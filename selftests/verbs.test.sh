@@ -129,7 +129,8 @@ hostile=()
 
 for family in 4 6; do
 	for prog in ${VERBS:-device ops errs retries posts states srq cq \
-			windows regs rereg swaps odp dmabuf raw xrc mcast flood conform stress}; do
+			windows regs rereg swaps odp dmabuf raw xrc chain mcast flood \
+			conform stress}; do
 		case $prog in
 		posts|conform)
 			program $family "$prog" "${hostile[@]}" ;;
