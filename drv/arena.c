@@ -79,7 +79,8 @@ static bool fits(const struct arena *a, u32 off, u32 len)
  * @align: of its address, a power of two; 1: right behind what was cut last,
  *	if possible
  *
- * Bottom halves are off, and stay off until it is cut.
+ * Bottom halves are off, and stay off until it is cut. Where that keeps nobody else off
+ * the CPU, on a real-time kernel, there is none.
  *
  * Return: the memory, or NULL.
  */
@@ -88,6 +89,8 @@ void *sroce_arena_room(u32 len, u32 align)
 	struct arena *a = this_cpu_ptr(&arenas);
 	u32 off = ALIGN(a->off, align);
 
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return NULL;
 	if (!fits(a, off, len)) {
 		if (!next_block(a) || !fits(a, 0, len))
 			return NULL;

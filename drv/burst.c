@@ -428,10 +428,8 @@ static void kick_fn(struct tasklet_struct *t)
 	if (!qp->user) {
 		/* pairs with the release in drv/post.c: what was posted is there */
 		qp->sq.prod = smp_load_acquire(&host->posted);
-		if (qp->state == IB_QPS_ERR) {
-			sroce_sq_flush(qp);
-			sroce_rq_flush(qp);
-		}
+		if (qp->state >= IB_QPS_RTS)
+			flush_posted(qp);
 	}
 	sroce_qp_end(qp);
 }

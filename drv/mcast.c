@@ -74,6 +74,14 @@ static void leave4(struct net_device *ndev, __be32 addr)
 		ip_mc_dec_group(in_dev, addr);
 }
 
+static void leave(struct net_device *ndev, const union ib_gid *gid)
+{
+	if (ipv6_addr_v4mapped(addr6(gid)))
+		leave4(ndev, addr6(gid)->s6_addr32[3]);
+	else
+		ipv6_dev_mc_dec(ndev, addr6(gid));
+}
+
 /* The netdev's membership; it loses them all when it goes away itself. */
 static int netdev_join(struct sroce_dev *dev, const union ib_gid *gid)
 {
@@ -99,10 +107,9 @@ static void netdev_leave(struct sroce_dev *dev, const union ib_gid *gid)
 	if (!ndev)
 		return;
 	rtnl_lock();
-	if (ipv6_addr_v4mapped(addr6(gid)))
-		leave4(ndev, addr6(gid)->s6_addr32[3]);
-	else
-		ipv6_dev_mc_dec(ndev, addr6(gid));
+	/* one that has gone has lost them, and whoever joins now is somebody else */
+	if (!dev->gone)
+		leave(ndev, gid);
 	rtnl_unlock();
 	dev_put(ndev);
 }

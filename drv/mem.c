@@ -178,13 +178,12 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 }
 
 /*
- * As sroce_mr_claim(), for process context: who brings pages holds the region
- * until they have come, and may need this CPU for it.
+ * As sroce_mr_claim(), for process context: who brings pages holds the region until they
+ * have come, and packets that stay on this host until they are delivered; either may
+ * need this CPU for it.
  */
 static bool mr_claim(struct sroce_mr *mr)
 {
-	if (!mr->odp)
-		return sroce_mr_claim(mr, SROCE_MR_VALID);
 	/* full barrier: who holds it later sees that it is busy */
 	if (cmpxchg(&mr->state, SROCE_MR_VALID, SROCE_MR_BUSY) !=
 	    SROCE_MR_VALID)
@@ -489,12 +488,15 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
  * @dev: the device
  * @key: L_Key or R_Key
  *
+ * Bottom halves are off, for as long as it may be one that is claimed.
+ *
  * Return: what it names, held until sroce_mr_put(), or NULL.
  */
 struct sroce_mr *sroce_dev_mr(struct sroce_dev *dev, u32 key)
 {
 	struct sroce_mr *mr;
 
+	lockdep_assert_in_softirq();
 	rcu_read_lock();
 	mr = xa_load(&dev->mrs, sroce_key_index(key));
 	if (mr && !refcount_inc_not_zero(&mr->ref))
@@ -538,10 +540,12 @@ void sroce_mr_put(struct sroce_mr *mr)
  * sroce_mr_drain() - wait until all but the caller have let go
  * @mr: held by the caller, and busy, so that nobody else begins to use it
  *
- * Any context: it is held with bottom halves off, for as long as a copy takes.
+ * Bottom halves are off, and so they are for those who hold it, for as long as a copy
+ * takes.
  */
 void sroce_mr_drain(struct sroce_mr *mr)
 {
+	lockdep_assert_in_softirq();
 	while (refcount_read(&mr->ref) > 2)
 		cpu_relax();
 	/* what they did comes before whatever the caller does now */

@@ -41,6 +41,7 @@ int sroce_dealloc_mw(struct ib_mw *ibmw)
 	return 0;
 }
 
+/* Bottom halves are off: a softirq may want the window for itself. */
 static void forget(const struct sroce_qp *qp, struct sroce_mr *mw)
 {
 	if (!refcount_inc_not_zero(&mw->ref))
@@ -68,7 +69,10 @@ void sroce_mw_forget(const struct sroce_qp *qp)
 		return;
 	rcu_read_lock();
 	xa_for_each(&qp->dev->mrs, index, mw)
-		if (mw->kind == SROCE_MW_2 && READ_ONCE(mw->qpn) == qp->qpn)
+		if (mw->kind == SROCE_MW_2 && READ_ONCE(mw->qpn) == qp->qpn) {
+			local_bh_disable();
 			forget(qp, mw);
+			local_bh_enable();
+		}
 	rcu_read_unlock();
 }

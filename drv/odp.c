@@ -8,7 +8,9 @@
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include "dev.h"
@@ -27,6 +29,7 @@
  * @shift: what to add to an address of the region to have the process's
  * @pages: entries by page of the process
  * @lock: taken for writing by who changes @pages
+ * @going: held by who takes pages away, until they are marked
  * @faults: pages brought since they were needed
  * @prefetched: pages brought before that
  * @gone: pages taken away
@@ -37,6 +40,7 @@ struct sroce_odp {
 	u64				shift;
 	struct xarray			pages;
 	rwlock_t			lock;
+	struct mutex			going;
 	atomic64_t			faults;
 	atomic64_t			prefetched;
 	atomic64_t			gone;
@@ -73,7 +77,8 @@ static struct page *erase(struct sroce_odp *odp, unsigned long index)
 
 /*
  * What we wrote no page table knows of. Marking a page takes locks that must not
- * be waited for under ours, which softirqs wait for.
+ * be waited for under ours, which softirqs wait for. But whoever else wants the page gone
+ * waits until it is marked: it may be written back then, or its file go.
  */
 static void forget(struct sroce_odp *odp, unsigned long first,
 		   unsigned long last)
@@ -82,6 +87,7 @@ static void forget(struct sroce_odp *odp, unsigned long first,
 	struct page *page;
 	void *entry;
 
+	mutex_lock(&odp->going);
 	xa_for_each_range(&odp->pages, index, entry, first, last) {
 		page = erase(odp, index);
 		if (page) {
@@ -92,6 +98,7 @@ static void forget(struct sroce_odp *odp, unsigned long first,
 		atomic64_inc(&odp->gone);
 		cond_resched();
 	}
+	mutex_unlock(&odp->going);
 }
 
 static bool invalidate(struct mmu_interval_notifier *notifier,
@@ -136,6 +143,7 @@ struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 	/* its lock is taken under ours as well */
 	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	rwlock_init(&odp->lock);
+	mutex_init(&odp->going);
 	ret = mmu_interval_notifier_insert(&odp->notifier, current->mm, start,
 					   length, &notifier_ops);
 	if (ret) {
@@ -363,8 +371,11 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
 		unsigned long to = min(end, *va + BATCH * PAGE_SIZE);
 		long n;
 
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		if (was_there(odp, *va, to, how)) {
 			*va = to;
+			cond_resched();
 			continue;
 		}
 		n = insist(odp, *va, to, how);
@@ -399,7 +410,8 @@ int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
 	struct mem_cgroup *memcg, *before;
 	int ret;
 
-	if (end <= va || !mmget_not_zero(mm))
+	/* a tag would be ignored there, but not by who takes the page away */
+	if (end <= va || end > mm->task_size || !mmget_not_zero(mm))
 		return -EFAULT;
 	/* entries are memory of the process, whoever makes them */
 	memcg = get_mem_cgroup_from_mm(mm);

@@ -14,7 +14,10 @@
  */
 #define STEP		(64 * PAGE_SIZE)
 
-static struct workqueue_struct *pager_wq;
+/* So much advice is followed at a time: who waits for a page does not wait for that. */
+#define ADVICE_MAX	16
+
+static struct workqueue_struct *pager_wq, *advice_wq;
 
 static enum sroce_bring how_of(const struct sroce_want *want)
 {
@@ -250,30 +253,41 @@ static void prefetch_fn(struct work_struct *work)
 	prefetch_run(container_of(work, struct prefetch, work));
 }
 
-/* What a scatter/gather element names; held if there is no error */
-static int find(struct ib_pd *pd, const struct ib_sge *sge,
-		enum sroce_bring how, struct sroce_mr **found)
+/* Whether that may be done with a region */
+static int check(const struct sroce_mr *mr, const struct ib_pd *pd,
+		 const struct ib_sge *sge, enum sroce_bring how)
 {
-	struct sroce_mr *mr = sroce_dev_mr(to_sdev(pd->device), sge->lkey);
-	int ret = 0;
-
-	if (!mr)
-		return -ENOENT;
 	/* pairs with the release that made it valid */
 	if (smp_load_acquire(&mr->state) != SROCE_MR_VALID ||
 	    mr->key != sge->lkey)
-		ret = -ENOENT;
-	else if (mr->pd != pd)
-		ret = -EPERM;
-	else if (!mr->odp)
-		ret = -EINVAL;
-	else if (how == SROCE_BRING_WRITE &&
-		 !(mr->access & IB_ACCESS_LOCAL_WRITE))
-		ret = -EPERM;
-	else if (!sroce_mr_covers(mr, sge->addr, sge->length))
-		ret = -EFAULT;
-	if (ret)
-		sroce_mr_put(mr);
+		return -ENOENT;
+	if (mr->pd != pd)
+		return -EPERM;
+	if (!mr->odp)
+		return -EINVAL;
+	if (how == SROCE_BRING_WRITE && !(mr->access & IB_ACCESS_LOCAL_WRITE))
+		return -EPERM;
+	return sroce_mr_covers(mr, sge->addr, sge->length) ? 0 : -EFAULT;
+}
+
+/*
+ * What a scatter/gather element names; held if there is no error. Until then it may be
+ * anything, which a softirq may want for itself.
+ */
+static int find(struct ib_pd *pd, const struct ib_sge *sge,
+		enum sroce_bring how, struct sroce_mr **found)
+{
+	struct sroce_mr *mr;
+	int ret = -ENOENT;
+
+	local_bh_disable();
+	mr = sroce_dev_mr(to_sdev(pd->device), sge->lkey);
+	if (mr) {
+		ret = check(mr, pd, sge, how);
+		if (ret)
+			sroce_mr_put(mr);
+	}
+	local_bh_enable();
 	*found = mr;
 	return ret;
 }
@@ -331,7 +345,7 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	if (flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
 		return prefetch_run(pf);
 	INIT_WORK(&pf->work, prefetch_fn);
-	queue_work(pager_wq, &pf->work);
+	queue_work(advice_wq, &pf->work);
 	return 0;
 }
 
@@ -342,7 +356,12 @@ int sroce_pagers_init(void)
 {
 	pager_wq = alloc_workqueue("sroce_pages",
 				   WQ_PERCPU | WQ_CPU_INTENSIVE, 0);
-	return pager_wq ? 0 : -ENOMEM;
+	if (!pager_wq)
+		return -ENOMEM;
+	advice_wq = alloc_workqueue("sroce_advice", WQ_UNBOUND, ADVICE_MAX);
+	if (!advice_wq)
+		destroy_workqueue(pager_wq);
+	return advice_wq ? 0 : -ENOMEM;
 }
 
 /**
@@ -350,5 +369,6 @@ int sroce_pagers_init(void)
  */
 void sroce_pagers_exit(void)
 {
+	destroy_workqueue(advice_wq);
 	destroy_workqueue(pager_wq);
 }

@@ -288,6 +288,8 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	if (qp->user || qp->srq || READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 	ret = kernel_recvs(&qp->rq, wr, bad);
+	/* pairs with sroce_rq_flush(): either sees what the other has done */
+	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		tasklet_schedule(&qp->host->kick);
 	return ret;

@@ -291,6 +291,10 @@ void sroce_answer_ack(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
 
+	/* A gap that was filled before it was told of is none. */
+	if (resp->aeth_syndrome == (SROCE_AETH_NAK | SROCE_NAK_PSN_SEQ) &&
+	    sroce_psn_diff(psn, resp->aeth_psn) >= 0)
+		resp->aeth = false;
 	/* A NAK that waits to be sent says as much, and more. */
 	if (resp->aeth && (resp->aeth_syndrome & SROCE_AETH_TYPE ||
 			   sroce_psn_diff(resp->aeth_psn, psn) > 0))

@@ -125,6 +125,8 @@ void sroce_rq_flush(struct sroce_qp *qp)
 	struct sroce_resp *resp = &qp->resp;
 	u32 left = qp->rq.ring.mask;
 
+	/* who posts after this sees the state, and has them flushed */
+	smp_mb();
 	if (resp->have_wqe) {
 		resp->have_wqe = false;
 		flush_recv(qp, &resp->wqe);

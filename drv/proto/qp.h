@@ -559,8 +559,7 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp);
 void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res);
 bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_answer_forget(struct sroce_qp *qp);
-bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		     bool first);
+int sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
 struct sroce_kept *sroce_store_take(struct sroce_qp *qp);
 bool sroce_store_late(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_store_late_again(struct sroce_qp *qp, struct sroce_kept *kept);

@@ -622,6 +622,26 @@ static void check_drained(struct sroce_qp *qp)
 		sroce_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
+/* Nothing follows in SQD: what was sent last, and did not ask, asks by a duplicate. */
+static void ask_in_sqd(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	u32 prev = sroce_psn_add(req->psn, -1);
+	const struct sroce_wqe *before;
+
+	if (!is_rc(qp) || !req->unasked || req->psn != req->max_psn ||
+	    req->repair.from != req->repair.to ||
+	    sroce_psn_diff(prev, req->acked) < 0 ||
+	    sroce_req_wqe(qp, req->passed, req->psn))
+		return;
+	req->unasked = 0;
+	before = sroce_req_wqe(qp, req->passed, prev);
+	if (!before || sroce_wqe_responds(before))
+		return;
+	req->repair.from = prev;
+	req->repair.to = req->psn;
+}
+
 /**
  * sroce_req_run() - send what may be sent
  * @qp: the QP
@@ -634,6 +654,8 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	struct sroce_req *req = &qp->req;
 	bool repaired = false, runs = true;
 
+	if (qp->state == IB_QPS_SQD)
+		ask_in_sqd(qp);
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !req->paging;
 	     budget--) {
 		enum ib_wc_status status;

@@ -66,14 +66,16 @@ static void report_gap(struct sroce_qp *qp)
 /* Requests before this one are missing: it waits for them, if there is room. */
 static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	int ret = sroce_store_put(qp, pkt, false);
 	struct sroce_resp *resp = &qp->resp;
 
 	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
-	if (sroce_store_put(qp, pkt, false)) {
+	if (!ret) {
 		sroce_count(qp, SROCE_CNT_STORED);
 	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
-		resp->missed |= resp->paging;
+		if (ret != -EEXIST)
+			resp->missed |= resp->paging;
 		/* the requester went back, and is past the gap again */
 		if (resp->psn != resp->nak_psn)
 			resp->nak_sent = false;
@@ -192,6 +194,16 @@ static bool is_whole(const struct sroce_pkt *pkt)
 	       pkt->feth >> SROCE_FETH_SELECT_SHIFT == SROCE_FLUSH_REGION;
 }
 
+/* What RC is told; UC drops what follows of the message as well. */
+static enum verdict spurn(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			  enum verdict rc)
+{
+	if (is_rc(qp))
+		return rc;
+	qp->resp.msg = 0;
+	return drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+}
+
 static enum verdict check_length(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
@@ -207,9 +219,7 @@ static enum verdict check_length(struct sroce_qp *qp,
 	if (flags & SROCE_ATOMIC && flags & SROCE_RETH &&
 	    (len != sizeof(u64) || pkt->length != len))
 		ok = false;
-	if (ok)
-		return PASS;
-	return is_rc(qp) ? INV_REQ : drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+	return ok ? PASS : spurn(qp, pkt, INV_REQ);
 }
 
 /* No memory of ours is persistent, so no region gives the second right. */
@@ -243,7 +253,7 @@ static enum verdict check_enabled(struct sroce_qp *qp,
 
 	if ((qp->attr.qp_access_flags & need) == need)
 		return PASS;
-	return is_rc(qp) ? INV_REQ : drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+	return spurn(qp, pkt, INV_REQ);
 }
 
 /* A receive work request where the packet consumes one */
@@ -290,8 +300,7 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		     sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
 				     access_of(pkt));
 		if (!mr)
-			return is_rc(qp) ? REM_ACCESS :
-			       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+			return spurn(qp, pkt, REM_ACCESS);
 		sroce_mr_put(mr);
 	}
 	if (flags & SROCE_WRITING) {
@@ -313,10 +322,7 @@ static enum verdict check_write(struct sroce_qp *qp, const struct sroce_pkt *pkt
 	if (flags & SROCE_END ? pkt->payload_len == left :
 				pkt->payload_len < left)
 		return PASS;
-	if (is_rc(qp))
-		return INV_REQ;
-	qp->resp.msg = 0;
-	return drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+	return spurn(qp, pkt, INV_REQ);
 }
 
 /*
@@ -331,7 +337,8 @@ static enum verdict want_recv(struct sroce_qp *qp, u32 off, u32 need)
 	int ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off, need, len,
 				 IB_ACCESS_LOCAL_WRITE);
 
-	return ret == -EAGAIN ? PAGE : LOC_PROT;
+	/* a region that has been pinned since needs no pages */
+	return !ret ? PASS : ret == -EAGAIN ? PAGE : LOC_PROT;
 }
 
 /* The 40 bytes before a datagram: an IPv4 header stands in the last 20. */
@@ -359,26 +366,39 @@ static int put_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return ret;
 }
 
+/* By @put, into the receive work request in use, @need bytes from @off on */
+static enum verdict put_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			     int (*put)(struct sroce_qp *qp, const struct sroce_pkt *pkt),
+			     u32 off, u32 need)
+{
+	int ret = put(qp, pkt);
+	enum verdict v;
+
+	if (ret == -EAGAIN) {
+		v = want_recv(qp, off, need);
+		if (v != PASS)
+			return v;
+		ret = put(qp, pkt);
+	}
+	return ret ? LOC_PROT : PASS;
+}
+
 static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
-	int ret;
+	enum verdict v;
 
 	if (pkt->op->flags & SROCE_START)
 		resp->off = 0;
 	if (qp->svc == SROCE_SVC_UD) {
-		ret = put_grh(qp, pkt);
-		if (ret == -EAGAIN)
-			return want_recv(qp, 0, SROCE_GRH_LEN + pkt->payload_len);
-		if (ret)
-			return LOC_PROT;
+		v = put_recv(qp, pkt, put_grh, 0, SROCE_GRH_LEN + pkt->payload_len);
+		if (v != PASS)
+			return v;
 		resp->off = SROCE_GRH_LEN;
 	}
-	ret = put_send(qp, pkt);
-	if (ret == -EAGAIN)
-		return want_recv(qp, resp->off, pkt->payload_len);
-	if (ret)
-		return LOC_PROT;
+	v = put_recv(qp, pkt, put_send, resp->off, pkt->payload_len);
+	if (v != PASS)
+		return v;
 	if (pkt->op->flags & SROCE_IETH &&
 	    sroce_local_invalidate(qp, pkt->inv_rkey, true))
 		return REM_ACCESS;
@@ -414,8 +434,7 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	mr = sroce_mr_remote(qp, resp->rkey, resp->va, len,
 			     IB_ACCESS_REMOTE_WRITE);
 	if (!mr)
-		return is_rc(qp) ? REM_ACCESS :
-		       drop(qp, pkt, SROCE_CNT_RX_LENGTH);
+		return spurn(qp, pkt, REM_ACCESS);
 	ret = put_write(qp, pkt, mr);
 	if (ret == -EAGAIN)
 		ret = sroce_mr_want(qp, mr, resp->va, len, resp->remaining,
@@ -660,7 +679,7 @@ static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	resp->paging = true;
 	resp->paging_since = sroce_now();
-	if (!sroce_store_put(qp, pkt, true)) {
+	if (sroce_store_put(qp, pkt, true)) {
 		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
 		resp->missed = is_rc(qp);
 		if (!is_rc(qp))
@@ -756,7 +775,7 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (qp->resp.closing)
 		return;
 	if (qp->resp.paging && !is_rc(qp)) {
-		if (!sroce_store_put(qp, pkt, false))
+		if (sroce_store_put(qp, pkt, false))
 			drop(qp, pkt, SROCE_CNT_PAGE_DROP);
 		return;
 	}

@@ -73,8 +73,9 @@ static bool by_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /*
- * The reference to @mr is the parcel's now. It can't refer to what comes and goes:
- * from now on the QP takes the way round.
+ * The reference to @mr is the parcel's now. It can't refer to what comes and goes, nor
+ * to a window, which ends before what is under it does: from now on the QP takes the way
+ * round.
  */
 static int add_piece(struct sroce_qp *qp, struct sroce_parcel *parcel,
 		     struct sroce_mr *mr, u64 iova, u32 len)
@@ -84,27 +85,10 @@ static int add_piece(struct sroce_qp *qp, struct sroce_parcel *parcel,
 	parcel->piece[parcel->n++] = (struct sroce_piece){ mr, iova, len };
 	if (!sroce_mr_covers(mr, iova, len))
 		return -EFAULT;
-	if (!mr->odp)
+	if (!mr->odp && !mr->under)
 		return 0;
 	qp->paged = true;
 	return -EXDEV;
-}
-
-/* A window may change while a parcel is under way, what is under it may not. */
-static int add_remote(struct sroce_qp *qp, struct sroce_parcel *parcel,
-		      u32 rkey, u64 va, u32 len)
-{
-	struct sroce_mr *mr, *under;
-
-	mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
-	if (mr && mr->under) {
-		under = mr->under;
-		va = va - mr->iova + mr->base;
-		sroce_mr_hold(under);
-		sroce_mr_put(mr);
-		mr = under;
-	}
-	return add_piece(qp, parcel, mr, va, len);
 }
 
 static int refer_to_sges(struct sroce_qp *qp, struct sroce_parcel *parcel,
@@ -225,7 +209,10 @@ int sroce_room_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		parcel_new(qp, false, sizeof(struct sroce_piece), room);
 		if (!room->parcel)
 			return 0;
-		ret = add_remote(qp, room->parcel, rkey, va, pkt->payload_len);
+		ret = add_piece(qp, room->parcel,
+				sroce_mr_remote(qp, rkey, va, pkt->payload_len,
+						IB_ACCESS_REMOTE_READ),
+				va, pkt->payload_len);
 	} else {
 		u8 *to = payload_room(qp, &qp->av, pkt, room);
 

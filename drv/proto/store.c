@@ -77,33 +77,35 @@ static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
  * Of what stays on this host just UC's is kept: with RC it only refers to its
  * payload, and would hold on to a region.
  *
- * Return: false if it is there already, or there is no room.
+ * Return: 0, -EEXIST if it is there already, -ENOMEM if there is no room.
  */
-bool sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		     bool first)
+int sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 {
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_kept *kept;
+	int ret = -ENOMEM;
 
 	if ((pkt->local && in_order(qp)) || resp->stored >= resp->store_max)
-		return false;
+		return ret;
 	if (in_order(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
-		return false;
+		return ret;
 	kept = copy_of(pkt);
 	if (!kept)
-		return false;
-	if (!insert(qp, kept, first))
+		return ret;
+	if (!insert(qp, kept, first)) {
+		ret = -EEXIST;
 		goto forget;
+	}
 	if (!sroce_pkt_hold(&kept->pkt)) {
 		list_del(&kept->list);
 		goto forget;
 	}
 	resp->stored++;
-	return true;
+	return 0;
 
 forget:
 	kfree(kept);
-	return false;
+	return ret;
 }
 
 /**

@@ -637,6 +637,12 @@ void sim_deliver(struct sim *s, struct sim_packet *p)
 		burst_end(h);
 }
 
+void sim_deliver_two(struct sim *s, struct sim_packet *p, struct sim_packet *q)
+{
+	receive(s, p);
+	sim_deliver(s, q);
+}
+
 static struct sim_packet *arrive(struct sim *s)
 {
 	struct sim_packet *p = s->wire_head;

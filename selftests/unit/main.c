@@ -29,6 +29,7 @@ static const struct {
 	{ "paging", test_paging },
 	{ "place", test_place },
 	{ "run", test_run },
+	{ "rare", test_rare },
 };
 
 static int wanted(const char *name, int argc, char **argv)

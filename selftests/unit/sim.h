@@ -252,6 +252,8 @@ void sim_run_until(struct sim *s, u64 when);
 struct sim_packet *sim_forge(struct sroce_qp_host *from, struct sroce_pkt *pkt,
 			     const void *data);
 void sim_deliver(struct sim *s, struct sim_packet *p);
+/* Two, to one QP, in one burst */
+void sim_deliver_two(struct sim *s, struct sim_packet *p, struct sim_packet *q);
 void sim_send(struct sim *s, struct sim_packet *p);
 void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay);
 void sim_seal(struct sim_packet *p);

@@ -283,6 +283,26 @@ static void binds_again(void)
 	win_end(&x);
 }
 
+/* What is read by a window is read while that is there, and not when a packet arrives. */
+static void read_on_host(void)
+{
+	struct sroce_bind b;
+	struct win x;
+
+	t_case("local: on one host a READ by a window refers to nothing");
+	win_init(&x, SROCE_MW_2);
+	x.t.s->local = true;
+	b = bind_of(&x, 0, SIZE);
+	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
+	CHECK_EQ(use(&x, IB_WR_RDMA_READ, b.new_key, b.addr, 32768), IB_WC_SUCCESS);
+	/* the request, and what couldn't be answered in that way */
+	CHECK_EQ(sim_count(&x.t.s->a, SROCE_CNT_LOCAL_PACKETS), 1);
+	CHECK_EQ(sim_count(&x.t.s->b, SROCE_CNT_LOCAL_PACKETS), 0);
+	CHECK_EQ(sim_count(&x.t.s->b, SROCE_CNT_TX_PACKETS), 32);
+	CHECK_EQ(post_inv(&x.t.s->b, b.new_key), IB_WC_SUCCESS);
+	win_end(&x);
+}
+
 /* The same window by way of another pair of QPs */
 static void other_qp(enum sroce_mr_kind kind)
 {
@@ -586,6 +606,7 @@ static void read_inv(void)
 
 void test_local(void)
 {
+	read_on_host();
 	t_case("local: a window covers its bytes and no others");
 	bounds(SROCE_MW_1, false);
 	bounds(SROCE_MW_2, false);

@@ -26,5 +26,6 @@ void test_parcel(void);
 void test_paging(void);
 void test_place(void);
 void test_run(void);
+void test_rare(void);
 
 #endif /* UNIT_TESTS_H */
