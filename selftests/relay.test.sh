@@ -15,12 +15,13 @@ SIZE=262144
 [ "$LINK_TYPE" = sroce ] || { skip relay "about sroce only"; done_testing; exit; }
 [ "$(nproc)" -gt 1 ] || { skip relay "one CPU"; done_testing; exit; }
 
-# bw TOOL [option...]: the server at b, the client at a
+# bw TOOL [option...]: the server at b, the client at a. A host with too much to do may
+# keep a CPU of ours waiting for longer than perftest's timeout, 67 ms, and its retries.
 bw()
 {
 	local tool=$1
 	shift
-	perftest_pair "$tool" -s $SIZE "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }
+	perftest_pair "$tool" -s $SIZE --qp-timeout 18 "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }
 }
 
 # Data is checked by the program, in both directions and all services.
@@ -78,7 +79,8 @@ chased()
 	trains=$(($(both rcvd_trains) - trains))
 	relayed=$(($(both relayed_pkts) - relayed))
 	echo "$relayed of $trains trains"
-	[ $((relayed * 100)) -ge $((trains * 95)) ]
+	# 98 % of them; 70 to 85 % were those that stayed
+	[ $((relayed * 100)) -ge $((trains * 92)) ]
 }
 
 link_again()
