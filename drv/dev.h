@@ -611,6 +611,7 @@ int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 
 /* mem.c */
 struct sroce_mr *sroce_dev_mr(struct sroce_dev *dev, u32 key);
+void sroce_mr_hold(struct sroce_mr *mr);
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata);

@@ -113,8 +113,6 @@ void sroce_pkt_release(const struct sroce_pkt *pkt);
  */
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key);
 void sroce_mr_put(struct sroce_mr *mr);
-/* Hold it once more. */
-void sroce_mr_hold(struct sroce_mr *mr);
 /* Wait until only the caller holds a busy one: as long as a burst takes. */
 void sroce_mr_drain(struct sroce_mr *mr);
 

@@ -516,6 +516,7 @@ void sroce_req_timer(struct sroce_qp *qp);
 void sroce_req_rnr_over(struct sroce_qp *qp);
 
 /* window.c */
+u64 sroce_ack_timeout(const struct sroce_qp *qp);
 u32 sroce_window(const struct sroce_qp *qp);
 u32 sroce_window_room(const struct sroce_qp *qp);
 void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);

@@ -391,11 +391,6 @@ void sroce_repair_alive(struct sroce_qp *qp)
 	req->excused = 0;
 }
 
-static u64 ack_timeout(const struct sroce_qp *qp)
-{
-	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
-}
-
 static u64 sooner(u64 a, u64 b)
 {
 	return !a || (b && b < a) ? b : a;
@@ -438,7 +433,7 @@ void sroce_repair_watch(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_repair *rp = &req->repair;
-	u64 timeout = ack_timeout(qp), when;
+	u64 timeout = sroce_ack_timeout(qp), when;
 	u64 patience = sroce_window_patience(qp, timeout);
 
 	/* pages are awaited here: the peer may not have been asked yet, or has answered */
@@ -486,7 +481,7 @@ static void nudge(struct sroce_qp *qp)
  */
 static bool is_excused(struct sroce_qp *qp, u64 late)
 {
-	u64 allowed = min(ack_timeout(qp) / 4, SROCE_SLACK_MAX);
+	u64 allowed = min(sroce_ack_timeout(qp) / 4, SROCE_SLACK_MAX);
 
 	if (late <= allowed + allowed / 4 || qp->req.excused == EXCUSED_MAX)
 		return false;

@@ -18,7 +18,13 @@
 #define LEAST_PATIENCE	(200ULL * NSEC_PER_USEC)
 #define MOST_PATIENCE	(500ULL * NSEC_PER_MSEC)
 
-static u64 ack_timeout(const struct sroce_qp *qp)
+/**
+ * sroce_ack_timeout() - how long the peer may take to answer (9.7.6.1.3)
+ * @qp: the QP, RC
+ *
+ * Return: ns, 0 for as long as it likes
+ */
+u64 sroce_ack_timeout(const struct sroce_qp *qp)
 {
 	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
 }
@@ -133,7 +139,7 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
  */
 static void recover(struct sroce_qp *qp, u64 ns)
 {
-	u64 timeout = ack_timeout(qp);
+	u64 timeout = sroce_ack_timeout(qp);
 
 	if (!timeout || ns < timeout / 8)
 		qp->req.rtt.window = min(2 * sroce_window(qp), SROCE_WINDOW_MIN);

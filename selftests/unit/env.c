@@ -343,15 +343,6 @@ void sroce_mr_drain(struct sroce_mr *mr)
 	CHECK_EQ(mr->ref.refs, 1);
 }
 
-void sroce_mr_hold(struct sroce_mr *mr)
-{
-	struct sim_buf *b = container_of(mr, struct sim_buf, mr);
-
-	CHECK(mr->ref.refs > 0 || atomic_read(&mr->windows) > 0);
-	mr->ref.refs++;
-	b->sim->mr_refs++;
-}
-
 void sroce_mr_put(struct sroce_mr *mr)
 {
 	struct sim_buf *b = container_of(mr, struct sim_buf, mr);

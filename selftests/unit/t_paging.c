@@ -21,6 +21,14 @@ static void begin(struct xfers *t, int whose, bool local)
 		sim_buf_on_demand(t->b);
 }
 
+/* Post, and go on until there is something on the wire */
+static void until_sent(struct xfers *t)
+{
+	sim_doorbell(&t->s->a);
+	while (!t->s->wire_head && sim_step(t->s))
+		;
+}
+
 static void finish(struct xfers *t)
 {
 	sim_doorbell(&t->s->a);
@@ -155,9 +163,7 @@ static void missed_response(u32 room)
 	/* before the silence is one */
 	t.s->page_delay = DELAY / 3;
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
-	sim_doorbell(&t.s->a);
-	while (!t.s->wire_head && sim_step(t.s))
-		;
+	until_sent(&t);
 	sim_buf_evict(t.a, 0);
 	sim_run(t.s);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 0);
@@ -176,9 +182,7 @@ static void kept_for_long(void)
 	t.s->a.qp.attr.retry_cnt = 0;
 	t.s->a.qp.attr.timeout = 8;
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
-	sim_doorbell(&t.s->a);
-	while (!t.s->wire_head && sim_step(t.s))
-		;
+	until_sent(&t);
 	t.s->page_delay = 3 * (4096ULL << 8);
 	sim_buf_evict(t.a, 0);
 	sim_run(t.s);
@@ -195,9 +199,7 @@ static void kept_once(void)
 	t_case("paging: a response that waits is kept once, however often it comes");
 	begin(&t, LOCAL, false);
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
-	sim_doorbell(&t.s->a);
-	while (!t.s->wire_head && sim_step(t.s))
-		;
+	until_sent(&t);
 	sim_buf_evict(t.a, 0);
 	while (!t.s->a.qp.req.lates && sim_step(t.s))
 		;
