@@ -115,9 +115,28 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
+	if (!req->doom || sroce_psn_diff(req->una, req->doom_psn) < 0)
+		return;
 	/* what came before the refused request is complete */
-	if (req->doom && req->una == req->doom_psn)
+	if (req->una == req->doom_psn)
 		sroce_sq_fail(qp, req->doom);
+	/* it was sent twice, and had better luck the other time */
+	req->doom = 0;
+}
+
+/*
+ * A request has failed; responses to older ones may still be on their way, or have to
+ * be asked for again.
+ */
+static void doom(struct sroce_qp *qp, u32 psn, enum ib_wc_status status)
+{
+	struct sroce_req *req = &qp->req;
+
+	if (req->doom && sroce_psn_diff(psn, req->doom_psn) > 0)
+		return;
+	req->doom = status;
+	req->doom_psn = psn;
+	sroce_comp_settle(qp);
 }
 
 /* 9.7.7.2: as far as the receive work requests of the peer go */
@@ -139,26 +158,43 @@ static void take_credits(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	req->limit = limit;
 }
 
-static void rnr_nak(struct sroce_qp *qp, u8 timer)
+/*
+ * Whether a PSN can be put off: the next request, or what is to come of a READ after
+ * which nothing was executed.
+ */
+static bool may_be_put_off(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_req *req = &qp->req;
+	const struct sroce_wqe *wqe;
+
+	if (psn == req->acked)
+		return true;
+	wqe = sroce_req_wqe(qp, qp->sq.cons, psn);
+	return wqe && wqe->msg == SROCE_MSG_READ && psn != wqe->first_psn &&
+	       sroce_psn_diff(req->acked, wqe->last_psn) <= 1 &&
+	       sroce_reread_lacks(req, psn);
+}
+
+static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
 {
 	struct sroce_req *req = &qp->req;
 
 	sroce_count(qp, SROCE_CNT_RNR_RCVD);
-	if (req->rnr_wait)
+	if (req->rnr_wait || req->doom)
 		return;
 	if (qp->attr.rnr_retry != 7) {
 		if (!req->rnr_retries) {
 			sroce_count(qp, SROCE_CNT_RNR_RETRY_EXC);
-			sroce_sq_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
+			doom(qp, psn, IB_WC_RNR_RETRY_EXC_ERR);
 			return;
 		}
 		req->rnr_retries--;
 	}
 	req->rnr_wait = true;
+	sroce_reread_put_off(qp, psn);
 	sroce_timer_rnr(qp, rnr_us[timer] * 1000ULL);
 }
 
-/* Refused for good; responses to older requests may still be on their way. */
 static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
 {
 	static const u8 status[] = {
@@ -173,9 +209,7 @@ static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
 		return;
 	}
 	sroce_count(qp, SROCE_CNT_NAK_FATAL_RCVD);
-	qp->req.doom = status[code];
-	qp->req.doom_psn = psn;
-	sroce_comp_settle(qp);
+	doom(qp, psn, status[code]);
 }
 
 /* The PSN is the newest one executed. */
@@ -218,12 +252,13 @@ static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return;
 	if (gap)
 		sroce_count(qp, SROCE_CNT_NAK_SEQ_RCVD);
-	if (pkt->psn != qp->req.acked && (gap || rnr))
+	if ((gap && pkt->psn != qp->req.acked) ||
+	    (rnr && !may_be_put_off(qp, pkt->psn)))
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 	else if (gap)
 		sroce_repair_gap(qp);
 	else if (rnr)
-		rnr_nak(qp, value);
+		rnr_nak(qp, pkt->psn, value);
 	else
 		fatal_nak(qp, pkt->psn, value);
 }

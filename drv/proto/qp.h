@@ -214,8 +214,8 @@ struct sroce_rtt {
  * @limit: newest SSN that the peer has a receive work request for
  * @beyond: a message beyond @limit is on trial
  * @trial: PSN of its first packet; no other follows before its acknowledge
- * @doom: enum ib_wc_status of a request that was refused for good, or 0
- * @doom_psn: the PSN refused; the error waits until @una gets there
+ * @doom: enum ib_wc_status of a request that has failed, or 0
+ * @doom_psn: its PSN; the error waits until @una gets there, and nothing follows
  * @repair: getting over losses
  * @reread: getting over losses of responses
  * @rtt: the path
@@ -505,6 +505,8 @@ void sroce_repair_took(struct sroce_qp *qp, u64 ns);
 void sroce_repair_vain(struct sroce_qp *qp);
 void sroce_repair_acked(struct sroce_qp *qp, bool gap);
 void sroce_reread_until(struct sroce_qp *qp, u32 end);
+bool sroce_reread_lacks(const struct sroce_req *req, u32 psn);
+void sroce_reread_put_off(struct sroce_qp *qp, u32 psn);
 void sroce_reread_missed(struct sroce_qp *qp, u32 end);
 void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end);
 void sroce_reread_settled(struct sroce_qp *qp);

@@ -202,7 +202,8 @@ void sroce_repair_gap(struct sroce_qp *qp)
 	u32 n;
 
 	rp->calm = 0;
-	if (rp->tried)
+	/* on one host nothing is said twice: it has found no page again */
+	if (rp->tried && !sroce_tx_local(qp))
 		return;
 	rp->tried = true;
 	if (rp->habit == SROCE_HABIT_KEEPS && !keeps_no_more(qp)) {
@@ -566,5 +567,11 @@ void sroce_req_rnr_over(struct sroce_qp *qp)
 	req->repair.tried = false;
 	req->repair.last = req->acked;
 	req->repair.n = 0;
+	/* it may have been the rest of a READ, and what follows that */
+	sroce_reread_until(qp, req->acked);
+	if (!sroce_qp_may_send(qp))
+		return;
 	sroce_repair_gap(qp);
+	/* who says that it lacks means what is sent now: all else was answered */
+	req->repair.tried = false;
 }

@@ -66,13 +66,19 @@ static bool on_trial(const struct sroce_req *req)
 	return req->beyond && sroce_psn_diff(req->psn, req->trial) > 0;
 }
 
+/* Nothing follows a request that has failed. */
+static bool is_refused(const struct sroce_req *req, u32 psn)
+{
+	return req->doom && sroce_psn_diff(psn, req->doom_psn) >= 0;
+}
+
 /* Whether the next packet in turn has to wait for the peer */
 static bool must_wait(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 
 	return is_rc(qp) && (req->repair.hold || on_trial(req) ||
-			     !sroce_window_room(qp));
+			     is_refused(req, req->psn) || !sroce_window_room(qp));
 }
 
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -540,7 +546,7 @@ static void send_repair(struct sroce_qp *qp)
 	struct sroce_pkt pkt;
 	int ret;
 
-	if (!wqe) {
+	if (!wqe || is_refused(&qp->req, psn)) {
 		rp->from = rp->to;
 		rp->copies = 0;
 		return;

@@ -9,7 +9,14 @@
 
 #include "env.h"
 
-static bool missing(const struct sroce_req *req, u32 psn)
+/**
+ * sroce_reread_lacks() - whether a response has not come
+ * @req: the requester
+ * @psn: of the response
+ *
+ * Return: true also for what is too far ahead to be taken in.
+ */
+bool sroce_reread_lacks(const struct sroce_req *req, u32 psn)
 {
 	s32 ahead = sroce_psn_diff(psn, req->una);
 
@@ -20,7 +27,7 @@ static bool missing(const struct sroce_req *req, u32 psn)
 /* The first PSN in a range that is, or is not, missing; or the end */
 static u32 find(const struct sroce_req *req, u32 psn, u32 end, bool is)
 {
-	while (sroce_psn_diff(end, psn) > 0 && missing(req, psn) != is) {
+	while (sroce_psn_diff(end, psn) > 0 && sroce_reread_lacks(req, psn) != is) {
 		/* nothing is taken in from there on */
 		if (sroce_psn_diff(psn, req->una) >= SROCE_READ_AHEAD)
 			return end;
@@ -124,6 +131,30 @@ void sroce_reread_until(struct sroce_qp *qp, u32 end)
 	ask_all(qp, from, end);
 	for (; before < rr->n; before++)
 		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
+}
+
+/**
+ * sroce_reread_put_off() - responses from a PSN on are not to come for now
+ * @qp: the QP
+ * @psn: the PSN
+ */
+void sroce_reread_put_off(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_reread *rr = &qp->req.reread;
+	u32 i, n = 0;
+
+	if (sroce_psn_diff(rr->due, psn) <= 0)
+		return;
+	rr->due = psn;
+	for (i = 0; i < rr->n; i++) {
+		struct sroce_ask a = rr->ask[i];
+
+		if (sroce_psn_diff(a.end, psn) > 0)
+			a.end = psn;
+		if (sroce_psn_diff(a.end, a.psn) > 0)
+			rr->ask[n++] = a;
+	}
+	rr->n = n;
 }
 
 /**

@@ -247,7 +247,8 @@ static bool may_fail(struct world *w, struct host_run *hr,
 	case IB_WC_RNR_RETRY_EXC_ERR:
 		if (is_rc(w))
 			pulse_failed(w, hr, status);
-		return is_rc(w);
+		return is_rc(w) && (status == IB_WC_RETRY_EXC_ERR ||
+				    sc_takes_recv(op->opcode));
 	default:
 		return is_rc(w) && (offends(op, status) ||
 				    forbidden(w, world_peer(w, hr), op, status));

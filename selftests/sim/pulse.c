@@ -39,6 +39,7 @@ void pulse_start(struct world *w, struct host_run *hr)
 		.timeouts = sim_count(hr->h, SROCE_CNT_TIMEOUT),
 		.rnrs = sim_count(hr->h, SROCE_CNT_RNR_RCVD),
 		.waiting = req->rnr_wait,
+		.doomed = req->doom == IB_WC_RNR_RETRY_EXC_ERR,
 	};
 }
 
@@ -119,6 +120,19 @@ static void check_silence(const struct world *w, const struct host_run *hr)
 		       silent / SC_US);
 }
 
+static void check_rnr_exceeded(const struct world *w, const struct host_run *hr)
+{
+	u32 retries = w->sc->cfg.rnr_retry;
+	u32 had = moved(hr) ? 0 : hr->pulse.waits;
+
+	if (retries == 7 || (had != retries &&
+			     had != retries + hr->pulse.vague))
+		t_fail("pulse", 8, "host %u: given up after RNR wait %u, of %u",
+		       hr->nr, had, retries);
+	if (sim_count(hr->h, SROCE_CNT_RNR_RCVD) == hr->pulse.rnrs && !had)
+		t_fail("pulse", 9, "host %u: given up without RNR", hr->nr);
+}
+
 static void feel(struct world *w, struct host_run *hr)
 {
 	const struct sroce_req *req = &hr->h->qp.req;
@@ -126,6 +140,10 @@ static void feel(struct world *w, struct host_run *hr)
 	u64 timeouts = sim_count(hr->h, SROCE_CNT_TIMEOUT);
 	bool waited = p->waiting;
 
+	/* given up, but for what comes before */
+	if (req->doom == IB_WC_RNR_RETRY_EXC_ERR && !p->doomed)
+		check_rnr_exceeded(w, hr);
+	p->doomed = req->doom == IB_WC_RNR_RETRY_EXC_ERR;
 	if (!waits(hr) || moved(hr) || p->idle) {
 		pulse_start(w, hr);
 		p->idle = !waits(hr);
@@ -210,17 +228,8 @@ static void check_exceeded(struct world *w, struct host_run *hr)
  */
 void pulse_failed(struct world *w, struct host_run *hr, u32 status)
 {
-	u32 retries = w->sc->cfg.rnr_retry;
-	u32 had = moved(hr) ? 0 : hr->pulse.waits;
-
-	if (status == IB_WC_RETRY_EXC_ERR) {
+	if (status == IB_WC_RETRY_EXC_ERR)
 		check_exceeded(w, hr);
-		return;
-	}
-	if (retries == 7 || (had != retries &&
-			     had != retries + hr->pulse.vague))
-		t_fail("pulse", 8, "host %u: given up after RNR wait %u, of %u",
-		       hr->nr, had, retries);
-	if (sim_count(hr->h, SROCE_CNT_RNR_RCVD) == hr->pulse.rnrs && !had)
-		t_fail("pulse", 9, "host %u: given up without RNR", hr->nr);
+	else if (!hr->pulse.doomed)
+		check_rnr_exceeded(w, hr);
 }

@@ -75,6 +75,7 @@ struct pulse {
 	bool		waiting;	/* until the RNR timer fires */
 	bool		idle;
 	bool		vague;		/* the wait may not count */
+	bool		doomed;		/* no RNR retries left, as was checked */
 };
 
 struct host_run {

@@ -408,6 +408,40 @@ static int ebb(struct sim *s, struct sim_packet *p)
 	return p->parcel || rnd_below(&w->r, 1000) >= w->loss;
 }
 
+static bool leave(struct sim *s, struct sroce_qp *qp)
+{
+	struct tide *w = s->arg;
+
+	if (qp == &s->a.qp && w->loss) {
+		w->loss--;
+		sim_buf_ebb(w->t->b);
+	}
+	return true;
+}
+
+/* The peer says so each time, and has to be heard each time. */
+static void missed_again(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	struct tide w = { .t = &t, .loss = 3 };
+
+	t_case("paging: what can't wait finds no page three times, without retries");
+	cfg.retry_cnt = 0;
+	xfers_init(&t, &cfg, SIZE, 5000);
+	t.s->local = true;
+	t.s->page_delay = DELAY;
+	t.s->tx_ok = leave;
+	t.s->arg = &w;
+	t.s->b.qp.resp.store_max = 0;
+	sim_buf_on_demand(t.b);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 300);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP), 3);
+	finish(&t);
+}
+
 static void tides(u32 rounds, u32 loss, bool local)
 {
 	struct sim_cfg cfg = sim_default;
@@ -472,6 +506,7 @@ void test_paging(void)
 	dies(IB_QPS_ERR);
 	dies(IB_QPS_RESET);
 	unreliable();
+	missed_again();
 	tides(100, 0, false);
 	tides(100, 20, false);
 	tides(100, 0, true);

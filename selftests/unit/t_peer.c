@@ -463,6 +463,203 @@ static void within_read(void)
 	xfers_end(&t);
 }
 
+/* Nothing is sent before the time that the peer asked for, and then this. */
+static void check_put_off(struct xfers *t, u32 psn, u32 packets)
+{
+	u32 n = tape.n;
+
+	CHECK(t->s->a.qp.req.rnr_wait);
+	sim_run_until(t->s, t->s->now + 70000);
+	CHECK_EQ(tape.n, n);
+	sim_run_until(t->s, t->s->now + 20000);
+	CHECK(!t->s->a.qp.req.rnr_wait);
+	CHECK_EQ(tape.n, n + 1);
+	CHECK_EQ(tape.p[n].opcode, 0x0c);
+	CHECK_EQ(tape.p[n].psn, psn);
+	CHECK_EQ(tape.p[n].length, packets * MTU);
+}
+
+/* As from hardware whose pages are not in memory yet */
+static void read_put_off(void)
+{
+	struct xfers t;
+
+	t_case("peer: not ready for a READ, of which nothing has come");
+	begin(&t);
+	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
+	go(&t);
+	hear_ack(&t, FIRST + 1, RNR);
+	check_put_off(&t, FIRST, 4);
+
+	t_case("peer: not ready for the rest of a READ, twice");
+	hear(&t, 0x0d, FIRST, ACK, MTU);
+	hear_ack(&t, FIRST + 1, RNR);
+	check_put_off(&t, FIRST + 1, 3);
+	hear_ack(&t, FIRST + 1, RNR);
+	check_put_off(&t, FIRST + 1, 3);
+	hear(&t, 0x0d, FIRST + 1, ACK, MTU);
+	hear(&t, 0x0e, FIRST + 2, 0, MTU);
+
+	t_case("peer: a READ is put off, and all that follows it with it");
+	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+	go(&t);
+	tape.n = 0;
+	hear_ack(&t, FIRST + 3, RNR);
+	sim_run_until(t.s, t.s->now + 90000);
+	CHECK_EQ(tape.n, 2);
+	CHECK_EQ(tape.p[0].psn, FIRST + 3);
+	CHECK_EQ(tape.p[1].psn, FIRST + 4);
+
+	t_case("peer: a response that is here was not put off");
+	hear_ack(&t, FIRST + 2, RNR);
+	CHECK(!t.s->a.qp.req.rnr_wait);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RNR_RCVD), 4);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_ACK_DUP), 1);
+	hear(&t, 0x0f, FIRST + 3, ACK, MTU);
+	hear_ack(&t, FIRST + 4, ACK);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK(sroce_req_idle(&t.s->a.qp));
+	xfers_end(&t);
+}
+
+/* What lacks is of an older READ, and what was asked for again is lost as well. */
+static void put_off_behind_hole(void)
+{
+	struct xfers t;
+
+	t_case("peer: not ready for the rest of a READ, and one before it lacks");
+	begin(&t);
+	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
+	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
+	go(&t);
+	hear(&t, 0x0d, FIRST + 2, ACK, MTU);
+	expect_psns(2, FIRST, 1);
+	hear_ack(&t, FIRST + 4, RNR);
+	expect_psns(3, FIRST + 3, 1);
+	check_put_off(&t, FIRST + 4, 2);
+	hear(&t, 0x0d, FIRST, ACK, MTU);
+	hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	hear(&t, 0x10, FIRST + 3, ACK, MTU);
+	hear(&t, 0x0d, FIRST + 4, ACK, MTU);
+	hear(&t, 0x0f, FIRST + 5, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK(sroce_req_idle(&t.s->a.qp));
+	xfers_end(&t);
+}
+
+/* A READ, the response to which is lost, and a SEND that finds no receive */
+static void begin_exhausted(struct xfers *t)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+
+	cfg.timeout = 0;
+	cfg.rnr_retry = 0;
+	begin_with(t, &cfg, 65536);
+	xfer_put(t, IB_WR_RDMA_READ, 2 * MTU);
+	wr = xfer_make(t, IB_WR_SEND, MTU);
+	sim_put_send(&t->s->a, &wr);
+	go(t);
+	CHECK_EQ(tape.n, 2);
+	hear_ack(t, FIRST + 2, RNR);
+	CHECK_EQ(sim_count(&t->s->a, SROCE_CNT_RNR_RETRY_EXC), 1);
+	CHECK_EQ(t->s->a.scq.n, 0);
+	/* the READ is asked for again, and nothing new goes out */
+	expect_psns(2, FIRST, 1);
+	xfer_put(t, IB_WR_RDMA_WRITE, MTU);
+	go(t);
+	CHECK_EQ(tape.n, 3);
+}
+
+static void exhausted_behind_read(void)
+{
+	struct xfers t;
+
+	t_case("peer: no RNR retries left fails the SEND, not the READ before it");
+	begin_exhausted(&t);
+	hear_ack(&t, FIRST + 2, RNR);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RNR_RETRY_EXC), 1);
+	hear(&t, 0x0d, FIRST, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 0);
+	hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_SUCCESS);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_RNR_RETRY_EXC_ERR);
+	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_WR_FLUSH_ERR);
+	xfers_end(&t);
+
+	t_case("peer: an older READ is refused while the SEND after it has failed");
+	begin_exhausted(&t);
+	hear_ack(&t, FIRST + 1, 0x62);
+	CHECK_EQ(t.s->a.scq.n, 0);
+	hear(&t, 0x0d, FIRST, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_REM_ACCESS_ERR);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_WR_FLUSH_ERR);
+	xfers_end(&t);
+
+	t_case("peer: no RNR retries left, but the SEND has come another time");
+	begin_exhausted(&t);
+	hear_ack(&t, FIRST + 2, ACK);
+	CHECK_EQ(tape.n, 3);
+	hear(&t, 0x0d, FIRST, ACK, MTU);
+	hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
+	/* and the WRITE goes out */
+	expect_psns(3, FIRST + 3, 1);
+	hear_ack(&t, FIRST + 3, ACK);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK(sroce_req_idle(&t.s->a.qp));
+	xfers_end(&t);
+}
+
+/* The response before the one that is refused is lost, and can still be had. */
+static void read_refused_midway(u8 syndrome, enum ib_wc_status status)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+
+	t_case("peer: refuses half a READ, and the other half is lost: %u", status);
+	cfg.rnr_retry = 0;
+	begin_with(&t, &cfg, 65536);
+	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
+	sim_doorbell(&t.s->a);
+	hear_ack(&t, FIRST + 1, syndrome);
+	CHECK_EQ(t.s->a.scq.n, 0);
+	while (tape.n < 2 && sim_step(t.s))
+		;
+	expect_psns(1, FIRST, 1);
+	hear(&t, 0x0d, FIRST, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].status, status);
+	xfers_end(&t);
+}
+
+/* It was ready, and then had no room for what came: no probe asks without retries. */
+static void lacking_after_rnr(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+
+	t_case("peer: lacks what was sent again after an RNR wait, without retries");
+	cfg.retry_cnt = 0;
+	begin_with(&t, &cfg, 65536);
+	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+	go(&t);
+	hear_ack(&t, FIRST, RNR);
+	sim_run_until(t.s, t.s->now + 90000);
+	expect_psns(1, FIRST, 1);
+	hear_ack(&t, FIRST, GAP);
+	expect_psns(2, FIRST, 1);
+	/* once */
+	hear_ack(&t, FIRST, GAP);
+	CHECK_EQ(tape.n, 3);
+	hear_ack(&t, FIRST, ACK);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_end(&t);
+}
+
 /* Two READs of two packets each; the second is answered first, and wrongly. */
 static void early_fault(const char *what, bool fits)
 {
@@ -733,6 +930,12 @@ void test_peer(void)
 	slow_read();
 	gap_ahead();
 	within_read();
+	read_put_off();
+	put_off_behind_hole();
+	exhausted_behind_read();
+	lacking_after_rnr();
+	read_refused_midway(RNR, IB_WC_RNR_RETRY_EXC_ERR);
+	read_refused_midway(0x62, IB_WC_REM_ACCESS_ERR);
 	early_fault("an early response of the wrong length", false);
 	early_fault("an early response without a place", true);
 	lost_cq();
