@@ -16,6 +16,13 @@ static const u32 rnr_us[32] = {
 	61440, 81920, 122880, 163840, 245760, 327680, 491520,
 };
 
+/* What had failed was sent twice, and had better luck the other time: all goes on. */
+static void spare(struct sroce_qp *qp)
+{
+	qp->req.doom = 0;
+	sroce_repair_anew(qp);
+}
+
 /*
  * The responder has executed all requests before @end, which can't lie within a
  * READ: that is executed as a whole. @gap: it wants @end to be sent again.
@@ -24,6 +31,7 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_sq *sq = &qp->sq;
+	bool spared;
 	u32 i;
 
 	for (i = req->passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
@@ -45,11 +53,14 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 	req->passed = i;
 	if (sroce_psn_diff(end, req->acked) <= 0)
 		return;
+	spared = req->doom && req->doom_psn == req->acked;
 	req->acked = end;
 	if (req->beyond && sroce_psn_diff(end, req->trial) > 0)
 		req->beyond = false;
 	sroce_window_acked(qp);
 	sroce_repair_acked(qp, gap);
+	if (spared)
+		spare(qp);
 }
 
 /* One past the PSNs of a work request from una on that have their responses */
@@ -86,6 +97,19 @@ static void read_over(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	}
 }
 
+/* A request has failed; what came before it may have to be asked for again first. */
+static void meet_doom(struct sroce_qp *qp)
+{
+	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
+	struct sroce_req *req = &qp->req;
+
+	if (!wqe || !wqe->started ||
+	    sroce_psn_diff(req->doom_psn, wqe->first_psn) < 0)
+		spare(qp);
+	else if (sroce_psn_diff(req->doom_psn, wqe->last_psn) <= 0)
+		sroce_sq_fail(qp, req->doom);
+}
+
 /**
  * sroce_comp_settle() - complete what is done, in order, as far as that reaches
  * @qp: the QP, RC
@@ -115,19 +139,11 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
-	if (!req->doom || sroce_psn_diff(req->una, req->doom_psn) < 0)
-		return;
-	/* what came before the refused request is complete */
-	if (req->una == req->doom_psn)
-		sroce_sq_fail(qp, req->doom);
-	/* it was sent twice, and had better luck the other time */
-	req->doom = 0;
+	if (req->doom)
+		meet_doom(qp);
 }
 
-/*
- * A request has failed; responses to older ones may still be on their way, or have to
- * be asked for again.
- */
+/* The request with this PSN has failed, or will when its turn comes. */
 static void doom(struct sroce_qp *qp, u32 psn, enum ib_wc_status status)
 {
 	struct sroce_req *req = &qp->req;
@@ -180,7 +196,9 @@ static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
 	struct sroce_req *req = &qp->req;
 
 	sroce_count(qp, SROCE_CNT_RNR_RCVD);
-	if (req->rnr_wait || req->doom)
+	if (req->rnr_wait)
+		return;
+	if (req->doom && sroce_psn_diff(psn, req->doom_psn) >= 0)
 		return;
 	if (qp->attr.rnr_retry != 7) {
 		if (!req->rnr_retries) {

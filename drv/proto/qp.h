@@ -215,7 +215,7 @@ struct sroce_rtt {
  * @beyond: a message beyond @limit is on trial
  * @trial: PSN of its first packet; no other follows before its acknowledge
  * @doom: enum ib_wc_status of a request that has failed, or 0
- * @doom_psn: its PSN; the error waits until @una gets there, and nothing follows
+ * @doom_psn: a PSN of it; the error waits for its turn, and nothing follows
  * @repair: getting over losses
  * @reread: getting over losses of responses
  * @rtt: the path
@@ -503,6 +503,7 @@ void sroce_repair_gap(struct sroce_qp *qp);
 void sroce_repair_passed(struct sroce_qp *qp);
 void sroce_repair_took(struct sroce_qp *qp, u64 ns);
 void sroce_repair_vain(struct sroce_qp *qp);
+void sroce_repair_anew(struct sroce_qp *qp);
 void sroce_repair_acked(struct sroce_qp *qp, bool gap);
 void sroce_reread_until(struct sroce_qp *qp, u32 end);
 bool sroce_reread_lacks(const struct sroce_req *req, u32 psn);

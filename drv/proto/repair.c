@@ -553,6 +553,26 @@ void sroce_req_timer(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_repair_anew() - what the peer has put off, or refused, is sent after all
+ * @qp: the QP
+ */
+void sroce_repair_anew(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_repair *rp = &req->repair;
+
+	/* what was sent again before was refused as well */
+	rp->tried = false;
+	rp->hold = false;
+	rp->last = req->acked;
+	rp->n = 0;
+	if (req->psn != req->acked)
+		sroce_repair_gap(qp);
+	/* who says that it lacks means what is sent now: all else was answered */
+	rp->tried = false;
+}
+
+/**
  * sroce_req_rnr_over() - the RNR timer fired
  * @qp: the QP
  */
@@ -563,15 +583,8 @@ void sroce_req_rnr_over(struct sroce_qp *qp)
 	if (!req->rnr_wait)
 		return;
 	req->rnr_wait = false;
-	/* what was sent again before was refused as well */
-	req->repair.tried = false;
-	req->repair.last = req->acked;
-	req->repair.n = 0;
 	/* it may have been the rest of a READ, and what follows that */
 	sroce_reread_until(qp, req->acked);
-	if (!sroce_qp_may_send(qp))
-		return;
-	sroce_repair_gap(qp);
-	/* who says that it lacks means what is sent now: all else was answered */
-	req->repair.tried = false;
+	if (sroce_qp_may_send(qp))
+		sroce_repair_anew(qp);
 }

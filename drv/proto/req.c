@@ -548,7 +548,8 @@ static void send_repair(struct sroce_qp *qp)
 
 	if (!wqe || is_refused(&qp->req, psn)) {
 		rp->from = rp->to;
-		rp->copies = 0;
+		if (copy)
+			rp->copies = 0;
 		return;
 	}
 	describe(qp, wqe, psn, &pkt);

@@ -18,6 +18,7 @@ static const struct {
 	{ "loss", test_loss },
 	{ "replay", test_replay },
 	{ "peer", test_peer },
+	{ "putoff", test_putoff },
 	{ "window", test_window },
 	{ "fails", test_fails },
 	{ "credit", test_credit },

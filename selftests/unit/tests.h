@@ -15,6 +15,7 @@ void test_rc(void);
 void test_loss(void);
 void test_replay(void);
 void test_peer(void);
+void test_putoff(void);
 void test_window(void);
 void test_fails(void);
 void test_credit(void);

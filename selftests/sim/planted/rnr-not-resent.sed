@@ -1,3 +1,3 @@
 # after an RNR wait nothing is sent
 # file: repair.c
-/^void sroce_req_rnr_over/,/^}/s/sroce_repair_gap(qp);//
+/^void sroce_repair_anew/,/^}/s/^\t\tsroce_repair_gap(qp);/\t\t;/
