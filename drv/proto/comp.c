@@ -97,10 +97,9 @@ static void read_over(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	}
 }
 
-/* A request has failed; what came before it may have to be asked for again first. */
-static void meet_doom(struct sroce_qp *qp)
+/* A request has failed; its turn has come if it is the oldest, @wqe. */
+static void meet_doom(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	struct sroce_req *req = &qp->req;
 
 	if (!wqe || !wqe->started ||
@@ -140,7 +139,7 @@ void sroce_comp_settle(struct sroce_qp *qp)
 			return;
 	}
 	if (req->doom)
-		meet_doom(qp);
+		meet_doom(qp, wqe);
 }
 
 /* The request with this PSN has failed, or will when its turn comes. */

@@ -48,7 +48,8 @@ static void drop_empty(struct sroce_reread *rr, u32 psn)
 	u32 i, n = 0;
 
 	for (i = 0; i < rr->n; i++)
-		if (sroce_psn_diff(rr->ask[i].end, psn) > 0)
+		if (sroce_psn_diff(rr->ask[i].end, psn) > 0 &&
+		    sroce_psn_diff(rr->ask[i].end, rr->ask[i].psn) > 0)
 			rr->ask[n++] = rr->ask[i];
 	rr->n = n;
 }
@@ -141,20 +142,15 @@ void sroce_reread_until(struct sroce_qp *qp, u32 end)
 void sroce_reread_put_off(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_reread *rr = &qp->req.reread;
-	u32 i, n = 0;
+	u32 i;
 
 	if (sroce_psn_diff(rr->due, psn) <= 0)
 		return;
 	rr->due = psn;
-	for (i = 0; i < rr->n; i++) {
-		struct sroce_ask a = rr->ask[i];
-
-		if (sroce_psn_diff(a.end, psn) > 0)
-			a.end = psn;
-		if (sroce_psn_diff(a.end, a.psn) > 0)
-			rr->ask[n++] = a;
-	}
-	rr->n = n;
+	for (i = 0; i < rr->n; i++)
+		if (sroce_psn_diff(rr->ask[i].end, psn) > 0)
+			rr->ask[i].end = psn;
+	drop_empty(rr, qp->req.una);
 }
 
 /**

@@ -39,7 +39,6 @@ void pulse_start(struct world *w, struct host_run *hr)
 		.timeouts = sim_count(hr->h, SROCE_CNT_TIMEOUT),
 		.rnrs = sim_count(hr->h, SROCE_CNT_RNR_RCVD),
 		.waiting = req->rnr_wait,
-		.doomed = req->doom == IB_WC_RNR_RETRY_EXC_ERR,
 	};
 }
 
@@ -138,12 +137,12 @@ static void feel(struct world *w, struct host_run *hr)
 	const struct sroce_req *req = &hr->h->qp.req;
 	struct pulse *p = &hr->pulse;
 	u64 timeouts = sim_count(hr->h, SROCE_CNT_TIMEOUT);
+	bool doomed = req->doom == IB_WC_RNR_RETRY_EXC_ERR;
 	bool waited = p->waiting;
 
 	/* given up, but for what comes before */
-	if (req->doom == IB_WC_RNR_RETRY_EXC_ERR && !p->doomed)
+	if (doomed && !p->doomed)
 		check_rnr_exceeded(w, hr);
-	p->doomed = req->doom == IB_WC_RNR_RETRY_EXC_ERR;
 	if (!waits(hr) || moved(hr) || p->idle) {
 		pulse_start(w, hr);
 		p->idle = !waits(hr);
@@ -164,6 +163,7 @@ static void feel(struct world *w, struct host_run *hr)
 	if (req->paging)
 		p->when = w->s->now;
 	p->waiting = req->rnr_wait;
+	p->doomed = doomed;
 	p->sent = packets_out(hr);
 	check_tries(w, hr);
 	check_silence(w, hr);

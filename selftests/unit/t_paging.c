@@ -408,14 +408,13 @@ static int ebb(struct sim *s, struct sim_packet *p)
 	return p->parcel || rnd_below(&w->r, 1000) >= w->loss;
 }
 
+/* The pages that a request goes to leave before it comes, three times. */
 static bool leave(struct sim *s, struct sroce_qp *qp)
 {
-	struct tide *w = s->arg;
+	struct xfers *t = s->arg;
 
-	if (qp == &s->a.qp && w->loss) {
-		w->loss--;
-		sim_buf_ebb(w->t->b);
-	}
+	if (qp == &s->a.qp && sim_count(&s->b, SROCE_CNT_PAGE_DROP) < 3)
+		sim_buf_ebb(t->b);
 	return true;
 }
 
@@ -424,7 +423,6 @@ static void missed_again(void)
 {
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
-	struct tide w = { .t = &t, .loss = 3 };
 
 	t_case("paging: what can't wait finds no page three times, without retries");
 	cfg.retry_cnt = 0;
@@ -432,7 +430,7 @@ static void missed_again(void)
 	t.s->local = true;
 	t.s->page_delay = DELAY;
 	t.s->tx_ok = leave;
-	t.s->arg = &w;
+	t.s->arg = &t;
 	t.s->b.qp.resp.store_max = 0;
 	sim_buf_on_demand(t.b);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 300);

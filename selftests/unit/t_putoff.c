@@ -63,6 +63,13 @@ static void read_put_off(void)
 	xfers_end(&t);
 }
 
+/* All that the oldest READ, one of two packets, has asked for */
+static void read_comes(struct xfers *t)
+{
+	peer_hear(t, 0x0d, FIRST, ACK, MTU);
+	peer_hear(t, 0x0f, FIRST + 1, ACK, MTU);
+}
+
 /* What lacks is of an older READ, and what was asked for again is lost as well. */
 static void put_off_behind_hole(void)
 {
@@ -78,8 +85,7 @@ static void put_off_behind_hole(void)
 	peer_ack(&t, FIRST + 4, RNR);
 	peer_sent(3, FIRST + 3, 1);
 	check_put_off(&t, FIRST + 4, 2);
-	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
-	peer_hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	read_comes(&t);
 	peer_hear(&t, 0x10, FIRST + 3, ACK, MTU);
 	peer_hear(&t, 0x0d, FIRST + 4, ACK, MTU);
 	peer_hear(&t, 0x0f, FIRST + 5, ACK, MTU);
@@ -88,20 +94,26 @@ static void put_off_behind_hole(void)
 	xfers_end(&t);
 }
 
+/* Nobody probes, no timer helps, and the first RNR NAK is the last. */
+static void begin_without_retries(struct xfers *t)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.timeout = 0;
+	cfg.retry_cnt = 0;
+	cfg.rnr_retry = 0;
+	peer_begin_with(t, &cfg, 65536);
+}
+
 /*
  * A READ, the response to which is lost, a SEND that finds no receive, and a WRITE; or
  * another READ instead of them
  */
 static void begin_exhausted(struct xfers *t, u32 reads)
 {
-	struct sim_cfg cfg = sim_default;
 	struct sim_wr wr;
 
-	/* nobody probes, and no timer helps */
-	cfg.timeout = 0;
-	cfg.retry_cnt = 0;
-	cfg.rnr_retry = 0;
-	peer_begin_with(t, &cfg, 65536);
+	begin_without_retries(t);
 	xfer_put(t, IB_WR_RDMA_READ, 2 * MTU);
 	if (reads == 2) {
 		xfer_put(t, IB_WR_RDMA_READ, 2 * MTU);
@@ -166,8 +178,7 @@ static void better_luck(void)
 	peer_ack(&t, FIRST + 2, ACK);
 	/* what was sent after it may have been dropped */
 	peer_sent(1, FIRST + 3, 1);
-	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
-	peer_hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	read_comes(&t);
 	CHECK_EQ(t.s->a.scq.n, 2);
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
 	peer_ack(&t, FIRST + 3, ACK);
@@ -180,8 +191,7 @@ static void better_luck(void)
 	peer_ack(&t, FIRST + 3, GAP);
 	peer_sent(1, FIRST + 3, 1);
 	peer_ack(&t, FIRST + 3, ACK);
-	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
-	peer_hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	read_comes(&t);
 	CHECK_EQ(t.s->a.scq.n, 3);
 	CHECK(sroce_req_idle(&t.s->a.qp));
 	xfers_end(&t);
@@ -189,8 +199,7 @@ static void better_luck(void)
 	t_case("put off: so it has, and what follows is refused");
 	begin_exhausted(&t, 1);
 	peer_ack(&t, FIRST + 3, 0x62);
-	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
-	peer_hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	read_comes(&t);
 	CHECK_EQ(t.s->a.scq.n, 3);
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
 	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_REM_ACCESS_ERR);
@@ -199,8 +208,7 @@ static void better_luck(void)
 	t_case("put off: no RNR retries left for a READ, but it was executed");
 	begin_exhausted(&t, 2);
 	peer_hear(&t, 0x0f, FIRST + 3, ACK, MTU);
-	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
-	peer_hear(&t, 0x0f, FIRST + 1, ACK, MTU);
+	read_comes(&t);
 	CHECK_EQ(t.s->a.scq.n, 1);
 	peer_hear(&t, 0x0d, FIRST + 2, ACK, MTU);
 	CHECK_EQ(t.s->a.scq.n, 2);
@@ -212,14 +220,10 @@ static void better_luck(void)
 /* Nothing of it has come, and nothing need come any more. */
 static void read_refused_midway(u8 syndrome, enum ib_wc_status status)
 {
-	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
 	t_case("put off: refuses half a READ, and the other half is lost: %u", status);
-	cfg.timeout = 0;
-	cfg.retry_cnt = 0;
-	cfg.rnr_retry = 0;
-	peer_begin_with(&t, &cfg, 65536);
+	begin_without_retries(&t);
 	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
 	sim_doorbell(&t.s->a);
 	peer_ack(&t, FIRST + 1, syndrome);
