@@ -290,6 +290,9 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @qpn: number of @host, as packets name it
  * @host: the QP that is taken at present, or NULL
  * @crc: of the network headers of the first segment, for ICRC
+ * @like: number of the newest segment for which no other CRC was to go by
+ * @like_crc: that of its headers up to the end of BTH
+ * @like_bth: its BTH, within the train, or NULL
  * @l3: network header of the segment
  * @udp: its UDP header
  * @hdr: room for transport headers that are in pieces
@@ -305,6 +308,9 @@ struct rx {
 	u32			qpn;
 	struct sroce_qp_host	*host;
 	u32			crc;
+	u32			like;
+	u32			like_crc;
+	const u8		*like_bth;
 	u8			l3[sizeof(struct ipv6hdr)];
 	u8			udp[sizeof(struct udphdr)];
 	u8			hdr[SROCE_HDR_MAX];
@@ -388,9 +394,32 @@ static u32 net_crc(const struct rx *rx, u32 n, u32 len)
 	return sroce_icrc_renumber(rx->crc, id ^ (id + n));
 }
 
-static u32 bth_crc(const struct rx *rx, u32 n, const u8 *bth, u32 len)
+/* Bits that differ between the IPv4 identifications of two segments */
+static u16 id_flip(const struct rx *rx, u32 a, u32 b)
 {
-	return sroce_icrc_bth(net_crc(rx, n, len), bth);
+	u32 id;
+
+	if (rx->pkt.l3_len != sizeof(struct iphdr))
+		return 0;
+	id = ntohs(ip_hdr(rx->skb)->id);
+	return (id + a) ^ (id + b);
+}
+
+/* And with BTH, which is the packet's own: most segments differ in their numbers. */
+static u32 bth_crc(struct rx *rx, u32 n, const u8 *bth, u32 len)
+{
+	u32 crc;
+
+	if (rx->like_bth && len == rx->seg && sroce_icrc_steps(rx->like_bth, bth))
+		return sroce_icrc_step(rx->like_crc, id_flip(rx, rx->like, n),
+				       rx->like_bth, bth);
+	crc = sroce_icrc_bth(net_crc(rx, n, len), bth);
+	if (len == rx->seg && bth != rx->hdr) {
+		rx->like = n;
+		rx->like_crc = crc;
+		rx->like_bth = bth;
+	}
+	return crc;
 }
 
 /* @crc: of what stands before it, and of the BTH */
@@ -405,7 +434,7 @@ static bool ends_well(u32 crc, const u8 *bth, u32 len)
 }
 
 /* @bth: a copy, if the packet lies in pieces */
-static bool icrc_ok(const struct rx *rx, const u8 *bth, u32 len)
+static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
 	u32 crc, off = pkt->carrier_off, end = len - SROCE_ICRC_LEN;
@@ -489,22 +518,14 @@ static bool continues(const struct sroce_pkt *pkt, const u8 *bth, u32 n)
 }
 
 /* How many packets from @bth on, in @left bytes, continue the newest one, and are whole */
-static u32 run_length(const struct rx *rx, const u8 *bth, u32 left)
+static u32 run_length(struct rx *rx, const u8 *bth, u32 left)
 {
-	const bool v4 = rx->pkt.l3_len == sizeof(struct iphdr);
-	u16 id = v4 ? ntohs(ip_hdr(rx->skb)->id) + rx->n : 0;
-	u32 n, crc, seg = rx->seg;
-	const u8 *first = bth;
+	u32 n, seg = rx->seg;
 
-	for (n = 0; left >= seg; n++, left -= seg, bth += seg) {
-		if (!continues(&rx->pkt, bth, n + 1))
+	for (n = 0; left >= seg; n++, left -= seg, bth += seg)
+		if (!continues(&rx->pkt, bth, n + 1) ||
+		    !ends_well(bth_crc(rx, rx->n + n, bth, seg), bth, seg))
 			break;
-		if (!n)
-			crc = bth_crc(rx, rx->n, bth, seg);
-		if (!ends_well(sroce_icrc_step(crc, v4 ? id ^ (u16)(id + n) : 0,
-					       first, bth), bth, seg))
-			break;
-	}
 	return n;
 }
 

@@ -38,6 +38,9 @@
  * @room: bytes of UDP payload that may still be added
  * @crc: of the network headers of the first, for ICRC
  * @id: IPv4 identification of the first
+ * @like: number of the newest segment for which no other CRC was to go by
+ * @like_crc: that of its headers up to the end of BTH
+ * @like_bth: its BTH; without an opcode that is sent, if there is none yet
  */
 struct tx_cb {
 	u32	seg;
@@ -46,6 +49,9 @@ struct tx_cb {
 	u32	room;
 	u32	crc;
 	u16	id;
+	u16	like;
+	u32	like_crc;
+	u8	like_bth[SROCE_BTH_LEN];
 };
 
 static struct tx_cb *tx_cb(struct sk_buff *skb)
@@ -123,6 +129,7 @@ static void begin_train(struct sk_buff *skb)
 		cb->id = ntohs(ip_hdr(skb)->id);
 	cb->crc = sroce_icrc_net(skb_network_header(skb), skb_network_header_len(skb),
 				 skb_transport_header(skb));
+	memset(cb->like_bth, 0xff, SROCE_BTH_LEN);
 }
 
 /* Without a block to cut it from, there may still be memory for one. */
@@ -337,22 +344,40 @@ static void put_icrc(u32 crc, u8 *bth, u32 len)
 	memcpy(icrc, &sum, sizeof(sum));
 }
 
+/* Bits that differ between the IPv4 identifications of two segments */
+static u16 id_flip(const struct sk_buff *skb, u32 a, u32 b)
+{
+	u32 id = tx_cb(skb)->id;
+
+	return skb->protocol == htons(ETH_P_IP) ? (id + a) ^ (id + b) : 0;
+}
+
+/* CRC of segment @at up to the end of BTH: most differ from others in their numbers. */
+static u32 headers_crc(struct sk_buff *skb, u32 at, const u8 *bth, u32 len)
+{
+	struct tx_cb *cb = tx_cb(skb);
+	u32 crc;
+
+	if (len != cb->seg)
+		return sroce_icrc_bth(net_crc(skb, at, len), bth);
+	if (sroce_icrc_steps(cb->like_bth, bth))
+		return sroce_icrc_step(cb->like_crc, id_flip(skb, cb->like, at),
+				       cb->like_bth, bth);
+	crc = sroce_icrc_bth(net_crc(skb, at, len), bth);
+	cb->like = at;
+	cb->like_crc = crc;
+	memcpy(cb->like_bth, bth, SROCE_BTH_LEN);
+	return crc;
+}
+
 /* The open packets; the first of them is number @at of its train. */
 static void put_icrcs(struct sroce_qp_host *host, u32 at)
 {
-	const bool v4 = host->open->protocol == htons(ETH_P_IP);
-	u16 id = tx_cb(host->open)->id + at;
-	u8 *first = host->open_bth;
+	u8 *bth = host->open_bth;
 	u32 i, len = host->open_len;
-	u32 crc = sroce_icrc_bth(net_crc(host->open, at, len), first);
 
-	put_icrc(crc, first, len);
-	for (i = 1; i < host->open_n; i++) {
-		u8 *bth = first + i * len;
-
-		put_icrc(sroce_icrc_step(crc, v4 ? id ^ (u16)(id + i) : 0, first, bth),
-			 bth, len);
-	}
+	for (i = 0; i < host->open_n; i++, bth += len)
+		put_icrc(headers_crc(host->open, at + i, bth, len), bth, len);
 }
 
 /* @n packets in the arena, of @size bytes each, become a part of the train. */

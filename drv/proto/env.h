@@ -112,6 +112,7 @@ void sroce_pkt_release(const struct sroce_pkt *pkt);
  * until the put.
  */
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key);
+void sroce_mr_hold(struct sroce_mr *mr);
 void sroce_mr_put(struct sroce_mr *mr);
 /* Wait until only the caller holds a busy one: as long as a burst takes. */
 void sroce_mr_drain(struct sroce_mr *mr);

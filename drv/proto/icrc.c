@@ -211,6 +211,21 @@ u32 sroce_icrc_bth(u32 crc, const u8 *bth)
 }
 
 /**
+ * sroce_icrc_steps() - whether sroce_icrc_step() leads from one packet to the other
+ * @was: BTH of the one
+ * @bth: BTH of the other, with network headers that differ in their number only
+ */
+bool sroce_icrc_steps(const u8 *was, const u8 *bth)
+{
+	u64 a, b;
+
+	memcpy(&a, was, sizeof(a));
+	memcpy(&b, bth, sizeof(b));
+	return a == b && was[offsetof(struct sroce_bth, apsn)] ==
+			 bth[offsetof(struct sroce_bth, apsn)];
+}
+
+/**
  * sroce_icrc_step() - the same for a packet that differs in its numbers only
  * @crc: from sroce_icrc_bth()
  * @id: bits of the IPv4 identification that are different

@@ -72,9 +72,11 @@ static bool may_invalidate(const struct sroce_qp *qp, const struct sroce_mr *mr,
  */
 int sroce_local_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 {
-	struct sroce_mr *mr = sroce_mr_find(qp, key);
+	struct sroce_mr *mr;
 	int ret = -EINVAL;
 
+	sroce_mr_leave(qp);
+	mr = sroce_mr_find(qp, key);
 	if (!mr)
 		return ret;
 	/* whose it is may be careful and do it twice */
@@ -142,7 +144,7 @@ static void rebind(struct sroce_qp *qp, struct sroce_mr *mw,
 static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		 const struct sroce_bind *b)
 {
-	bool one = mw->kind == SROCE_MW_1, ok = false;
+	bool one = mw->kind == SROCE_MW_1, ok;
 	enum sroce_mr_state was = SROCE_MR_FREE;
 	struct sroce_mr *mr = NULL;
 
@@ -155,12 +157,12 @@ static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		if (!mr)
 			return false;
 		if (!may_bind(mr, b) || !b->length)
-			goto out;
+			return false;
 	}
 	if (!sroce_mr_claim(mw, was)) {
 		was = SROCE_MR_VALID;
 		if (!one || !sroce_mr_claim(mw, was))
-			goto out;
+			return false;
 	}
 	/* another QP may have been faster, and the key is a new one */
 	ok = mw->key == b->key;
@@ -168,9 +170,6 @@ static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		rebind(qp, mw, mr, b);
 	else
 		sroce_mr_release(mw, was);
-out:
-	if (mr)
-		sroce_mr_put(mr);
 	return ok;
 }
 
@@ -235,6 +234,7 @@ enum ib_wc_status sroce_local_run(struct sroce_qp *qp,
 {
 	bool ok;
 
+	sroce_mr_leave(qp);
 	if (wqe->msg == SROCE_MSG_LOCAL_INV)
 		ok = !sroce_local_invalidate(qp, wqe->inv_rkey, false);
 	else if (wqe->msg == SROCE_MSG_BIND_MW)

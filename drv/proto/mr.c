@@ -6,18 +6,37 @@
 #include <linux/string.h>
 #include "env.h"
 
-/* What a key names, if it works; held until sroce_mr_put() */
+/**
+ * sroce_mr_leave() - let go of the region or window that the QP used last
+ * @qp: the QP
+ *
+ * At the end of a burst, and before it claims one: who claims it waits for all others.
+ */
+void sroce_mr_leave(struct sroce_qp *qp)
+{
+	if (!qp->mr)
+		return;
+	sroce_mr_put(qp->mr);
+	qp->mr = NULL;
+}
+
+/*
+ * What a key names, if it works. A burst mostly uses the same one again and again: the
+ * QP holds what it used last, until it uses another one or sroce_mr_leave().
+ */
 static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
 {
-	struct sroce_mr *mr = sroce_mr_find(qp, key);
+	struct sroce_mr *mr = qp->mr;
 
-	if (!mr)
-		return NULL;
+	if (!mr || sroce_key_index(READ_ONCE(mr->key)) != sroce_key_index(key)) {
+		sroce_mr_leave(qp);
+		mr = sroce_mr_find(qp, key);
+		qp->mr = mr;
+	}
 	/* pairs with the release that made it valid */
-	if (smp_load_acquire(&mr->state) == SROCE_MR_VALID && mr->key == key &&
-	    mr->pd == qp->ibqp.pd)
+	if (mr && smp_load_acquire(&mr->state) == SROCE_MR_VALID &&
+	    mr->key == key && mr->pd == qp->ibqp.pd)
 		return mr;
-	sroce_mr_put(mr);
 	return NULL;
 }
 
@@ -27,16 +46,14 @@ static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
  * @lkey: the key; windows have none
  * @access: rights that are needed
  *
- * Return: the region, held until sroce_mr_put(), or NULL.
+ * Return: the region, held until the next is asked for or sroce_mr_leave(), or NULL.
  */
 struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access)
 {
 	struct sroce_mr *mr = get(qp, lkey);
 
-	if (mr && (sroce_mr_is_window(mr) || (mr->access & access) != access)) {
-		sroce_mr_put(mr);
+	if (mr && (sroce_mr_is_window(mr) || (mr->access & access) != access))
 		return NULL;
-	}
 	return mr;
 }
 
@@ -46,10 +63,8 @@ static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
 	struct sroce_mr *mr = get(qp, rkey);
 
 	if (mr && ((mr->access & access) != access ||
-		   (mr->kind == SROCE_MW_2 && mr->qpn != qp->qpn))) {
-		sroce_mr_put(mr);
+		   (mr->kind == SROCE_MW_2 && mr->qpn != qp->qpn)))
 		return NULL;
-	}
 	return mr;
 }
 
@@ -59,7 +74,7 @@ static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
  * @rkey: the key
  * @access: rights that are needed
  *
- * Return: the region, held until sroce_mr_put(), or NULL.
+ * Return: the region, held until the next is asked for or sroce_mr_leave(), or NULL.
  */
 struct sroce_mr *sroce_mr_whole(struct sroce_qp *qp, u32 rkey, int access)
 {
@@ -74,18 +89,14 @@ struct sroce_mr *sroce_mr_whole(struct sroce_qp *qp, u32 rkey, int access)
  * @len: bytes, all of which must lie within
  * @access: rights that are needed
  *
- * Return: the region, held until sroce_mr_put(), or NULL.
+ * Return: the region, held until the next is asked for or sroce_mr_leave(), or NULL.
  */
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access)
 {
 	struct sroce_mr *mr = get_remote(qp, rkey, access);
 
-	if (mr && !sroce_mr_covers(mr, va, len)) {
-		sroce_mr_put(mr);
-		return NULL;
-	}
-	return mr;
+	return mr && sroce_mr_covers(mr, va, len) ? mr : NULL;
 }
 
 /* Pages have this size on most machines, and on none a smaller one. */

@@ -113,6 +113,7 @@ static inline bool sroce_mr_is_window(const struct sroce_mr *mr)
 #define SROCE_ACCESS_FLUSH_GLOBAL	BIT(8)
 #define SROCE_ACCESS_FLUSH_PERSISTENT	BIT(9)
 
+void sroce_mr_leave(struct sroce_qp *qp);
 struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access);

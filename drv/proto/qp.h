@@ -423,6 +423,7 @@ struct sroce_resp {
  * @binds: it has bound windows of type 2, which end with it
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
+ * @mr: the region or window that this burst used last, held, or NULL
  * @burst: payload bytes of parcels in this burst
  * @duty: SROCE_DUTY_*
  * @events: BIT(enum ib_event_type) to dispatch after the lock
@@ -460,6 +461,7 @@ struct sroce_qp {
 	bool			binds;
 	bool			comm_est;
 	bool			last_wqe;
+	struct sroce_mr		*mr;
 	u32			burst;
 	u32			duty;
 	u32			events;

@@ -301,7 +301,6 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 				     access_of(pkt));
 		if (!mr)
 			return spurn(qp, pkt, REM_ACCESS);
-		sroce_mr_put(mr);
 	}
 	if (flags & SROCE_WRITING) {
 		resp->va = pkt->va;
@@ -439,7 +438,6 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (ret == -EAGAIN)
 		ret = sroce_mr_want(qp, mr, resp->va, len, resp->remaining,
 				    true);
-	sroce_mr_put(mr);
 	if (ret == -EAGAIN)
 		return PAGE;
 	return ret ? REM_ACCESS : PASS;
@@ -536,10 +534,8 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (ret == -EAGAIN) {
 		ret = sroce_mr_want(qp, mr, pkt->va, sizeof(u64), sizeof(u64),
 				    true);
-		sroce_mr_put(mr);
 		return ret == -EAGAIN ? PAGE : REM_ACCESS;
 	}
-	sroce_mr_put(mr);
 	if (ret)
 		return INV_REQ;
 	answer_single(qp, pkt, pkt->opcode == SROCE_OP_ATOMIC_WRITE, op.orig);
@@ -788,18 +784,13 @@ static bool write_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_mr *mr;
-	int ret;
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
 	    pkt->payload_len >= resp->remaining)
 		return false;
 	mr = sroce_mr_remote(qp, resp->rkey, resp->va, pkt->payload_len,
 			     IB_ACCESS_REMOTE_WRITE);
-	if (!mr)
-		return false;
-	ret = put_write(qp, pkt, mr);
-	sroce_mr_put(mr);
-	return !ret;
+	return mr && !put_write(qp, pkt, mr);
 }
 
 static bool send_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)

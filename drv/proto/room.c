@@ -73,7 +73,7 @@ static bool by_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /*
- * The reference to @mr is the parcel's now. It can't refer to what comes and goes, nor
+ * The parcel holds @mr from now on. It can't refer to what comes and goes, nor
  * to a window, which ends before what is under it does: from now on the QP takes the way
  * round.
  */
@@ -82,6 +82,7 @@ static int add_piece(struct sroce_qp *qp, struct sroce_parcel *parcel,
 {
 	if (!mr)
 		return -EFAULT;
+	sroce_mr_hold(mr);
 	parcel->piece[parcel->n++] = (struct sroce_piece){ mr, iova, len };
 	if (!sroce_mr_covers(mr, iova, len))
 		return -EFAULT;
@@ -183,7 +184,6 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len,
 	ret = sroce_mr_walk(mr, va, len, false, sroce_span_get, &to);
 	if (ret == -EAGAIN)
 		ret = sroce_mr_want(qp, mr, va, len, left, false);
-	sroce_mr_put(mr);
 	return ret;
 }
 

@@ -110,13 +110,8 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u32 len,
 		       struct spread *s)
 {
 	struct sroce_mr *mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
-	int ret;
 
-	if (!mr)
-		return -EFAULT;
-	ret = sroce_mr_walk(mr, va, len, false, spread_span, s);
-	sroce_mr_put(mr);
-	return ret;
+	return mr ? sroce_mr_walk(mr, va, len, false, spread_span, s) : -EFAULT;
 }
 
 /**

@@ -172,7 +172,9 @@ bool sroce_qp_run(struct sroce_qp *qp)
 	qp->burst = 0;
 	if (qp->svc == SROCE_SVC_RC)
 		more = sroce_answer_run(qp, SROCE_BURST);
-	return sroce_req_run(qp, SROCE_BURST) || more;
+	more |= sroce_req_run(qp, SROCE_BURST);
+	sroce_mr_leave(qp);
+	return more;
 }
 
 /**

@@ -262,14 +262,11 @@ static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 		    u32 len, int access, sroce_span_fn fn, void *arg)
 {
 	struct sroce_mr *mr = sroce_mr_local(qp, sge->lkey, access);
-	int ret;
 
 	if (!mr)
 		return -EFAULT;
-	ret = sroce_mr_walk(mr, sge->addr + skip, len,
-			    access & IB_ACCESS_LOCAL_WRITE, fn, arg);
-	sroce_mr_put(mr);
-	return ret;
+	return sroce_mr_walk(mr, sge->addr + skip, len,
+			     access & IB_ACCESS_LOCAL_WRITE, fn, arg);
 }
 
 static int walk_sges(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
@@ -298,14 +295,11 @@ static int want_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 		    u32 need, u32 len, int access)
 {
 	struct sroce_mr *mr = sroce_mr_local(qp, sge->lkey, access);
-	int ret;
 
 	if (!mr)
 		return -EFAULT;
-	ret = sroce_mr_want(qp, mr, sge->addr + skip, need, len,
-			    access & IB_ACCESS_LOCAL_WRITE);
-	sroce_mr_put(mr);
-	return ret;
+	return sroce_mr_want(qp, mr, sge->addr + skip, need, len,
+			     access & IB_ACCESS_LOCAL_WRITE);
 }
 
 /**

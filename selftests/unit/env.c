@@ -343,6 +343,15 @@ void sroce_mr_drain(struct sroce_mr *mr)
 	CHECK_EQ(mr->ref.refs, 1);
 }
 
+void sroce_mr_hold(struct sroce_mr *mr)
+{
+	struct sim_buf *b = container_of(mr, struct sim_buf, mr);
+
+	CHECK(mr->ref.refs > 0);
+	mr->ref.refs++;
+	b->sim->mr_refs++;
+}
+
 void sroce_mr_put(struct sroce_mr *mr)
 {
 	struct sim_buf *b = container_of(mr, struct sim_buf, mr);
@@ -515,6 +524,16 @@ void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
 	enqueue(s, q);
 }
 
+/* QPs whose burst is not over, and that have used a region in it */
+static u32 users(const struct sim *s)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < s->hosts; i++)
+		n += !!s->host[i]->qp.mr;
+	return n;
+}
+
 /* What the module does between taking and releasing a QP */
 static void burst_end(struct sroce_qp_host *h)
 {
@@ -538,7 +557,8 @@ static void burst_end(struct sroce_qp_host *h)
 			h->txq_tail = &h->txq;
 		sim_send(s, p);
 	}
-	CHECK_EQ(s->mr_refs, s->pieces);
+	CHECK(!h->qp.mr);
+	CHECK_EQ(s->mr_refs, s->pieces + users(s));
 	sim_invariants(h);
 }
 

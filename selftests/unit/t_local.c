@@ -544,7 +544,7 @@ static void fast(void)
 			       IB_ACCESS_REMOTE_WRITE));
 	CHECK(sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 4096,
 			      IB_ACCESS_REMOTE_READ) == &f->mr);
-	sroce_mr_put(&f->mr);
+	sroce_mr_leave(&t.s->b.qp);
 	/* in use, it can't be registered again */
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_MW_BIND_ERR);
 	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, true), 0);
@@ -552,6 +552,7 @@ static void fast(void)
 	/* its owner may be careful */
 	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, false), 0);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1, 0));
+	sroce_mr_leave(&t.s->b.qp);
 	/* the same memory again: it was laid down once and for all */
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_SUCCESS);
 	CHECK(f->mr.ext->addr == page && f->mr.next->addr == page);
