@@ -30,9 +30,9 @@ SAME(sroce_abi_dma, length, rxe_dma_info, length);
 SAME(sroce_abi_dma, num_sge, rxe_dma_info, num_sge);
 
 SAME_SIZE(sroce_abi_send_wqe, rxe_send_wqe);
-SAME(sroce_abi_send_wqe, opcode, rxe_send_wqe, wr.opcode);
-SAME(sroce_abi_send_wqe, send_flags, rxe_send_wqe, wr.send_flags);
-SAME(sroce_abi_send_wqe, ex, rxe_send_wqe, wr.ex);
+SAME(sroce_abi_send_wqe, wr.opcode, rxe_send_wqe, wr.opcode);
+SAME(sroce_abi_send_wqe, wr.send_flags, rxe_send_wqe, wr.send_flags);
+SAME(sroce_abi_send_wqe, wr.ex, rxe_send_wqe, wr.ex);
 SAME(sroce_abi_send_wqe, wr.rdma.remote_addr, rxe_send_wqe, wr.wr.rdma.remote_addr);
 SAME(sroce_abi_send_wqe, wr.rdma.rkey, rxe_send_wqe, wr.wr.rdma.rkey);
 SAME(sroce_abi_send_wqe, wr.atomic.swap, rxe_send_wqe, wr.wr.atomic.swap);

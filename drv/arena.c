@@ -21,12 +21,16 @@
  * @block: compound pages; one reference to each is ours
  * @n: how many there are
  * @now: the one that is cut from
+ * @start: its address
+ * @size: its bytes, 0 as long as there is none
  * @off: bytes cut from it
  */
 struct arena {
 	struct page	*block[BLOCKS];
 	u32		n;
 	u32		now;
+	u8		*start;
+	u32		size;
 	u32		off;
 };
 
@@ -64,13 +68,10 @@ static bool next_block(struct arena *a)
 		a->block[next] = page;
 	}
 	a->now = next;
+	a->start = page_address(a->block[next]);
+	a->size = page_size(a->block[next]);
 	a->off = 0;
 	return true;
-}
-
-static bool fits(const struct arena *a, u32 off, u32 len)
-{
-	return a->n && off + len <= page_size(a->block[a->now]);
 }
 
 /**
@@ -91,13 +92,13 @@ void *sroce_arena_room(u32 len, u32 align)
 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		return NULL;
-	if (!fits(a, off, len)) {
-		if (!next_block(a) || !fits(a, 0, len))
+	if (off + len > a->size) {
+		if (!next_block(a) || len > a->size)
 			return NULL;
 		off = 0;
 	}
 	a->off = off;
-	return page_address(a->block[a->now]) + off;
+	return a->start + off;
 }
 
 /**
@@ -109,7 +110,7 @@ u32 sroce_arena_left(void)
 {
 	const struct arena *a = this_cpu_ptr(&arenas);
 
-	return page_size(a->block[a->now]) - a->off;
+	return a->size - a->off;
 }
 
 /**

@@ -293,6 +293,7 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @like: number of the newest segment for which no other CRC was to go by
  * @like_crc: that of its headers up to the end of BTH
  * @like_bth: its BTH, within the train, or NULL
+ * @headed: number of the segment that those of @l3 and @udp are of
  * @l3: network header of the segment
  * @udp: its UDP header
  * @hdr: room for transport headers that are in pieces
@@ -311,6 +312,7 @@ struct rx {
 	u32			like;
 	u32			like_crc;
 	const u8		*like_bth;
+	u32			headed;
 	u8			l3[sizeof(struct ipv6hdr)];
 	u8			udp[sizeof(struct udphdr)];
 	u8			hdr[SROCE_HDR_MAX];
@@ -363,8 +365,8 @@ static int begin_burst(struct rx *rx)
 	return TAKEN;
 }
 
-/* The headers that the segment has, or would have as a packet of its own */
-static void segment_headers(struct rx *rx, u32 len)
+/* The headers of the first segment, whichever is received first */
+static void first_headers(struct rx *rx)
 {
 	struct sroce_pkt *pkt = &rx->pkt;
 
@@ -377,8 +379,18 @@ static void segment_headers(struct rx *rx, u32 len)
 	pkt->l3 = rx->l3;
 	if (!skb_is_gso(rx->skb))
 		return;
-	sroce_segment_header(rx->l3, pkt->l3_len, rx->n, len);
+	sroce_segment_header(rx->l3, pkt->l3_len, 0, rx->seg);
+	put_unaligned_be16(sizeof(rx->udp) + rx->seg, rx->udp + 4);
+}
+
+/* Those that a segment would have as a packet of its own */
+static void segment_headers(struct rx *rx, u32 len)
+{
+	if (rx->n == rx->headed && len == rx->seg)
+		return;
+	sroce_segment_header(rx->l3, rx->pkt.l3_len, rx->n - rx->headed, len);
 	put_unaligned_be16(sizeof(rx->udp) + len, rx->udp + 4);
+	rx->headed = rx->n;
 }
 
 /* Their CRC, of segment @n: most segments differ in their number only. */
@@ -569,17 +581,6 @@ static u32 receive_run(struct rx *rx, u32 off)
 	return 0;
 }
 
-/* Of the network headers that the first segment has, for those of the others */
-static void first_crc(struct rx *rx)
-{
-	u32 n = rx->n;
-
-	rx->n = 0;
-	segment_headers(rx, rx->seg);
-	rx->crc = sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
-	rx->n = n;
-}
-
 /* Return: TAKEN if all were, LEFT, or why the last was dropped that was. */
 static int receive_all(struct rx *rx)
 {
@@ -594,7 +595,8 @@ static int receive_all(struct rx *rx)
 		count_orphan(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
 		return SROCE_CNT_RX_MALFORMED;
 	}
-	first_crc(rx);
+	first_headers(rx);
+	rx->crc = sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
 	do {
 		u32 n, len = min(rx->skb->len - off, rx->seg);
 

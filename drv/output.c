@@ -345,7 +345,7 @@ static void put_icrc(u32 crc, u8 *bth, u32 len)
 }
 
 /* Bits that differ between the IPv4 identifications of two segments */
-static u16 id_flip(const struct sk_buff *skb, u32 a, u32 b)
+static u16 id_flip(struct sk_buff *skb, u32 a, u32 b)
 {
 	u32 id = tx_cb(skb)->id;
 

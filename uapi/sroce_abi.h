@@ -53,8 +53,8 @@ struct sroce_abi_dma {
 	__u32	reserved;
 };
 
-/* A slot of the SQ. Fields that the provider leaves stale are named stale_*. */
-struct sroce_abi_send_wqe {
+/* A send work request, without what the slot has besides */
+struct sroce_abi_send_wr {
 	__aligned_u64	wr_id;
 	__u32		reserved;
 	__u32		opcode;		/* enum ib_uverbs_wr_opcode */
@@ -94,8 +94,13 @@ struct sroce_abi_send_wqe {
 			__u32		rkey;
 			__u32		access;
 		} mw;
-		__u8			room[120];
-	} wr;
+	};
+};
+
+/* A slot of the SQ. Fields that the provider leaves stale are named stale_*. */
+struct sroce_abi_send_wqe {
+	struct sroce_abi_send_wr	wr;
+	__u8		stale_room[88];
 	__u32		stale_status;
 	__u32		stale_state;
 	__aligned_u64	iova;

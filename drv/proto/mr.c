@@ -206,20 +206,36 @@ int sroce_span_put(void *span, u32 len, void *arg)
 	return 0;
 }
 
-static int walk(const struct sroce_mr *mr, u64 iova, u32 len, sroce_span_fn fn,
+/* Extents; @off lies inside the region */
+static int walk(const struct sroce_mr *mr, u64 off, u32 len, sroce_span_fn fn,
 		void *arg)
 {
-	while (len) {
-		u32 n = len;
-		void *p = sroce_mr_span(mr, iova, &n);
-		int ret = fn(p, n, arg);
+	u32 i = extent_at(mr, off), n;
+	int ret = 0;
 
-		if (ret)
-			return ret;
-		iova += n;
-		len -= n;
+	for (; len && !ret; i++, off += n, len -= n) {
+		u64 end = i + 1 < mr->nr ? mr->ext[i + 1].off : mr->length;
+
+		n = min_t(u64, len, end - off);
+		ret = fn(mr->ext[i].addr + (off - mr->ext[i].off), n, arg);
 	}
-	return 0;
+	return ret;
+}
+
+static int walk_pages(struct sroce_odp *odp, u64 iova, u32 len, sroce_span_fn fn,
+		      void *arg)
+{
+	int ret = 0;
+	u32 n;
+
+	for (; len && !ret; iova += n, len -= n) {
+		void *p;
+
+		n = len;
+		p = sroce_odp_span(odp, iova, &n);
+		ret = fn(p, n, arg);
+	}
+	return ret;
 }
 
 /* The pages must all be there before the first is touched, and stay. */
@@ -230,7 +246,7 @@ static int walk_odp(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 
 	if (ret)
 		return ret;
-	ret = walk(mr, iova, len, fn, arg);
+	ret = walk_pages(mr->odp, iova, len, fn, arg);
 	sroce_odp_leave(mr->odp);
 	return ret;
 }
@@ -252,13 +268,17 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 {
 	if (!sroce_mr_covers(mr, iova, len))
 		return -EFAULT;
+	if (!len)
+		return 0;
 	if (mr->under) {
 		iova = iova - mr->iova + mr->base;
 		mr = mr->under;
 	}
-	if (mr->odp && len)
+	if (mr->all)
+		return fn((void *)(uintptr_t)iova, len, arg);
+	if (mr->odp)
 		return walk_odp(mr, iova, len, write, fn, arg);
-	return walk(mr, iova, len, fn, arg);
+	return walk(mr, iova - mr->iova, len, fn, arg);
 }
 
 /**

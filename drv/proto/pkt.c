@@ -93,7 +93,8 @@ int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len)
 	if ((pkt->payload_len + pkt->pad) & 3)
 		return -EBADMSG;
 
-	parse_ext(pkt, hdr + SROCE_BTH_LEN);
+	if (pkt->op->hdr_len > SROCE_BTH_LEN)
+		parse_ext(pkt, hdr + SROCE_BTH_LEN);
 	return 0;
 }
 
@@ -154,5 +155,6 @@ void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr)
 	put_unaligned_be32(pkt->qpn, hdr + 4);
 	put_unaligned_be32((pkt->ackreq ? SROCE_BTH_ACKREQ : 0) | pkt->psn,
 			   hdr + 8);
-	build_ext(pkt, hdr + SROCE_BTH_LEN);
+	if (pkt->op->hdr_len > SROCE_BTH_LEN)
+		build_ext(pkt, hdr + SROCE_BTH_LEN);
 }

@@ -36,7 +36,8 @@ static inline s32 sroce_psn_diff(u32 a, u32 b)
  */
 static inline u32 sroce_psn_count(u32 len, u32 mtu)
 {
-	return len ? (len - 1) / mtu + 1 : 1;
+	/* most messages are short, and a division takes its time */
+	return len > mtu ? (len - 1) / mtu + 1 : 1;
 }
 
 #endif /* SROCE_PSN_H */

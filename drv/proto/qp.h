@@ -522,8 +522,6 @@ void sroce_req_rnr_over(struct sroce_qp *qp);
 
 /* window.c */
 u64 sroce_ack_timeout(const struct sroce_qp *qp);
-u32 sroce_window(const struct sroce_qp *qp);
-u32 sroce_window_room(const struct sroce_qp *qp);
 void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);
 void sroce_window_acked(struct sroce_qp *qp);
 void sroce_window_heard(struct sroce_qp *qp);
@@ -588,6 +586,25 @@ static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 		return NULL;
 	wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
 	return wqe->started ? wqe : NULL;
+}
+
+/* Request packets on their way, not counting the responses of READs */
+static inline s32 sroce_in_flight(const struct sroce_qp *qp)
+{
+	return sroce_psn_diff(qp->req.psn, qp->req.acked) -
+	       (s32)qp->req.read_psns;
+}
+
+/* Request packets that may be under way */
+static inline u32 sroce_window(const struct sroce_qp *qp)
+{
+	return qp->req.rtt.window ?: SROCE_WINDOW_FIRST;
+}
+
+/* Request packets that may be sent before the peer answers */
+static inline u32 sroce_window_room(const struct sroce_qp *qp)
+{
+	return max((s32)sroce_window(qp) - sroce_in_flight(qp), 0);
 }
 
 /* Packets may be sent that start a new message */

@@ -81,6 +81,17 @@ static bool must_wait(const struct sroce_qp *qp)
 			     is_refused(req, req->psn) || !sroce_window_room(qp));
 }
 
+/* @span: PSNs that are under way */
+static bool may_read(const struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 span)
+{
+	const struct sroce_req *req = &qp->req;
+
+	if (req->reads >= qp->attr.max_rd_atomic)
+		return false;
+	/* responses that come too far ahead of a hole are lost as well */
+	return !req->reads || span + wqe_psns(qp, wqe) <= SROCE_READ_AHEAD;
+}
+
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	const struct sroce_req *req = &qp->req;
@@ -95,11 +106,7 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	if (wqe->flags & IB_SEND_FENCE && req->reads)
 		return false;
-	if (sroce_wqe_responds(wqe) && req->reads >= qp->attr.max_rd_atomic)
-		return false;
-	/* responses that come too far ahead of a hole are lost as well */
-	if (sroce_wqe_responds(wqe) && req->reads &&
-	    span + wqe_psns(qp, wqe) > SROCE_READ_AHEAD)
+	if (sroce_wqe_responds(wqe) && !may_read(qp, wqe, span))
 		return false;
 	/* the longest go alone */
 	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
@@ -295,7 +302,7 @@ static u32 offset_of(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	return sroce_psn_diff(psn, wqe->first_psn) * qp->mtu;
 }
 
-/* The packet of @wqe at @psn; return: whether it is the message's last */
+/* The packet of @wqe at @psn, in @pkt, zeroed; return: whether it is the message's last */
 static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 		     struct sroce_pkt *pkt)
 {
@@ -303,7 +310,6 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 	bool responds = sroce_wqe_responds(wqe);
 	bool first, last;
 
-	memset(pkt, 0, sizeof(*pkt));
 	pkt->psn = psn;
 	pkt->local = sroce_tx_local(qp);
 	if (sroce_wqe_carries(wqe))
@@ -441,7 +447,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	u32 psn = qp->req.psn;
 	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
 	struct sroce_room room;
-	struct sroce_pkt pkt;
+	struct sroce_pkt pkt = {};
 	bool last;
 	int ret;
 
@@ -510,6 +516,7 @@ static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 
 	if (most < 2)
 		return 0;
+	memset(&pkt, 0, sizeof(pkt));
 	describe(qp, wqe, req->psn, &pkt);
 	if (pkt.local)
 		return 0;
@@ -543,7 +550,7 @@ static void send_repair(struct sroce_qp *qp)
 	u32 psn = copy ? qp->req.acked : rp->from;
 	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, psn);
 	struct sroce_room room;
-	struct sroce_pkt pkt;
+	struct sroce_pkt pkt = {};
 	int ret;
 
 	if (!wqe || is_refused(&qp->req, psn)) {
@@ -595,7 +602,7 @@ void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end)
 {
 	struct sroce_room room;
-	struct sroce_pkt pkt;
+	struct sroce_pkt pkt = {};
 	u32 len;
 	int ret;
 

@@ -18,7 +18,7 @@
 
 /* How a request packet fares */
 enum verdict {
-	PASS,
+	PASS,			/* 0, so that ?: goes on with the next check */
 	DROP,			/* counted where it is decided */
 	RNR,			/* no receive is posted */
 	INV_REQ,		/* class C */
@@ -722,24 +722,22 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 }
 
-typedef enum verdict (*check_fn)(struct sroce_qp *qp,
-				 const struct sroce_pkt *pkt);
+static enum verdict check_psn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (is_rc(qp))
+		return check_psn_rc(qp, pkt);
+	return qp->svc == SROCE_SVC_UC ? check_psn_uc(qp, pkt) : PASS;
+}
 
 static void request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	static const check_fn checks[] = {
-		check_known, check_sequence, check_enabled, check_length,
-		check_rkey, check_write, check_recv, execute,
-	};
-	enum verdict v = PASS;
-	u32 i;
+	/* the first that does not pass it decides */
+	enum verdict v = check_psn(qp, pkt) ?: check_known(qp, pkt) ?:
+			 check_sequence(qp, pkt) ?: check_enabled(qp, pkt) ?:
+			 check_length(qp, pkt) ?: check_rkey(qp, pkt) ?:
+			 check_write(qp, pkt) ?: check_recv(qp, pkt) ?:
+			 execute(qp, pkt);
 
-	if (is_rc(qp))
-		v = check_psn_rc(qp, pkt);
-	else if (qp->svc == SROCE_SVC_UC)
-		v = check_psn_uc(qp, pkt);
-	for (i = 0; v == PASS && i < ARRAY_SIZE(checks); i++)
-		v = checks[i](qp, pkt);
 	if (v == PASS)
 		accept(qp, pkt);
 	else

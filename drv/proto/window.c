@@ -29,31 +29,6 @@ u64 sroce_ack_timeout(const struct sroce_qp *qp)
 	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
 }
 
-/* Request packets on their way, not counting the responses of READs */
-static s32 in_flight(const struct sroce_qp *qp)
-{
-	return sroce_psn_diff(qp->req.psn, qp->req.acked) -
-	       (s32)qp->req.read_psns;
-}
-
-/**
- * sroce_window() - request packets that may be under way
- * @qp: the QP
- */
-u32 sroce_window(const struct sroce_qp *qp)
-{
-	return qp->req.rtt.window ?: SROCE_WINDOW_FIRST;
-}
-
-/**
- * sroce_window_room() - request packets that may be sent before the peer answers
- * @qp: the QP
- */
-u32 sroce_window_room(const struct sroce_qp *qp)
-{
-	return max((s32)sroce_window(qp) - in_flight(qp), 0);
-}
-
 /**
  * sroce_window_sent() - a packet left that was not sent before
  * @qp: the QP, RC
@@ -154,7 +129,7 @@ static bool outran(const struct sroce_qp *qp, u32 delivered)
 {
 	bool sending = qp->req.next != qp->sq.prod;
 	s32 few = sending ? sroce_window(qp) / 4 : SROCE_BURST;
-	s32 left = in_flight(qp);
+	s32 left = sroce_in_flight(qp);
 
 	return left >= 0 && left <= few &&
 	       delivered >= sroce_window(qp) / SROCE_ACKS_PER_WINDOW;

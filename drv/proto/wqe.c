@@ -60,12 +60,29 @@ static void copy_sges(struct ib_sge *to, const struct sroce_abi_sge *from, u32 n
 }
 
 /*
+ * What counts in a slot of a ring. Others may write there meanwhile: it is copied once,
+ * and nothing else of the slot's head is ever looked at.
+ */
+struct posted {
+	struct sroce_abi_send_wr	wr;
+	struct sroce_abi_dma		dma;
+};
+
+static void take(struct posted *to, const struct sroce_abi_send_wqe *slot)
+{
+	memcpy(&to->wr, &slot->wr, sizeof(to->wr));
+	memcpy(&to->dma, &slot->dma, sizeof(to->dma));
+	/* nothing below may read the slot's head again */
+	barrier();
+}
+
+/*
  * Scatter/gather list or inline data. The extended API of the provider sets no
  * inline flag, so a payload without entries is inline as well; and up to
  * rdma-core 63 it gets dma.length wrong for lists, so that is recomputed later.
  */
 static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			   const struct sroce_abi_send_wqe *raw,
+			   const struct sroce_abi_dma *dma,
 			   const u8 *payload)
 {
 	if (sroce_wqe_is_local(wqe))
@@ -73,15 +90,14 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	if (wqe->msg == SROCE_MSG_FLUSH) {
 		/* bytes of the peer's, not of ours */
 		wqe->flags &= ~IB_SEND_INLINE;
-		wqe->length = raw->dma.length;
+		wqe->length = dma->length;
 		return;
 	}
 	if (sroce_wqe_carries(wqe) &&
-	    (wqe->flags & IB_SEND_INLINE ||
-	     (!raw->dma.num_sge && raw->dma.length))) {
+	    (wqe->flags & IB_SEND_INLINE || (!dma->num_sge && dma->length))) {
 		wqe->flags |= IB_SEND_INLINE;
 		wqe->num_sge = 0;
-		wqe->length = raw->dma.length;
+		wqe->length = dma->length;
 		if (wqe->length > qp->sq.max_inline) {
 			wqe->status = IB_WC_LOC_QP_OP_ERR;
 			return;
@@ -91,23 +107,23 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	}
 
 	wqe->flags &= ~IB_SEND_INLINE;
-	if (raw->dma.num_sge > qp->sq.max_sge) {
+	if (dma->num_sge > qp->sq.max_sge) {
 		wqe->num_sge = 0;
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 		return;
 	}
-	wqe->num_sge = raw->dma.num_sge;
+	wqe->num_sge = dma->num_sge;
 	copy_sges(wqe->sge, (const void *)payload, wqe->num_sge);
 }
 
 /* What doesn't fit the header, or nobody has given a meaning to, is an error. */
 static void decode_flush(struct sroce_wqe *wqe,
-			 const struct sroce_abi_send_wqe *raw)
+			 const struct sroce_abi_send_wr *wr)
 {
-	u32 type = raw->wr.flush.type, level = raw->wr.flush.level;
+	u32 type = wr->flush.type, level = wr->flush.level;
 
-	wqe->remote_addr = raw->wr.flush.remote_addr;
-	wqe->rkey = raw->wr.flush.rkey;
+	wqe->remote_addr = wr->flush.remote_addr;
+	wqe->rkey = wr->flush.rkey;
 	wqe->feth = type | level << SROCE_FETH_SELECT_SHIFT;
 	if (!type || type & ~(SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT) ||
 	    level > SROCE_FLUSH_REGION)
@@ -115,31 +131,31 @@ static void decode_flush(struct sroce_wqe *wqe,
 }
 
 static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			   const struct sroce_abi_send_wqe *raw)
+			   const struct sroce_abi_send_wr *wr)
 {
 	if (qp->svc == SROCE_SVC_UD) {
-		wqe->remote_qpn = raw->wr.ud.remote_qpn & SROCE_QPN_MASK;
-		wqe->remote_qkey = raw->wr.ud.remote_qkey;
-		wqe->ah = sroce_ah_get(qp, raw->wr.ud.ah_num);
+		wqe->remote_qpn = wr->ud.remote_qpn & SROCE_QPN_MASK;
+		wqe->remote_qkey = wr->ud.remote_qkey;
+		wqe->ah = sroce_ah_get(qp, wr->ud.ah_num);
 		if (!wqe->ah)
 			wqe->status = IB_WC_LOC_QP_OP_ERR;
 	} else if (wqe->msg == SROCE_MSG_BIND_MW) {
-		wqe->bind.addr = raw->wr.mw.addr;
-		wqe->bind.length = raw->wr.mw.length;
-		wqe->bind.mr_key = raw->wr.mw.mr_lkey;
-		wqe->bind.key = raw->wr.mw.mw_rkey;
-		wqe->bind.new_key = raw->wr.mw.rkey;
-		wqe->bind.access = raw->wr.mw.access;
+		wqe->bind.addr = wr->mw.addr;
+		wqe->bind.length = wr->mw.length;
+		wqe->bind.mr_key = wr->mw.mr_lkey;
+		wqe->bind.key = wr->mw.mw_rkey;
+		wqe->bind.new_key = wr->mw.rkey;
+		wqe->bind.access = wr->mw.access;
 	} else if (wqe->msg == SROCE_MSG_FLUSH) {
-		decode_flush(wqe, raw);
+		decode_flush(wqe, wr);
 	} else if (sroce_wqe_fetches(wqe)) {
-		wqe->remote_addr = raw->wr.atomic.remote_addr;
-		wqe->compare_add = raw->wr.atomic.compare_add;
-		wqe->swap = raw->wr.atomic.swap;
-		wqe->rkey = raw->wr.atomic.rkey;
+		wqe->remote_addr = wr->atomic.remote_addr;
+		wqe->compare_add = wr->atomic.compare_add;
+		wqe->swap = wr->atomic.swap;
+		wqe->rkey = wr->atomic.rkey;
 	} else {
-		wqe->remote_addr = raw->wr.rdma.remote_addr;
-		wqe->rkey = raw->wr.rdma.rkey;
+		wqe->remote_addr = wr->rdma.remote_addr;
+		wqe->rkey = wr->rdma.rkey;
 	}
 }
 
@@ -188,34 +204,31 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
  */
 bool sroce_sq_fetch(struct sroce_qp *qp)
 {
+	const struct sroce_abi_send_wqe *slot;
 	struct sroce_sq *sq = &qp->sq;
-	struct sroce_abi_send_wqe raw;
 	struct sroce_wqe *wqe;
-	const u8 *slot;
+	struct posted p;
 	int msg;
 
 	if (!qp->user || sroce_sq_full(sq) || !sroce_ring_filled(&sq->ring))
 		return false;
 
 	slot = sroce_ring_slot(&sq->ring, sq->ring.own);
-	memcpy(&raw, slot, sizeof(raw));
-	/* nothing below may read the slot's head again */
-	barrier();
-
+	take(&p, slot);
 	wqe = sroce_sq_wqe(sq, sq->prod);
 	memset(wqe, 0, sizeof(*wqe));
-	wqe->wr_id = raw.wr_id;
-	wqe->flags = raw.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED |
+	wqe->wr_id = p.wr.wr_id;
+	wqe->flags = p.wr.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED |
 				       IB_SEND_SOLICITED | IB_SEND_INLINE);
-	wqe->imm = (__force __be32)raw.ex;
-	wqe->inv_rkey = raw.ex;
-	msg = sroce_msg_of_wr(qp->svc, raw.opcode);
+	wqe->imm = (__force __be32)p.wr.ex;
+	wqe->inv_rkey = p.wr.ex;
+	msg = sroce_msg_of_wr(qp->svc, p.wr.opcode);
 	if (msg < 0) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 	} else {
 		wqe->msg = msg;
-		decode_address(qp, wqe, &raw);
-		decode_payload(qp, wqe, &raw, slot + sizeof(raw));
+		decode_address(qp, wqe, &p.wr);
+		decode_payload(qp, wqe, &p.dma, slot->payload);
 	}
 	sroce_wqe_check(qp, wqe);
 	if (wqe->status != IB_WC_SUCCESS)

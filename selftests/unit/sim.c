@@ -477,10 +477,10 @@ void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr)
 	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, h->sq_prod);
 
 	memset(raw, 0x77, 1u << r->shift);
-	raw->wr_id = wr->wr_id;
-	raw->opcode = wr->opcode;
-	raw->send_flags = wr->flags;
-	raw->ex = wr->ex;
+	raw->wr.wr_id = wr->wr_id;
+	raw->wr.opcode = wr->opcode;
+	raw->wr.send_flags = wr->flags;
+	raw->wr.ex = wr->ex;
 	put_target(raw, wr, h->qp.svc);
 	raw->dma.num_sge = wr->num_sge;
 	/* the provider's sum; the core does its own if there are entries */

@@ -41,8 +41,8 @@ static enum ib_wc_status status_of(enum ib_qp_type type, u32 opcode, u32 flags,
 	struct sroce_abi_send_wqe *raw = next_slot(&s->a);
 	enum ib_wc_status status;
 
-	raw->opcode = opcode;
-	raw->send_flags = flags;
+	raw->wr.opcode = opcode;
+	raw->wr.send_flags = flags;
 	raw->dma.num_sge = num_sge;
 	raw->dma.length = dma_length;
 	if (opcode == SROCE_WR_FLUSH)
@@ -137,7 +137,7 @@ static void lengths(void)
 		struct sroce_abi_sge *sge = (void *)raw->payload;
 
 		t_where("row %u", i);
-		raw->opcode = rows[i].opcode;
+		raw->wr.opcode = rows[i].opcode;
 		raw->dma.num_sge = 3;
 		/* the provider gets it wrong, and so may anyone */
 		raw->dma.length = 12345;
@@ -168,7 +168,7 @@ static void datagrams(void)
 		const struct sroce_wqe *wqe;
 
 		t_where("row %u", i);
-		raw->opcode = IB_WR_SEND;
+		raw->wr.opcode = IB_WR_SEND;
 		raw->wr.ud.ah_num = rows[i].ah;
 		raw->wr.ud.remote_qpn = 0xff123456;
 		raw->dma.num_sge = 1;
@@ -189,10 +189,10 @@ static void fields(void)
 	const struct sroce_wqe *wqe;
 
 	t_case("wqe: what is taken in is what was posted, flags masked");
-	raw->wr_id = 0x123456789abcdefULL;
-	raw->opcode = IB_WR_ATOMIC_CMP_AND_SWP;
-	raw->send_flags = ~0u;
-	raw->ex = 0x11223344;
+	raw->wr.wr_id = 0x123456789abcdefULL;
+	raw->wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
+	raw->wr.send_flags = ~0u;
+	raw->wr.ex = 0x11223344;
 	raw->wr.atomic.remote_addr = 1;
 	raw->wr.atomic.compare_add = 2;
 	raw->wr.atomic.swap = 3;
@@ -267,13 +267,13 @@ static void scribble(struct rnd *r, struct sim *s, struct sroce_qp_host *h,
 	rnd_fill(r, raw, 1u << ring->shift);
 	rnd_fill(r, rraw, 1u << h->qp.rq.ring.shift);
 	if (rnd_below(r, 8))
-		raw->opcode = rnd_below(r, 10);
+		raw->wr.opcode = rnd_below(r, 10);
 	if (rnd_below(r, 4))
 		raw->dma.num_sge = rnd_below(r, 10);
 	if (rnd_below(r, 2))
 		raw->dma.length = rnd_below(r, 300);
 	if (rnd_below(r, 2))
-		raw->send_flags &= 7;
+		raw->wr.send_flags &= 7;
 	if (rnd_below(r, 2))
 		raw->wr.ud.ah_num = rnd_below(r, 5);
 	if (rnd_below(r, 2)) {
