@@ -125,6 +125,7 @@ static bool send_lane(struct sroce_qp *qp, struct sroce_lane *lane, bool more)
 		list_splice_init(&lane->parcels, &parcels);
 		if (skb_queue_empty(&list) && list_empty(&parcels))
 			break;
+		sroce_tx_count(qp, &list);
 		spin_unlock(&qp->lock);
 		sroce_output(qp->dev, &list);
 		sroce_parcel_deliver(qp->dev, &parcels);

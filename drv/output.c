@@ -415,9 +415,6 @@ void sroce_tx_commit(struct sroce_qp *qp)
 	struct sk_buff *skb = host->open;
 
 	put_icrcs(host, host->open_joins ? tx_cb(skb)->n : 0);
-	this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
-	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
-		     n * (skb_network_header_len(skb) + sizeof(struct udphdr) + len));
 	if (host->open_joins)
 		couple(skb, len, n);
 	else
@@ -449,6 +446,28 @@ bool sroce_tx_may_grow(struct sroce_lane *lane)
 		return false;
 	cb = tx_cb(skb);
 	return cb->room >= cb->seg && cb->n < cb->max;
+}
+
+/**
+ * sroce_tx_count() - count packets that are about to leave
+ * @qp: whose they are, locked
+ * @list: the packets; frames are counted already
+ */
+void sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
+{
+	struct sk_buff *skb;
+
+	skb_queue_walk(list, skb) {
+		u32 n = tx_cb(skb)->n;
+
+		if (!n)
+			continue;
+		this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
+		/* each has headers of its own, or will have */
+		this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
+			     skb->len + (n - 1) * (skb_network_header_len(skb) +
+						   sizeof(struct udphdr)));
+	}
 }
 
 /* What is queued becomes what the IP stack takes. */

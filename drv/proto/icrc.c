@@ -242,14 +242,3 @@ u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth)
 	       psn_crc[2][psn >> 12 & 15] ^ psn_crc[3][psn >> 8 & 15] ^
 	       psn_crc[4][psn >> 4 & 15] ^ psn_crc[5][psn & 15];
 }
-
-/**
- * sroce_icrc_data() - go on with the extended headers, payload and pad
- * @crc: from sroce_icrc_bth(), sroce_icrc_step() or an earlier call
- * @data: bytes
- * @len: how many
- */
-u32 sroce_icrc_data(u32 crc, const void *data, u32 len)
-{
-	return sroce_crc32(crc, data, len);
-}

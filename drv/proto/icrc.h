@@ -13,7 +13,17 @@ u32 sroce_icrc_renumber(u32 crc, u16 flip);
 u32 sroce_icrc_bth(u32 crc, const u8 *bth);
 bool sroce_icrc_steps(const u8 *was, const u8 *bth);
 u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth);
-u32 sroce_icrc_data(u32 crc, const void *data, u32 len);
+
+/**
+ * sroce_icrc_data() - go on with the extended headers, payload and pad
+ * @crc: from sroce_icrc_bth(), sroce_icrc_step() or an earlier call
+ * @data: bytes
+ * @len: how many
+ */
+static inline u32 sroce_icrc_data(u32 crc, const void *data, u32 len)
+{
+	return sroce_crc32(crc, data, len);
+}
 
 /**
  * sroce_icrc_final() - the ICRC as it stands on the wire

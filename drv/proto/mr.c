@@ -130,6 +130,8 @@ static u32 extent_at(const struct sroce_mr *mr, u64 off)
 	u64 guess = (off + mr->iova % SMALL_PAGE) / SMALL_PAGE;
 	u32 lo = 0, hi = mr->nr;
 
+	if (hi == 1)
+		return 0;
 	if (holds(mr, guess, off))
 		return guess;
 	while (hi - lo > 1) {

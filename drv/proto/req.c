@@ -249,17 +249,17 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 	return wqe;
 }
 
-/* Whether another packet would follow at once */
-static bool more_to_send(struct sroce_qp *qp)
+/* The work request whose packet would follow at once; NULL if none does. RC only. */
+static struct sroce_wqe *follower(struct sroce_qp *qp)
 {
-	const struct sroce_wqe *wqe;
+	struct sroce_wqe *wqe;
 
 	if (must_wait(qp))
-		return false;
+		return NULL;
 	wqe = next_wqe(qp);
 	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_local(wqe))
-		return false;
-	return wqe->started || may_start(qp, wqe);
+		return NULL;
+	return wqe->started || may_start(qp, wqe) ? wqe : NULL;
 }
 
 static bool is_multicast(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -364,14 +364,19 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 
 /*
  * An acknowledge is asked for where the flow would otherwise stop, and now and
- * then within it; a READ or atomic answers for itself (9.7.5.1.2).
+ * then within it; a READ or atomic answers for itself (9.7.5.1.2). @next: set to the
+ * work request that follows, if that was looked for and found.
  */
-static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe,
+			struct sroce_wqe **next)
 {
 	if (!is_rc(qp) || sroce_wqe_responds(wqe))
 		return false;
-	if (++qp->req.unasked < sroce_window(qp) / SROCE_ACKS_PER_WINDOW && more_to_send(qp))
-		return false;
+	if (++qp->req.unasked < sroce_window(qp) / SROCE_ACKS_PER_WINDOW) {
+		*next = follower(qp);
+		if (*next)
+			return false;
+	}
 	qp->req.unasked = 0;
 	return true;
 }
@@ -441,8 +446,12 @@ static int make_ready(struct sroce_qp *qp, struct sroce_wqe *wqe)
 			      IB_ACCESS_LOCAL_WRITE);
 }
 
-/* Send the packet of @wqe at req.psn. Return: why it can't be executed. */
-static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
+/*
+ * Send the packet of @wqe at req.psn. @next: set to the work request that may follow at
+ * once, if that is known. Return: why it can't be executed.
+ */
+static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
+				   struct sroce_wqe **next)
 {
 	u32 psn = qp->req.psn;
 	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
@@ -468,7 +477,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	if (ret)
 		return IB_WC_LOC_PROT_ERR;
 	advance(qp, wqe, &pkt, last);
-	pkt.ackreq = ask_for_ack(qp, wqe);
+	pkt.ackreq = ask_for_ack(qp, wqe, next);
 	sroce_room_seal(qp, &pkt, &room);
 	if (room.bth && is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
@@ -656,6 +665,17 @@ static void ask_in_sqd(struct sroce_qp *qp)
 	req->repair.to = req->psn;
 }
 
+/* The work request whose turn it is, if it may be sent now: @next, if not NULL */
+static struct sroce_wqe *take_turn(struct sroce_qp *qp, struct sroce_wqe *next)
+{
+	if (!next)
+		return must_wait(qp) ? NULL : current_wqe(qp);
+	/* nothing has happened since it was found that it may be */
+	if (!next->started)
+		start(qp, next);
+	return next;
+}
+
 /**
  * sroce_req_run() - send what may be sent
  * @qp: the QP
@@ -667,6 +687,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_req *req = &qp->req;
 	bool repaired = false, runs = true;
+	struct sroce_wqe *next = NULL;
 
 	if (qp->state == IB_QPS_SQD)
 		ask_in_sqd(qp);
@@ -691,11 +712,10 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			budget = 0;
 			break;
 		}
-		if (must_wait(qp))
-			break;
-		wqe = current_wqe(qp);
+		wqe = take_turn(qp, next);
 		if (!wqe)
 			break;
+		next = NULL;
 		n = runs ? send_run(qp, wqe, budget) : 0;
 		if (n > 0) {
 			budget -= n - 1;
@@ -704,7 +724,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		/* or each would be tried, and copied in part, for every packet before */
 		if (n < 0)
 			runs = false;
-		status = send_next(qp, wqe);
+		status = send_next(qp, wqe, &next);
 		if (status != IB_WC_SUCCESS)
 			give_up(qp, wqe, status);
 	}

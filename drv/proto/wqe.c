@@ -59,16 +59,8 @@ static void copy_sges(struct ib_sge *to, const struct sroce_abi_sge *from, u32 n
 	}
 }
 
-/*
- * What counts in a slot of a ring. Others may write there meanwhile: it is copied once,
- * and nothing else of the slot's head is ever looked at.
- */
-struct posted {
-	struct sroce_abi_send_wr	wr;
-	struct sroce_abi_dma		dma;
-};
-
-static void take(struct posted *to, const struct sroce_abi_send_wqe *slot)
+/* Others may write to the slot meanwhile: what counts of its head is copied once. */
+static void take(struct sroce_posted *to, const struct sroce_abi_send_wqe *slot)
 {
 	memcpy(&to->wr, &slot->wr, sizeof(to->wr));
 	memcpy(&to->dma, &slot->dma, sizeof(to->dma));
@@ -206,29 +198,29 @@ bool sroce_sq_fetch(struct sroce_qp *qp)
 {
 	const struct sroce_abi_send_wqe *slot;
 	struct sroce_sq *sq = &qp->sq;
+	struct sroce_posted *p = &sq->posted;
 	struct sroce_wqe *wqe;
-	struct posted p;
 	int msg;
 
 	if (!qp->user || sroce_sq_full(sq) || !sroce_ring_filled(&sq->ring))
 		return false;
 
 	slot = sroce_ring_slot(&sq->ring, sq->ring.own);
-	take(&p, slot);
+	take(p, slot);
 	wqe = sroce_sq_wqe(sq, sq->prod);
 	memset(wqe, 0, sizeof(*wqe));
-	wqe->wr_id = p.wr.wr_id;
-	wqe->flags = p.wr.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED |
+	wqe->wr_id = p->wr.wr_id;
+	wqe->flags = p->wr.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED |
 				       IB_SEND_SOLICITED | IB_SEND_INLINE);
-	wqe->imm = (__force __be32)p.wr.ex;
-	wqe->inv_rkey = p.wr.ex;
-	msg = sroce_msg_of_wr(qp->svc, p.wr.opcode);
+	wqe->imm = (__force __be32)p->wr.ex;
+	wqe->inv_rkey = p->wr.ex;
+	msg = sroce_msg_of_wr(qp->svc, p->wr.opcode);
 	if (msg < 0) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 	} else {
 		wqe->msg = msg;
-		decode_address(qp, wqe, &p.wr);
-		decode_payload(qp, wqe, &p.dma, slot->payload);
+		decode_address(qp, wqe, &p->wr);
+		decode_payload(qp, wqe, &p->dma, slot->payload);
 	}
 	sroce_wqe_check(qp, wqe);
 	if (wqe->status != IB_WC_SUCCESS)

@@ -119,6 +119,16 @@ struct sroce_rwqe {
 };
 
 /**
+ * struct sroce_posted - what counts of a slot of a user's ring
+ * @wr: the work request
+ * @dma: the length of its list, or of inline data
+ */
+struct sroce_posted {
+	struct sroce_abi_send_wr	wr;
+	struct sroce_abi_dma		dma;
+};
+
+/**
  * struct sroce_sq - a send queue
  * @slots: private work requests, one per slot of the ring
  * @stride: bytes from one to the next
@@ -128,6 +138,7 @@ struct sroce_rwqe {
  * @max_sge: most scatter/gather entries
  * @max_inline: most inline bytes
  * @ring: the ring they are copied from; unused in a kernel QP
+ * @posted: the one that is being taken in
  */
 struct sroce_sq {
 	void			*slots;
@@ -138,6 +149,7 @@ struct sroce_sq {
 	u32			max_sge;
 	u32			max_inline;
 	struct sroce_ring	ring;
+	struct sroce_posted	posted;
 };
 
 /**
