@@ -145,6 +145,11 @@ static u32 extent_at(const struct sroce_mr *mr, u64 off)
 	return lo;
 }
 
+static u64 extent_end(const struct sroce_mr *mr, u32 i)
+{
+	return i + 1 < mr->nr ? mr->ext[i + 1].off : mr->length;
+}
+
 /**
  * sroce_mr_span() - kernel address of a byte, and how far it goes on
  * @mr: the region
@@ -155,7 +160,7 @@ static u32 extent_at(const struct sroce_mr *mr, u64 off)
  */
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 {
-	u64 off, end;
+	u64 off;
 	u32 i;
 
 	if (mr->under) {
@@ -169,8 +174,7 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 
 	off = iova - mr->iova;
 	i = extent_at(mr, off);
-	end = i + 1 < mr->nr ? mr->ext[i + 1].off : mr->length;
-	*len = min_t(u64, *len, end - off);
+	*len = min_t(u64, *len, extent_end(mr, i) - off);
 	return mr->ext[i].addr + (off - mr->ext[i].off);
 }
 
@@ -212,16 +216,20 @@ int sroce_span_put(void *span, u32 len, void *arg)
 static int walk(const struct sroce_mr *mr, u64 off, u32 len, sroce_span_fn fn,
 		void *arg)
 {
-	u32 i = extent_at(mr, off), n;
-	int ret = 0;
+	u32 i = extent_at(mr, off);
+	u64 n = extent_end(mr, i) - off;
+	int ret;
 
-	for (; len && !ret; i++, off += n, len -= n) {
-		u64 end = i + 1 < mr->nr ? mr->ext[i + 1].off : mr->length;
-
-		n = min_t(u64, len, end - off);
+	/* most often the first holds all of it */
+	for (; n < len; n = extent_end(mr, i) - off) {
 		ret = fn(mr->ext[i].addr + (off - mr->ext[i].off), n, arg);
+		if (ret)
+			return ret;
+		len -= n;
+		off += n;
+		i++;
 	}
-	return ret;
+	return fn(mr->ext[i].addr + (off - mr->ext[i].off), len, arg);
 }
 
 static int walk_pages(struct sroce_odp *odp, u64 iova, u32 len, sroce_span_fn fn,
@@ -240,9 +248,12 @@ static int walk_pages(struct sroce_odp *odp, u64 iova, u32 len, sroce_span_fn fn
 	return ret;
 }
 
-/* The pages must all be there before the first is touched, and stay. */
-static int walk_odp(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
-		    sroce_span_fn fn, void *arg)
+/*
+ * The pages must all be there before the first is touched, and stay. Not a part of its
+ * caller, which is called for every packet and needs no stack without it.
+ */
+static noinline int walk_odp(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
+			     sroce_span_fn fn, void *arg)
 {
 	int ret = sroce_odp_enter(mr->odp, iova, len, write);
 

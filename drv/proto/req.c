@@ -503,7 +503,7 @@ static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	u32 n, asks, room;
 
 	if (wqe->msg > SROCE_MSG_WRITE_IMM || qp->svc == SROCE_SVC_UD ||
-	    req->psn == wqe->first_psn || req->psn != req->max_psn)
+	    req->psn != req->max_psn)
 		return 0;
 	n = min_t(u32, budget, sroce_psn_diff(wqe->last_psn, req->psn));
 	if (!is_rc(qp))
@@ -716,7 +716,9 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		if (!wqe)
 			break;
 		next = NULL;
-		n = runs ? send_run(qp, wqe, budget) : 0;
+		/* a first packet goes by itself, and most messages have no other */
+		n = runs && req->psn != wqe->first_psn ?
+		    send_run(qp, wqe, budget) : 0;
 		if (n > 0) {
 			budget -= n - 1;
 			continue;
