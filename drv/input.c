@@ -92,16 +92,6 @@ static const u8 *piece_at(const struct sk_buff *skb, u32 off, u32 *len)
 	return NULL;
 }
 
-/* @len bytes at @off if they lie in one piece, or NULL */
-static const u8 *flat(const struct sk_buff *skb, u32 off, u32 len)
-{
-	const u8 *p;
-	u32 n;
-
-	p = piece_at(skb, off, &n);
-	return p && n >= len ? p : NULL;
-}
-
 static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 {
 	struct skb_seq_state seq;
@@ -296,6 +286,8 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @headed: number of the segment that those of @l3 and @udp are of
  * @l3: network header of the segment
  * @udp: its UDP header
+ * @flat: what follows the segment in the piece of @skb that it lies in
+ * @left: bytes of that; 0 if the segment was in two of them
  * @hdr: room for transport headers that are in pieces
  * @pkt: the packet in it
  */
@@ -315,9 +307,29 @@ struct rx {
 	u32			headed;
 	u8			l3[sizeof(struct ipv6hdr)];
 	u8			udp[sizeof(struct udphdr)];
+	const u8		*flat;
+	u32			left;
 	u8			hdr[SROCE_HDR_MAX];
 	struct sroce_pkt	pkt;
 };
+
+/* A segment of @len bytes at @off if it lies in one piece, or NULL */
+static const u8 *flat(struct rx *rx, u32 off, u32 len)
+{
+	const u8 *p = rx->flat;
+
+	/* behind the last one, mostly */
+	if (rx->left < len) {
+		p = piece_at(rx->skb, off, &rx->left);
+		if (!p || rx->left < len) {
+			rx->left = 0;
+			return NULL;
+		}
+	}
+	rx->flat = p + len;
+	rx->left -= len;
+	return p;
+}
 
 /* What became of a packet, other than that it was dropped */
 #define TAKEN	(-1)
@@ -498,7 +510,7 @@ static int receive(struct rx *rx, u32 off, u32 len)
 	memset(pkt, 0, offsetof(struct sroce_pkt, sgid));
 	segment_headers(rx, len);
 	pkt->carrier_off = off;
-	pkt->flat = flat(rx->skb, off, len);
+	pkt->flat = flat(rx, off, len);
 	bth = pkt->flat ?: skb_header_pointer(rx->skb, off, head, rx->hdr);
 	if (!bth)
 		return SROCE_CNT_RX_MALFORMED;
@@ -573,6 +585,8 @@ static u32 receive_run(struct rx *rx, u32 off)
 		pkt->unit = pkt->payload_len;
 		pkt->payload_len *= n;
 		if (sroce_qp_rx_run(rx->host->qp, pkt)) {
+			/* wherever they end */
+			rx->left = 0;
 			count_taken(rx->host->qp, pkt, rx->seg, n);
 			return n;
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Invariant CRC of RoCEv2, Annex A17.3.3. */
 
+#include <linux/compiler.h>
 #include <linux/string.h>
 #include "../compat/unaligned.h"
 #include "icrc.h"
@@ -77,12 +78,6 @@ static const u32 id_crc[4][16] = {
 	},
 };
 
-static u32 id_change(const u32 (*table)[16], u16 flip)
-{
-	return table[0][flip >> 12] ^ table[1][flip >> 8 & 15] ^
-	       table[2][flip >> 4 & 15] ^ table[3][flip & 15];
-}
-
 /**
  * sroce_icrc_net() - CRC of all that stands before BTH
  * @l3: IPv4 header without options, or IPv6 header without extensions
@@ -125,7 +120,8 @@ u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp)
  */
 u32 sroce_icrc_renumber(u32 crc, u16 flip)
 {
-	return crc ^ id_change(id_crc, flip);
+	return crc ^ id_crc[0][flip >> 12] ^ id_crc[1][flip >> 8 & 15] ^
+	       id_crc[2][flip >> 4 & 15] ^ id_crc[3][flip & 15];
 }
 
 /* The same where BTH follows */
@@ -237,8 +233,12 @@ u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth)
 	const u32 at = offsetof(struct sroce_bth, apsn);
 	u32 psn = get_unaligned_be32(was + at) ^ get_unaligned_be32(bth + at);
 
-	crc ^= id_change(id_bth_crc, id);
-	return crc ^ psn_crc[0][psn >> 20 & 15] ^ psn_crc[1][psn >> 16 & 15] ^
-	       psn_crc[2][psn >> 12 & 15] ^ psn_crc[3][psn >> 8 & 15] ^
+	/* within a train mostly the low bits differ */
+	if (unlikely(id >> 8))
+		crc ^= id_bth_crc[0][id >> 12] ^ id_bth_crc[1][id >> 8 & 15];
+	if (unlikely(psn >> 8))
+		crc ^= psn_crc[0][psn >> 20 & 15] ^ psn_crc[1][psn >> 16 & 15] ^
+		       psn_crc[2][psn >> 12 & 15] ^ psn_crc[3][psn >> 8 & 15];
+	return crc ^ id_bth_crc[2][id >> 4 & 15] ^ id_bth_crc[3][id & 15] ^
 	       psn_crc[4][psn >> 4 & 15] ^ psn_crc[5][psn & 15];
 }

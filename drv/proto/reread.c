@@ -99,6 +99,8 @@ static void ask_all(struct sroce_qp *qp, u32 from, u32 end)
 	struct sroce_sq *sq = &qp->sq;
 	u32 i;
 
+	if (!qp->req.reads)
+		return;
 	for (i = sq->cons; i != sq->prod && sroce_qp_may_send(qp);
 	     i = sroce_sq_next(sq, i)) {
 		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
