@@ -233,6 +233,8 @@ void sroce_qp_leave(struct sroce_qp *qp) __releases(&qp->lock)
 /* Work requests of a user in a state in which they aren't executed */
 static void flush_posted(struct sroce_qp *qp)
 {
+	sroce_sq_rang(qp);
+	qp->host->rang_on = smp_processor_id() + 1;
 	if (qp->state < IB_QPS_RTS)
 		sroce_sq_discard(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
@@ -317,6 +319,18 @@ static void answer_doorbell(struct sroce_qp *qp)
 	flush_posted(qp);
 }
 
+/*
+ * What is held may leave with what is sent anyhow, if that is where the last doorbell
+ * rang: from elsewhere it might overtake what that one has sent.
+ */
+static void take_held(struct sroce_qp *qp)
+{
+	struct sroce_qp_host *host = qp->host;
+
+	if (host->rang_on == smp_processor_id() + 1 && atomic_read(&host->stream.held))
+		sroce_sq_rang(qp);
+}
+
 /* Return: whether the QP could go on. */
 static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
 {
@@ -325,6 +339,7 @@ static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
 
 	sroce_inbox_empty(qp);
 	answer_doorbell(qp);
+	take_held(qp);
 	more = sroce_qp_run(qp);
 	watch_error(qp);
 	more |= send_queued(qp, more && !(qp->duty & SROCE_DUTY_SEND));

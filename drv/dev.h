@@ -231,6 +231,7 @@ struct sroce_lane {
  * @timer: has what is held sent
  * @held: doorbells that wait for more
  * @since: when the first of them began to, in ns of local_clock()
+ * @last: when one was held last, in jiffies
  * @row: quick ones in a row
  * @need: so many of them are a stream
  * @rung: doorbells since the last look at the two that follow
@@ -248,6 +249,7 @@ struct sroce_stream {
 	struct hrtimer	timer;
 	atomic_t	held;
 	s64		since;
+	unsigned long	last;
 	u32		row;
 	u32		need;
 	int		rung;
@@ -278,6 +280,7 @@ struct sroce_stream {
  * @posted: kernel QP: send work requests posted
  * @inbox: packets that came while somebody else had the QP
  * @rung: so did a doorbell
+ * @rang_on: one more than the CPU on which its last doorbell was seen to
  * @kicked: one more than the CPU on which @kick goes on with a burst, or 0
  * @stream: doorbells of a user that follow each other
  * @lane: what is to be sent after unlock
@@ -306,6 +309,7 @@ struct sroce_qp_host {
 	struct sk_buff_head	inbox;
 	bool			rung;
 	int			kicked;
+	int			rang_on;
 	struct sroce_stream	stream;
 	struct sroce_lane	lane[SROCE_LANES];
 	struct sroce_lane	*open_lane;
@@ -488,6 +492,7 @@ void sroce_netns_count(struct sroce_net *sn, enum sroce_counter c);
 
 /* stream.c */
 bool sroce_stream_holds(struct sroce_qp *qp);
+bool sroce_stream_flows(const struct sroce_stream *st);
 void sroce_stream_sent(struct sroce_qp *qp);
 void sroce_stream_end(struct sroce_qp *qp);
 void sroce_stream_init(struct sroce_stream *st);

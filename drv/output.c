@@ -462,6 +462,8 @@ void sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 
 		if (!n)
 			continue;
+		if (n > 1 && !sroce_stream_flows(&qp->host->stream))
+			sroce_relay_sent();
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
 		/* each has headers of its own, or will have */
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
@@ -484,7 +486,6 @@ static void finish(struct sroce_dev *dev, struct sk_buff *skb)
 	udp = udp_hdr(skb);
 	len = skb->len - skb_network_header_len(skb);
 	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
-	sroce_relay_sent();
 	skb_shinfo(skb)->gso_size = cb.seg;
 	skb_shinfo(skb)->gso_segs = cb.n;
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;

@@ -23,8 +23,12 @@
 #include "dev.h"
 #include "proto/wire.h"
 
-/* Shorter trains are not worth the call, in bytes. */
-#define WORTH		(8 * 1024U)
+/*
+ * Trains that are less work are not worth the call, in bytes; what each segment takes
+ * besides its bytes is as much work as so many.
+ */
+#define WORTH		(12 * 1024U)
+#define SEGMENT		512U
 /* Most datagrams and trains that wait for a CPU, and what it takes in at once */
 #define QUEUE_MAX	1024U
 #define BATCH		16
@@ -108,13 +112,18 @@ static bool lately(const unsigned long *when)
 	return time_before(jiffies, READ_ONCE(*when) + LATELY);
 }
 
+static u32 work(const struct sk_buff *skb)
+{
+	return skb->len + skb_shinfo(skb)->gso_segs * SEGMENT;
+}
+
 /*
  * A real device has its own idea of which CPU receives. A real-time kernel does
  * not want softirqs raised by calls.
  */
 static bool is_worth_it(const struct sk_buff *skb)
 {
-	return skb_is_gso(skb) && skb->len >= WORTH && !skb->dev->dev.parent &&
+	return skb_is_gso(skb) && work(skb) >= WORTH && !skb->dev->dev.parent &&
 	       READ_ONCE(relay) && lately(this_cpu_ptr(&stops.sent)) &&
 	       !IS_ENABLED(CONFIG_PREEMPT_RT);
 }

@@ -10,6 +10,7 @@
  * doorbell, and what has no acknowledge may not be overtaken.
  */
 
+#include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/clock.h>
 #include "dev.h"
@@ -31,6 +32,8 @@
 #define SAMPLE		8U
 #define SMOOTH		4
 #define COST_MAX	NSEC_PER_MSEC
+/* Who has held a doorbell within this time is a stream to others. */
+#define LATELY		(HZ / 100 + 1)
 
 static bool hold = true;
 module_param(hold, bool, 0644);
@@ -123,6 +126,18 @@ static bool is_stream(struct sroce_qp *qp, struct sroce_stream *st, s64 now)
 	return row >= need;
 }
 
+/**
+ * sroce_stream_flows() - whether messages are posted in a stream of late
+ * @st: of a QP
+ *
+ * Who posts one by one is slower than who receives: were that another CPU, completions
+ * would come in smaller portions, and so would messages.
+ */
+bool sroce_stream_flows(const struct sroce_stream *st)
+{
+	return time_before(jiffies, READ_ONCE(st->last) + LATELY);
+}
+
 /* All that was posted is to be sent now. Return: how much of it was held. */
 static int release(struct sroce_stream *st)
 {
@@ -156,6 +171,7 @@ static bool hold_one(struct sroce_qp *qp, struct sroce_stream *st, s64 now)
 		return false;
 	if (held == 1)
 		WRITE_ONCE(st->since, now);
+	WRITE_ONCE(st->last, jiffies);
 	set_timer(st);
 	count(qp);
 	return true;
@@ -280,6 +296,7 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 void sroce_stream_init(struct sroce_stream *st)
 {
 	st->need = STREAM_MIN;
+	st->last = jiffies - LATELY;
 	sroce_hrtimer_setup(&st->timer, timer_fn, HRTIMER_MODE_REL_SOFT);
 }
 

@@ -101,6 +101,7 @@ void sroce_sq_discard(struct sroce_qp *qp)
 	}
 	if (qp->user && sq->ring.buf)
 		sroce_ring_consume(&sq->ring, sroce_ring_filled(&sq->ring));
+	sq->rang = sq->ring.own;
 	sq->cons = sq->ring.own;
 	sq->prod = sq->ring.own;
 	qp->req.next = sq->cons;

@@ -189,8 +189,25 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
 }
 
 /**
+ * sroce_sq_rang() - a user's doorbell has rung for what is in the ring by now
+ * @qp: the QP, locked
+ *
+ * What is posted later waits for its own doorbell, whoever has the QP meanwhile: it
+ * would leave in pieces, and perhaps from a CPU where it overtakes what was sent before.
+ */
+void sroce_sq_rang(struct sroce_qp *qp)
+{
+	struct sroce_sq *sq = &qp->sq;
+
+	if (qp->user)
+		sq->rang = (sq->ring.own + sroce_ring_filled(&sq->ring)) & sq->ring.mask;
+}
+
+/**
  * sroce_sq_fetch() - take in the next work request of a user's ring
  * @qp: the QP, locked
+ *
+ * Of those for which the doorbell has rung.
  *
  * Return: whether there was one, and room for it.
  */
@@ -202,7 +219,7 @@ bool sroce_sq_fetch(struct sroce_qp *qp)
 	struct sroce_wqe *wqe;
 	int msg;
 
-	if (!qp->user || sroce_sq_full(sq) || !sroce_ring_filled(&sq->ring))
+	if (!qp->user || sroce_sq_full(sq) || sq->ring.own == sq->rang)
 		return false;
 
 	slot = sroce_ring_slot(&sq->ring, sq->ring.own);

@@ -138,6 +138,7 @@ struct sroce_posted {
  * @max_sge: most scatter/gather entries
  * @max_inline: most inline bytes
  * @ring: the ring they are copied from; unused in a kernel QP
+ * @rang: one past those in it for which the doorbell has rung
  * @posted: the one that is being taken in
  */
 struct sroce_sq {
@@ -149,6 +150,7 @@ struct sroce_sq {
 	u32			max_sge;
 	u32			max_inline;
 	struct sroce_ring	ring;
+	u32			rang;
 	struct sroce_posted	posted;
 };
 
@@ -213,6 +215,7 @@ static inline bool sroce_wqe_carries(const struct sroce_wqe *wqe)
 	return !sroce_wqe_responds(wqe) || wqe->msg == SROCE_MSG_ATOMIC_WRITE;
 }
 
+void sroce_sq_rang(struct sroce_qp *qp);
 bool sroce_sq_fetch(struct sroce_qp *qp);
 void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe);
 bool sroce_rq_fetch(struct sroce_rq *rq, struct sroce_rwqe *to);

@@ -768,6 +768,7 @@ void sim_doorbell(struct sroce_qp_host *h)
 	if (h->gone)
 		return;
 	clock_of = h->sim;
+	sroce_sq_rang(&h->qp);
 	if (h->qp.state == IB_QPS_ERR || h->qp.state == IB_QPS_SQE)
 		sroce_sq_flush(&h->qp);
 	if (h->qp.state == IB_QPS_ERR)

@@ -30,6 +30,7 @@ static const struct sroce_wqe *take(struct sroce_qp_host *h)
 
 	h->sq_prod = (h->sq_prod + 1) & qp->sq.ring.mask;
 	qp->sq.ring.buf->producer_index = h->sq_prod;
+	sroce_sq_rang(qp);
 	CHECK(sroce_sq_fetch(qp));
 	return sroce_sq_wqe(&qp->sq, at);
 }
