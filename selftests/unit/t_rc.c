@@ -117,6 +117,45 @@ static void unsignaled(void)
 	xfers_end(&t);
 }
 
+static void unannounced(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("rc: what is posted while others are under way waits for its doorbell");
+	xfers_init(&t, NULL, 65536, 4096);
+	for (i = 0; i < 3; i++) {
+		struct sim_wr wr = xfer_make(&t, IB_WR_RDMA_WRITE, 1500);
+
+		sim_put_send(&t.s->a, &wr);
+		if (!i)
+			sim_doorbell(&t.s->a);
+	}
+	/* the acknowledge of the first has the QP work */
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	xfers_check_data(&t, 3);
+	xfers_end(&t);
+
+	t_case("rc: and is flushed by it");
+	xfers_init(&t, NULL, 65536, 4096);
+	for (i = 0; i < 3; i++) {
+		struct sim_wr wr = xfer_make(&t, IB_WR_RDMA_WRITE, 1500);
+
+		sim_put_send(&t.s->a, &wr);
+	}
+	sroce_qp_error(&t.s->a.qp);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 0);
+	sim_doorbell(&t.s->a);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_WR_FLUSH_ERR);
+	xfers_end(&t);
+}
+
 struct span {
 	u32 max, read_reqs, asked;
 };
@@ -336,6 +375,7 @@ void test_rc(void)
 	back_to_back();
 	inlined();
 	unsignaled();
+	unannounced();
 	window();
 	window_behind_read();
 	read_limit();
