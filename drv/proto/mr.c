@@ -37,6 +37,8 @@ static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
 	if (mr && smp_load_acquire(&mr->state) == SROCE_MR_VALID &&
 	    mr->key == key && mr->pd == qp->ibqp.pd)
 		return mr;
+	/* who claims it, or whose it is, need not wait for those who only ask for it */
+	sroce_mr_leave(qp);
 	return NULL;
 }
 

@@ -539,6 +539,8 @@ static void fast(void)
 	CHECK_EQ(reg(&t, 4096, f->mr.key + 3), IB_WC_SUCCESS);
 	CHECK(f->mr.ext == &in_force && in_force.addr == page);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key - 3, 4096, 1, 0));
+	/* nor does who asks for it in vain keep others waiting */
+	CHECK_EQ(f->mr.ref.refs, 0);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 4097, 0));
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1,
 			       IB_ACCESS_REMOTE_WRITE));
