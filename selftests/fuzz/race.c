@@ -8,6 +8,9 @@
 #include <sanitizer/asan_interface.h>
 #include "world.h"
 
+/* In a field that means nothing: this copy of a slot's head was seen before. */
+#define SEEN	0x5ee75ee7
+
 static struct world *world;
 static void *loaded;		/* the index read last */
 static void *poisoned;
@@ -16,9 +19,13 @@ static u32 countdown, change;
 
 void race_init(struct world *w)
 {
+	u32 i;
+
 	world = w;
 	loaded = NULL;
 	countdown = 0;
+	for (i = 0; i < 2; i++)
+		host_at(world, i)->qp.sq.posted.wr.reserved = SEEN;
 }
 
 /* The @loads'th index read from now on changes to @value just after. */
@@ -43,14 +50,29 @@ void fuzz_loaded(void *p)
 		*(u32 *)p = change;
 }
 
-static bool poison(struct sroce_ring *r, size_t len)
+static void poison(const struct sroce_ring *r, size_t len)
 {
-	if (!r->buf || loaded != &r->buf->producer_index)
-		return false;
 	race_end();
 	poisoned = sroce_ring_slot(r, r->own);
 	poisoned_len = len;
 	ASAN_POISON_MEMORY_REGION(poisoned, poisoned_len);
+}
+
+/* A send queue's index was read when its doorbell rang: the copy tells. */
+static bool poison_sq(struct sroce_sq *sq)
+{
+	if (sq->posted.wr.reserved == SEEN)
+		return false;
+	sq->posted.wr.reserved = SEEN;
+	poison(&sq->ring, sizeof(struct sroce_abi_send_wqe));
+	return true;
+}
+
+static bool poison_rq(const struct sroce_ring *r)
+{
+	if (!r->buf || loaded != &r->buf->producer_index)
+		return false;
+	poison(r, sizeof(struct sroce_abi_recv_wqe));
 	return true;
 }
 
@@ -61,11 +83,14 @@ void fuzz_barrier(void)
 	for (i = 0; i < 2; i++) {
 		struct sroce_qp *qp = &host_at(world, i)->qp;
 
-		if (poison(&qp->sq.ring, sizeof(struct sroce_abi_send_wqe)) ||
-		    poison(&qp->rq.ring, sizeof(struct sroce_abi_recv_wqe)))
+		if (poison_sq(&qp->sq))
 			return;
-		if (qp->srq && poison(&qp->srq->rq.ring,
-				      sizeof(struct sroce_abi_recv_wqe)))
+	}
+	for (i = 0; i < 2; i++) {
+		struct sroce_qp *qp = &host_at(world, i)->qp;
+
+		if (poison_rq(&qp->rq.ring) ||
+		    (qp->srq && poison_rq(&qp->srq->rq.ring)))
 			return;
 	}
 }

@@ -178,9 +178,9 @@ static void make_world(struct world *w, const u8 *head)
 	struct sim_cfg cfg;
 	u32 i;
 
-	race_init(w);
 	config(&cfg, head);
 	w->s = sim_new(&cfg);
+	race_init(w);
 	w->s->arg = w;
 	w->s->posted = posted;
 	/* who fills rings at will sends what he likes */
@@ -322,6 +322,8 @@ static void run_record(struct world *w, const u8 *r, const struct action *act)
 		act++;
 	}
 	w->completions = 0;
+	/* of what was done between records */
+	race_end();
 	act->fn(w, r);
 	trace(w, act->name);
 	race_end();

@@ -274,8 +274,8 @@ static struct sroce_abi_send_wqe *slot_of(uint64_t remote_addr)
 		for (; from + sizeof(*found) <= to; from += 8) {
 			struct sroce_abi_send_wqe *s = (void *)from;
 
-			if (s->wr_id == CF_WR &&
-			    s->opcode == IBV_WR_RDMA_READ &&
+			if (s->wr.wr_id == CF_WR &&
+			    s->wr.opcode == IBV_WR_RDMA_READ &&
 			    s->wr.rdma.remote_addr == remote_addr) {
 				found = s;
 				break;
@@ -300,7 +300,7 @@ static vt_why flush(struct cf *t)
 	if (!slot)
 		ibv_wr_abort(qpx);
 	CHECK(slot, "the ring is nowhere to be found");
-	slot->opcode = WR_FLUSH;
+	slot->wr.opcode = WR_FLUSH;
 	slot->wr.flush.remote_addr = at;
 	slot->wr.flush.stale_length = 0;
 	slot->wr.flush.rkey = rkey(t);

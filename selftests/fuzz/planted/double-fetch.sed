@@ -1,3 +1,3 @@
 # a slot is read again after it was copied
 # file: wqe.c
-s/wqe->wr_id = raw.wr_id;/wqe->wr_id = ((const struct sroce_abi_send_wqe *)slot)->wr_id;/
+s/wqe->wr_id = p->wr.wr_id;/wqe->wr_id = READ_ONCE(slot->wr.wr_id);/
