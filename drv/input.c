@@ -405,19 +405,6 @@ static void segment_headers(struct rx *rx, u32 len)
 	rx->headed = rx->n;
 }
 
-/* Their CRC, of segment @n: most segments differ in their number only. */
-static u32 net_crc(const struct rx *rx, u32 n, u32 len)
-{
-	u16 id;
-
-	if (len != rx->seg)
-		return sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
-	if (rx->pkt.l3_len != sizeof(struct iphdr))
-		return rx->crc;
-	id = ntohs(ip_hdr(rx->skb)->id);
-	return sroce_icrc_renumber(rx->crc, id ^ (id + n));
-}
-
 /* Bits that differ between the IPv4 identifications of two segments */
 static u16 id_flip(const struct rx *rx, u32 a, u32 b)
 {
@@ -427,6 +414,14 @@ static u16 id_flip(const struct rx *rx, u32 a, u32 b)
 		return 0;
 	id = ntohs(ip_hdr(rx->skb)->id);
 	return (id + a) ^ (id + b);
+}
+
+/* Their CRC, of segment @n: most segments differ in their number only. */
+static u32 net_crc(const struct rx *rx, u32 n, u32 len)
+{
+	if (len != rx->seg)
+		return sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
+	return sroce_icrc_renumber(rx->crc, id_flip(rx, 0, n));
 }
 
 /* And with BTH, which is the packet's own: most segments differ in their numbers. */

@@ -313,6 +313,14 @@ void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	return host->open_bth;
 }
 
+/* Bits that differ between the IPv4 identifications of two segments */
+static u16 id_flip(struct sk_buff *skb, u32 a, u32 b)
+{
+	u32 id = tx_cb(skb)->id;
+
+	return skb->protocol == htons(ETH_P_IP) ? (id + a) ^ (id + b) : 0;
+}
+
 /* CRC of the network headers that the open packet will have as a segment */
 static u32 net_crc(struct sk_buff *skb, u32 n, u32 len)
 {
@@ -320,11 +328,8 @@ static u32 net_crc(struct sk_buff *skb, u32 n, u32 len)
 	const struct tx_cb *cb = tx_cb(skb);
 	u32 l3_len = skb_network_header_len(skb);
 
-	if (len == cb->seg) {
-		if (skb->protocol != htons(ETH_P_IP))
-			return cb->crc;
-		return sroce_icrc_renumber(cb->crc, cb->id ^ (cb->id + n));
-	}
+	if (len == cb->seg)
+		return sroce_icrc_renumber(cb->crc, id_flip(skb, 0, n));
 	memcpy(l3, skb_network_header(skb), l3_len);
 	sroce_segment_header(l3, l3_len, n, len);
 	memcpy(udp, skb_transport_header(skb), sizeof(struct udphdr));
@@ -342,14 +347,6 @@ static void put_icrc(u32 crc, u8 *bth, u32 len)
 	crc = sroce_icrc_data(crc, bth, icrc - bth);
 	sum = sroce_icrc_final(crc);
 	memcpy(icrc, &sum, sizeof(sum));
-}
-
-/* Bits that differ between the IPv4 identifications of two segments */
-static u16 id_flip(struct sk_buff *skb, u32 a, u32 b)
-{
-	u32 id = tx_cb(skb)->id;
-
-	return skb->protocol == htons(ETH_P_IP) ? (id + a) ^ (id + b) : 0;
 }
 
 /* CRC of segment @at up to the end of BTH: most differ from others in their numbers. */

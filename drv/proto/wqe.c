@@ -228,7 +228,7 @@ bool sroce_sq_fetch(struct sroce_qp *qp)
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = p->wr.wr_id;
 	wqe->flags = p->wr.send_flags & (IB_SEND_FENCE | IB_SEND_SIGNALED |
-				       IB_SEND_SOLICITED | IB_SEND_INLINE);
+					 IB_SEND_SOLICITED | IB_SEND_INLINE);
 	wqe->imm = (__force __be32)p->wr.ex;
 	wqe->inv_rkey = p->wr.ex;
 	msg = sroce_msg_of_wr(qp->svc, p->wr.opcode);

@@ -95,6 +95,15 @@ static void inlined(void)
 	}
 }
 
+/* A WRITE in the ring of A; the doorbell is still to ring. */
+static void put_write(struct xfers *t, u32 flags)
+{
+	struct sim_wr wr = xfer_make(t, IB_WR_RDMA_WRITE, 1500);
+
+	wr.flags = flags;
+	sim_put_send(&t->s->a, &wr);
+}
+
 static void unsignaled(void)
 {
 	struct xfers t;
@@ -102,12 +111,8 @@ static void unsignaled(void)
 
 	t_case("rc: unsignaled work makes no completion, but completes");
 	xfers_init(&t, NULL, 65536, 4096);
-	for (i = 0; i < 10; i++) {
-		struct sim_wr wr = xfer_make(&t, IB_WR_RDMA_WRITE, 1500);
-
-		wr.flags = i == 9 ? IB_SEND_SIGNALED : 0;
-		sim_put_send(&t.s->a, &wr);
-	}
+	for (i = 0; i < 10; i++)
+		put_write(&t, i == 9 ? IB_SEND_SIGNALED : 0);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	CHECK_EQ(t.s->a.scq.n, 1);
@@ -125,9 +130,7 @@ static void unannounced(void)
 	t_case("rc: what is posted while others are under way waits for its doorbell");
 	xfers_init(&t, NULL, 65536, 4096);
 	for (i = 0; i < 3; i++) {
-		struct sim_wr wr = xfer_make(&t, IB_WR_RDMA_WRITE, 1500);
-
-		sim_put_send(&t.s->a, &wr);
+		put_write(&t, IB_SEND_SIGNALED);
 		if (!i)
 			sim_doorbell(&t.s->a);
 	}
@@ -142,11 +145,8 @@ static void unannounced(void)
 
 	t_case("rc: and is flushed by it");
 	xfers_init(&t, NULL, 65536, 4096);
-	for (i = 0; i < 3; i++) {
-		struct sim_wr wr = xfer_make(&t, IB_WR_RDMA_WRITE, 1500);
-
-		sim_put_send(&t.s->a, &wr);
-	}
+	for (i = 0; i < 3; i++)
+		put_write(&t, IB_SEND_SIGNALED);
 	sroce_qp_error(&t.s->a.qp);
 	sim_run(t.s);
 	CHECK_EQ(t.s->a.scq.n, 0);
