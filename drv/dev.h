@@ -232,6 +232,7 @@ struct sroce_lane {
  * @held: doorbells that wait for more
  * @since: when the first of them began to, in ns of local_clock()
  * @last: when one was held last, in jiffies
+ * @gathered: most that left together of late
  * @row: quick ones in a row
  * @need: so many of them are a stream
  * @rung: doorbells since the last look at the two that follow
@@ -250,6 +251,7 @@ struct sroce_stream {
 	atomic_t	held;
 	s64		since;
 	unsigned long	last;
+	int		gathered;
 	u32		row;
 	u32		need;
 	int		rung;

@@ -24,10 +24,9 @@
 #define HELD_MAX	32
 #define HELD_MIN	4
 #define RING_SHARE	8
-/* How long they are, in doorbells' costs: to send the fewest would take as long. */
-#define HOLD_COSTS	HELD_MIN
+/* How long they are */
 #define HOLD_MIN	(4 * NSEC_PER_USEC)
-#define HOLD_MAX	(200 * NSEC_PER_USEC)
+#define HOLD_MAX	(500 * NSEC_PER_USEC)
 /* One doorbell of so many is timed, and the mean of about so many of those counts. */
 #define SAMPLE		8U
 #define SMOOTH		4
@@ -39,9 +38,16 @@ static bool hold = true;
 module_param(hold, bool, 0644);
 MODULE_PARM_DESC(hold, "Small messages that are posted in streams leave together");
 
+/*
+ * As long as it would take to send the fewest, or half of those that left together of
+ * late. Where they were many the timer had better not fire between two of the next: that
+ * takes longer than a doorbell, which looks like the end of the stream.
+ */
 static s64 hold_time(const struct sroce_stream *st)
 {
-	return clamp_t(s64, READ_ONCE(st->cost) * HOLD_COSTS, HOLD_MIN, HOLD_MAX);
+	s64 doorbells = max_t(s64, READ_ONCE(st->gathered) / 2, HELD_MIN);
+
+	return clamp_t(s64, READ_ONCE(st->cost) * doorbells, HOLD_MIN, HOLD_MAX);
 }
 
 static int held_max(const struct sroce_qp *qp)
@@ -167,8 +173,10 @@ static bool hold_one(struct sroce_qp *qp, struct sroce_stream *st, s64 now)
 {
 	int held = atomic_inc_return(&st->held);
 
-	if (held >= held_max(qp))
+	if (held >= held_max(qp)) {
+		WRITE_ONCE(st->gathered, held);
 		return false;
+	}
 	if (held == 1)
 		WRITE_ONCE(st->since, now);
 	WRITE_ONCE(st->last, jiffies);
@@ -279,6 +287,7 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 	held = release(st);
 	if (!held)
 		return HRTIMER_NORESTART;
+	WRITE_ONCE(st->gathered, held);
 	if (held < HELD_MIN)
 		WRITE_ONCE(st->row, 0);
 	WRITE_ONCE(st->need, clamp(held < HELD_MIN ? need * 2 : need / 2,
@@ -296,6 +305,7 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 void sroce_stream_init(struct sroce_stream *st)
 {
 	st->need = STREAM_MIN;
+	st->gathered = HELD_MAX;
 	st->last = jiffies - LATELY;
 	sroce_hrtimer_setup(&st->timer, timer_fn, HRTIMER_MODE_REL_SOFT);
 }
