@@ -21,7 +21,7 @@ struct sroce_dev;
 struct sroce_qp_host;
 
 /* Unacknowledged request packets per QP, at least and at most: window.c */
-#define SROCE_WINDOW_MIN	1024U
+#define SROCE_WINDOW_MIN	1536U
 #define SROCE_WINDOW_MAX	2048U
 /* To a peer of which nothing is known yet, or that can't do so many in time */
 #define SROCE_WINDOW_FIRST	256U
