@@ -31,7 +31,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf vm-module setup demo check fuzz sim coverage shell
-.PHONY: bench bench-quick bench-readme
+.PHONY: bench bench-quick bench-readme profile
 .PHONY: netem interop check-userland features
 .PHONY: lint clean install help
 
@@ -103,6 +103,10 @@ bench-quick: vm-module
 ## bench-readme: README's figures from the last run, or from RUN=directory
 bench-readme:
 	@tools/bench-run.sh readme $(RUN)
+
+## profile: what a message's instructions are for, sroce and rdma_rxe; in .build/profile, 3 minutes (PROFILE_ONLY=)
+profile: vm-module
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/profile.sh
 
 ## netem: all faults on RC, and goodput beside rdma_rxe and TCP, some minutes
 netem: vm-module

@@ -93,6 +93,7 @@ main()
 		tap "the benchmark's report" selftests/bench/report.py
 		tap "the benchmark's reading" selftests/bench/says.sh
 		tap "the benchmark's parts" selftests/bench/run.sh
+		tap "the profile's report" selftests/bench/profile.py
 		# with machines that have to fail, if asked for by name
 		tap "the harness" selftests/harness/run.sh $thorough
 		[ $# -gt 0 ] && [ ${#tests[@]} -eq 0 ] ||

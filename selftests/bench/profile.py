@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""tools/profile-report, on blocks and symbols made up here. Prints TAP."""
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "..", "..", "tools", "profile-report")
+K = 0xffffffff81000000
+N = 0
+
+SYMBOLS = f"""\
+{K:x} T ip_output
+{K + 0x100:x} T memcpy_erms
+{K + 0x200:x} t __pfx_of_something
+{K + 0x280:x} D data
+{K + 0x300:x} T xa_load
+{K + 0x1000:x} t ib_uverbs_post_send\t[ib_uverbs]
+{K + 0x1100:x} t sroce_req_run\t[sroce]
+{K + 0x1200:x} t sroce_icrc_net\t[sroce]
+"""
+# 200 doorbells; an inner block is a part of its function, and none of its calls.
+BLOCKS = f"""\
+400000 5 400
+{K:x} 10 400
+{K + 0x20:x} 5 400
+{K + 0x100:x} 8 200
+{K + 0x210:x} 1 200
+{K + 0x300:x} 3 200
+{K + 0x1000:x} 4 200
+{K + 0x1010:x} 6 100
+{K + 0x1100:x} 50 200
+{K + 0x1200:x} 7 600
+"""
+
+
+def check(name, good, why=""):
+    global N
+    N += 1
+    print(f"{'ok' if good else 'not ok'} {N} - profile: {name}")
+    if not good:
+        print("#", str(why).replace("\n", "\n# "))
+    return good
+
+
+def report(where, cases, *args):
+    return subprocess.run([PROGRAM, *args, where], input=cases, text=True,
+                          capture_output=True, check=False)
+
+
+def cells(out, name):
+    rows = [[c.strip() for c in line.strip("|").split("|")]
+            for line in out.splitlines() if line.startswith("|")]
+    head = rows[0]
+    for row in rows:
+        if row[0] == name:
+            return dict(zip(head, row))
+    return {}
+
+
+def main():
+    with tempfile.TemporaryDirectory() as where:
+        def put(name, text):
+            with open(os.path.join(where, name), "w", encoding="ascii") as f:
+                f.write(text)
+
+        put("title", "a run\n")
+        put("one-sroce.symbols", SYMBOLS)
+        put("one-sroce.blocks", BLOCKS)
+        one = "one:1:veth:1500:1:message:write_bw -s 64\n"
+        r = report(where, one)
+        row = cells(r.stdout, "one: message, sroce")
+        good = check("each doorbell is a unit", r.returncode == 0 and
+                     row.get("all") == "130", r.stdout + r.stderr)
+        good &= check("instructions go to what they are for",
+                      row.get("CRC") == "21" and row.get("the driver") == "50" and
+                      row.get("the system call") == "7" and
+                      row.get("the IP stack and the veth") == "30" and
+                      row.get("copying, clearing") == "9" and
+                      row.get("the program") == "10" and
+                      row.get("the rest") == "3", row)
+        with open(os.path.join(where, "one-sroce.txt"), encoding="ascii") as f:
+            text = f.read()
+        good &= check("calls are entries of a function",
+                      "2.00 calls  ip_output" in text and
+                      "3.00 calls  sroce_icrc_net" in text, text)
+        good &= check("marks of symbols and data are no functions",
+                      "__pfx" not in text and "data" not in text, text)
+
+        row = cells(report(where, one.replace(":1:message", ":10:message")).stdout,
+                    "one: message, sroce")
+        good &= check("of a list it is a part", row.get("CRC") == "2", row)
+        row = cells(report(where, one.replace("one:1", "one:2")).stdout,
+                    "one: message, sroce")
+        good &= check("programs that poll are left out",
+                      row.get("all") == "120" and row.get("the program") == "-", row)
+
+        put("readme", "before\n<!-- profile: begin -->\nold\n<!-- profile: end -->\nafter\n")
+        r = report(where, one, "--readme", os.path.join(where, "readme"))
+        with open(os.path.join(where, "readme"), encoding="ascii") as f:
+            text = f.read()
+        good &= check("a table is replaced, and nothing else",
+                      text.startswith("before\n<!-- profile: begin -->\na run\n") and
+                      "old" not in text and "| one: message, sroce | 130 |" in text and
+                      text.endswith("<!-- profile: end -->\nafter\n"), text)
+        put("readme", "no marks\n")
+        r = report(where, one, "--readme", os.path.join(where, "readme"))
+        good &= check("a file without marks is refused", r.returncode != 0, r.stderr)
+        put("one-sroce.blocks", f"{K + 0x1000:x} 4 7\n")
+        r = report(where, one)
+        good &= check("a handful of doorbells is no profile",
+                      r.returncode != 0 and "doorbells" in r.stderr, r.stderr)
+        r = report(where, "two:1:veth:1500:1:message:write_bw\n")
+        good &= check("nor is nothing", r.returncode != 0 and "nothing" in r.stderr,
+                      r.stderr)
+    print(f"1..{N}")
+    sys.exit(not good)
+
+
+main()
