@@ -232,7 +232,7 @@ struct sroce_lane {
  * @held: doorbells that wait for more
  * @since: when the first of them began to, in ns of local_clock()
  * @last: when one was held last, in jiffies
- * @gathered: most that left together of late
+ * @gathered: how many left together lately
  * @row: quick ones in a row
  * @need: so many of them are a stream
  * @rung: doorbells since the last look at the two that follow

@@ -39,8 +39,8 @@ module_param(hold, bool, 0644);
 MODULE_PARM_DESC(hold, "Small messages that are posted in streams leave together");
 
 /*
- * As long as it would take to send the fewest, or half of those that left together of
- * late. Where they were many the timer had better not fire between two of the next: that
+ * As long as it would take to send the fewest, or half of those that left together
+ * lately. Where they were many the timer had better not fire between two of the next: that
  * takes longer than a doorbell, which looks like the end of the stream.
  */
 static s64 hold_time(const struct sroce_stream *st)
@@ -200,6 +200,7 @@ bool sroce_stream_holds(struct sroce_qp *qp)
 {
 	struct sroce_stream *st = &qp->host->stream;
 	s64 now = 0;
+	int held;
 
 	if (may_hold(qp)) {
 		now = local_clock();
@@ -211,8 +212,12 @@ bool sroce_stream_holds(struct sroce_qp *qp)
 			WRITE_ONCE(st->need, STREAM_MIN);
 		}
 	}
+	held = release(st);
+	/* this one is late, perhaps by chance */
+	if (held && held < held_max(qp))
+		WRITE_ONCE(st->gathered, max(held, st->gathered * 3 / 4));
 	st->began = now;
-	st->alone = !release(st);
+	st->alone = !held;
 	return false;
 }
 
@@ -305,7 +310,6 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 void sroce_stream_init(struct sroce_stream *st)
 {
 	st->need = STREAM_MIN;
-	st->gathered = HELD_MAX;
 	st->last = jiffies - LATELY;
 	sroce_hrtimer_setup(&st->timer, timer_fn, HRTIMER_MODE_REL_SOFT);
 }

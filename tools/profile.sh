@@ -14,7 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 KERNEL=${KERNEL:-6.1}
 ONLY=${PROFILE_ONLY:-.}
-OUT=$PWD/.build/profile
+OUT=$PWD/.build/profile	# of some cases, another: README's are all of one run
+[ "$ONLY" = . ] || OUT+=-part
 
 # case:CPUs:place:mtu:units of one doorbell:unit:tool and arguments. With one CPU who
 # polls gives way to who has work. Two that wait for each other have a CPU each, and
@@ -48,7 +49,8 @@ one_case()	# name arguments...
 	local run=$!
 	# above who gives way
 	chrt --other -p 0 $BASHPID
-	wait_until 20 transfer_began
+	wait_until 20 transfer_began ||
+		{ echo "$name did not begin" >&2; exit 1; }
 	sleep $BEGINS
 	cp /proc/kallsyms "$SROCE_JOB/shared/$name.symbols"
 	touch "$(counting "$name")"
@@ -92,15 +94,24 @@ guest()
 
 # ---- on the host ----------------------------------------------------------
 
-in_vm()	# flags of tools/vm.sh
+in_vm()	# CPUs, flags of tools/vm.sh
 {
+	local cpus=$1 vm=$OUT/vm$1 name c who
+	shift
 	# shellcheck disable=SC2086 # a list of flags
-	TMPDIR=$OUT/tmp tools/vm.sh "$@" --kernel "$KERNEL" --timeout 600 \
-		--keep "$OUT/vm" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
-		--env "PROFILE_ONLY=$ONLY" ${VMFLAGS:-} --qemu-arg -plugin \
+	TMPDIR=$OUT/tmp tools/vm.sh --kernel "$KERNEL" --timeout 600 ${VMFLAGS:-} \
+		--keep "$vm" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+		--env "PROFILE_ONLY=$ONLY" "$@" --qemu-arg -plugin \
 		--qemu-arg "file=$OUT/count.so,out=$OUT,job=$OUT/tmp/*/shared/count.*" \
 		-- tools/profile.sh guest || exit
-	mv "$OUT"/vm/shared/*.symbols "$OUT" 2>/dev/null
+	while IFS=: read -r name c _; do
+		for who in sroce rxe; do
+			[[ $name/$who =~ $ONLY && $c = "$cpus" ]] || continue
+			mv "$vm/shared/$name-$who.symbols" "$OUT" || exit
+			[ -s "$OUT/$name-$who.blocks" ] ||
+				{ echo "$name-$who was not counted" >&2; exit 1; }
+		done
+	done < <(cases)
 }
 
 # As long as an exchange of 8 bytes takes, which is kept as often
@@ -120,11 +131,11 @@ host()
 	mkdir -p "$OUT/tmp"
 	gcc -O2 -Wall -Wextra -fPIC -shared -o "$OUT/count.so" \
 		tools/profile-count.c || exit
-	in_vm --icount
-	in_vm --cpus 2
+	in_vm 1 --icount
+	in_vm 2 --cpus 2 --tcg
 	echo "\`make profile KERNEL=$KERNEL\`: $(date -u +%F)," \
 		"$(git describe --always --dirty 2>/dev/null)" >"$OUT/title"
-	cases | tools/profile-report "$OUT" | tee "$OUT/table.md"
+	cases | tools/profile-report "$OUT" | tee "$OUT/table.md" || exit
 	kept=$(pauses) || exit
 	echo
 	echo "A program that only counts, 20 us at a time: $kept us"
@@ -135,6 +146,6 @@ case ${1:-host} in
 guest)	guest ;;
 host)	host ;;
 readme)	cases | tools/profile-report --readme README.md "$OUT" ;;
-*)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"
+*)	sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
 	exit 2 ;;
 esac

@@ -17,6 +17,7 @@
 #   --interactive       a shell (or the command) on this terminal
 #   --icount            one CPU whose clock counts instructions, 1 ns each: what
 #                       is measured is slower, but the same on every machine
+#   --tcg               emulate, even where KVM works
 #   --gdb               gdb stub on port 1234 (VM 2: 1235)
 #   --env NAME=VALUE    set a variable for the command (SROCE_* and ROUNDS,
 #                       TESTS, VERBOSE are passed on as they are)
@@ -37,7 +38,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/vm-image.sh"
 
 KERNEL=${KERNEL:-6.1}
-CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' GDB='' KEEP='' APPEND=''
+CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' TCG='' GDB='' KEEP='' APPEND=''
 ROOT=''
 QEMU_ARGS=() ENVS=()
 # Seconds to boot, and to clean up beyond the command's own time: all of it
@@ -59,6 +60,7 @@ parse()
 		--root)		ROOT=$2; shift 2 ;;
 		--interactive)	INTERACTIVE=1; shift ;;
 		--icount)	ICOUNT=1 CPUS=1; shift ;;
+		--tcg)		TCG=1; shift ;;
 		--gdb)		GDB=1; shift ;;
 		--env)		ENVS+=("$2"); shift 2 ;;
 		--append)	APPEND+=" $2"; shift 2 ;;
@@ -321,7 +323,7 @@ main()
 		# ahead while a file is read
 		ACCEL=(-accel tcg,thread=single -cpu max
 			-icount shift=0,sleep=on)
-	elif kvm_works; then
+	elif [ -z "$TCG" ] && kvm_works; then
 		ACCEL=(-accel kvm -cpu host)
 	else
 		ACCEL=(-accel tcg,thread=multi -cpu max)

@@ -160,6 +160,9 @@ struct span {
 	u32 max, read_reqs, asked;
 };
 
+/* Bytes, at the least MTU, that no window has room for */
+#define LONG	(3 * SROCE_WINDOW_MAX * 256)
+
 /* Request packets that are out and neither acknowledged nor answered */
 static int watch_window(struct sim *s, struct sim_packet *p)
 {
@@ -187,10 +190,10 @@ static void window(void)
 
 	t_case("rc: no more requests are out than the window allows");
 	cfg.mtu = IB_MTU_256;
-	xfers_init(&t, &cfg, 600000, 4096);
+	xfers_init(&t, &cfg, LONG + 4096, 4096);
 	t.s->wire = watch_window;
 	t.s->arg = &w;
-	xfer_put(&t, IB_WR_RDMA_WRITE, 500000);
+	xfer_put(&t, IB_WR_RDMA_WRITE, LONG);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	xfers_check(&t);
@@ -198,7 +201,7 @@ static void window(void)
 	CHECK(w.max >= SROCE_WINDOW_MIN / 2);
 	/* the larger the window, the fewer acknowledges it takes */
 	t_where("%u acknowledges asked for", w.asked);
-	CHECK(w.asked >= 4 && w.asked < 500000 / 256 / 64);
+	CHECK(w.asked >= 4 && w.asked < LONG / 256 / 64);
 	xfers_end(&t);
 }
 
@@ -222,12 +225,12 @@ static void window_behind_read(void)
 
 	t_case("rc: a READ half answered does not widen the window");
 	cfg.mtu = IB_MTU_256;
-	xfers_init(&t, &cfg, 900000, 4096);
+	xfers_init(&t, &cfg, 256 * 1000 + LONG + 4096, 4096);
 	t.s->wire = watch_after_read;
 	t.s->arg = &w;
 	t.s->kick_delay = 20 * SIM_LATENCY;
 	xfer_put(&t, IB_WR_RDMA_READ, 256 * 1000);
-	xfer_put(&t, IB_WR_RDMA_WRITE, 256 * 2000);
+	xfer_put(&t, IB_WR_RDMA_WRITE, LONG);
 	sim_doorbell(&t.s->a);
 	/* as long as the READ is the oldest */
 	while (t.s->a.qp.sq.cons == 0 && sim_step(t.s))
