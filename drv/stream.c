@@ -173,10 +173,8 @@ static bool hold_one(struct sroce_qp *qp, struct sroce_stream *st, s64 now)
 {
 	int held = atomic_inc_return(&st->held);
 
-	if (held >= held_max(qp)) {
-		WRITE_ONCE(st->gathered, held);
+	if (held >= held_max(qp))
 		return false;
-	}
 	if (held == 1)
 		WRITE_ONCE(st->since, now);
 	WRITE_ONCE(st->last, jiffies);
@@ -213,8 +211,8 @@ bool sroce_stream_holds(struct sroce_qp *qp)
 		}
 	}
 	held = release(st);
-	/* this one is late, perhaps by chance */
-	if (held && held < held_max(qp))
+	/* fewer than before may have been chance */
+	if (held)
 		WRITE_ONCE(st->gathered, max(held, st->gathered * 3 / 4));
 	st->began = now;
 	st->alone = !held;
