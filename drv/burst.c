@@ -93,7 +93,7 @@ static void take_packets(struct sroce_lane *lane, struct sk_buff_head *list,
 {
 	struct sk_buff *last = NULL;
 
-	if (more && sroce_tx_may_grow(lane))
+	if (more && sroce_lane_grows(lane))
 		last = __skb_dequeue_tail(&lane->txq);
 	skb_queue_splice_init(&lane->txq, list);
 	if (last)

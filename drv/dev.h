@@ -531,7 +531,7 @@ static inline struct sroce_lane *sroce_lane(struct sroce_qp_host *host,
 
 void sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list);
 void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
-bool sroce_tx_may_grow(struct sroce_lane *lane);
+bool sroce_lane_grows(struct sroce_lane *lane);
 
 /* frame.c */
 int sroce_frame_out(struct sroce_dev *dev, struct sk_buff *skb);

@@ -431,10 +431,10 @@ void sroce_tx_abort(struct sroce_qp *qp)
 }
 
 /**
- * sroce_tx_may_grow() - whether more packets may join what was queued last
+ * sroce_lane_grows() - whether more packets may join what was queued last
  * @lane: of a QP, locked
  */
-bool sroce_tx_may_grow(struct sroce_lane *lane)
+bool sroce_lane_grows(struct sroce_lane *lane)
 {
 	struct sk_buff *skb = skb_peek_tail(&lane->txq);
 	const struct tx_cb *cb;
@@ -443,6 +443,15 @@ bool sroce_tx_may_grow(struct sroce_lane *lane)
 		return false;
 	cb = tx_cb(skb);
 	return cb->room >= cb->seg && cb->n < cb->max;
+}
+
+/**
+ * sroce_tx_grows() - whether more requests may join what was queued last
+ * @qp: the QP, locked
+ */
+bool sroce_tx_grows(struct sroce_qp *qp)
+{
+	return sroce_lane_grows(sroce_lane(qp->host, false));
 }
 
 /**

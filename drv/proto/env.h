@@ -61,6 +61,8 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
  */
 void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			 bool response, u32 *n);
+/* Whether requests that follow may leave together with what was queued last */
+bool sroce_tx_grows(struct sroce_qp *qp);
 /* Seal and queue it, or them; it leaves when the QP is unlocked. */
 void sroce_tx_commit(struct sroce_qp *qp);
 /* Forget it. */

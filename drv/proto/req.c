@@ -515,6 +515,22 @@ static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	return min3(n, asks - 1 - req->unasked, room - 1);
 }
 
+/*
+ * Whether what may be sent now would be less than a train, though an acknowledge is on
+ * its way that makes room for all of it: one trip is better than two.
+ */
+static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	u32 room;
+
+	if (!is_rc(qp) || wqe->msg > SROCE_MSG_WRITE_IMM ||
+	    qp->req.psn != qp->req.max_psn || sroce_window(qp) < SROCE_WINDOW_MIN)
+		return false;
+	room = sroce_window_room(qp);
+	return room < SROCE_BURST && !sroce_tx_grows(qp) &&
+	       (s32)room <= sroce_psn_diff(wqe->last_psn, qp->req.psn);
+}
+
 /* Send what can be sent as one. Return: how many packets that was, or an error. */
 static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 {
@@ -713,7 +729,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			break;
 		}
 		wqe = take_turn(qp, next);
-		if (!wqe)
+		if (!wqe || is_cut_short(qp, wqe))
 			break;
 		next = NULL;
 		/* a first packet goes by itself, and most messages have no other */

@@ -138,6 +138,11 @@ void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	return sim_bth(h->open);
 }
 
+bool sroce_tx_grows(struct sroce_qp *qp)
+{
+	return qp->host->sim->grows;
+}
+
 /* Nothing may leave that the other side would call malformed. */
 static void check_sent(const struct sim_packet *p)
 {

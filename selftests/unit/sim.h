@@ -165,6 +165,7 @@ struct sim {
 	void			(*ebb)(struct sim *s);
 	u32			train;		/* packets of a burst, 0 as 1 */
 	u32			run;		/* most packets of one sent, 0 as 64; 1: no runs */
+	bool			grows;		/* what was queued last is never full */
 	/* Whether a packet can be sent now, unless @tx_fails says it all */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
 	/* How many copies of a packet arrive; may change @when and the bytes */

@@ -182,6 +182,11 @@ static int watch_window(struct sim *s, struct sim_packet *p)
 	return 1;
 }
 
+static int lose_answers(struct sim *s, struct sim_packet *p)
+{
+	return p->from == &s->a ? 1 : 0;
+}
+
 static void window(void)
 {
 	struct span w = { 0 };
@@ -203,6 +208,42 @@ static void window(void)
 	t_where("%u acknowledges asked for", w.asked);
 	CHECK(w.asked >= 4 && w.asked < LONG / 256 / 64);
 	xfers_end(&t);
+}
+
+/* Nobody answers; how many packets of a WRITE of @n are out then, of a window */
+static s32 out_of(u32 n, bool grows)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	s32 out;
+
+	cfg.mtu = IB_MTU_256;
+	xfers_init(&t, &cfg, 256 * n + 4096, 4096);
+	t.s->grows = grows;
+	t.s->wire = lose_answers;
+	t.s->a.qp.req.rtt.window = SROCE_WINDOW_MIN;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 256 * n);
+	sim_doorbell(&t.s->a);
+	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
+		;
+	out = sroce_in_flight(&t.s->a.qp);
+	t.s->wire = NULL;
+	sim_run(t.s);
+	xfers_check(&t);
+	xfers_end(&t);
+	return out;
+}
+
+static void window_cuts(void)
+{
+	t_case("rc: no train is begun that the window would cut short");
+	CHECK_EQ(out_of(2 * SROCE_WINDOW_MIN, false), SROCE_WINDOW_MIN - SROCE_BURST + 1);
+
+	t_case("rc: but one that was begun goes on");
+	CHECK_EQ(out_of(2 * SROCE_WINDOW_MIN, true), SROCE_WINDOW_MIN);
+
+	t_case("rc: and so does what ends within the window");
+	CHECK_EQ(out_of(SROCE_WINDOW_MIN - 1, false), SROCE_WINDOW_MIN - 1);
 }
 
 /* The most requests after a READ that are out while it is being answered */
@@ -380,6 +421,7 @@ void test_rc(void)
 	unsignaled();
 	unannounced();
 	window();
+	window_cuts();
 	window_behind_read();
 	read_limit();
 	fence();
