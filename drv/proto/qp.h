@@ -491,14 +491,21 @@ void sroce_rq_flush(struct sroce_qp *qp);
 /* req.c */
 bool sroce_req_run(struct sroce_qp *qp, u32 budget);
 void sroce_req_set_psn(struct sroce_qp *qp, u32 psn);
-void sroce_req_seek(struct sroce_qp *qp, u32 psn);
 u32 sroce_req_psn_after(struct sroce_qp *qp, u32 psn);
-struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn);
 void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end);
 void sroce_req_forget(struct sroce_qp *qp);
 void sroce_req_paged(struct sroce_qp *qp);
+
+/* turn.c */
 bool sroce_req_idle(const struct sroce_qp *qp);
+struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn);
+void sroce_req_seek(struct sroce_qp *qp, u32 psn);
+bool sroce_turn_refused(const struct sroce_req *req, u32 psn);
+void sroce_turn_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			enum ib_wc_status status);
+struct sroce_wqe *sroce_turn_follower(struct sroce_qp *qp);
+struct sroce_wqe *sroce_turn_take(struct sroce_qp *qp, struct sroce_wqe *next);
 
 /* repair.c */
 void sroce_repair_gap(struct sroce_qp *qp);
@@ -605,6 +612,11 @@ static inline u32 sroce_window(const struct sroce_qp *qp)
 static inline u32 sroce_window_room(const struct sroce_qp *qp)
 {
 	return max((s32)sroce_window(qp) - sroce_in_flight(qp), 0);
+}
+
+static inline bool sroce_is_rc(const struct sroce_qp *qp)
+{
+	return qp->svc == SROCE_SVC_RC;
 }
 
 /* Packets may be sent that start a new message */

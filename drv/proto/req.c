@@ -12,256 +12,6 @@
 #include "run.h"
 #include "trace.h"
 
-/* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
-#define PSN_SPAN_MAX 0x400000
-/* PSNs that one message can't have, not even alone */
-#define PSN_HALF 0x800000
-
-static bool is_rc(const struct sroce_qp *qp)
-{
-	return qp->svc == SROCE_SVC_RC;
-}
-
-static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
-{
-	if (sroce_wqe_is_local(wqe))
-		return 0;
-	if (wqe->msg > SROCE_MSG_READ || qp->svc == SROCE_SVC_UD)
-		return 1;
-	return sroce_psn_count(wqe->length, qp->mtu);
-}
-
-/**
- * sroce_req_idle() - whether nothing is under way
- * @qp: the QP
- *
- * Return: true if no message is half sent or waits for its response.
- */
-bool sroce_req_idle(const struct sroce_qp *qp)
-{
-	return qp->sq.cons == qp->sq.prod ||
-	       !sroce_sq_wqe(&qp->sq, qp->sq.cons)->started;
-}
-
-/* Whether the peer has to have a receive work request for it */
-static bool takes_recv(const struct sroce_wqe *wqe)
-{
-	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_responds(wqe) &&
-	       !sroce_wqe_is_local(wqe);
-}
-
-/* The peer has none for the newest message, as far as we know (9.7.7.2.5). */
-static bool beyond_credits(const struct sroce_qp *qp,
-			   const struct sroce_wqe *wqe)
-{
-	const struct sroce_req *req = &qp->req;
-
-	return req->limited && takes_recv(wqe) &&
-	       sroce_psn_diff(req->ssn, req->limit) > 0;
-}
-
-/* Nothing follows a packet that is sent without credits. */
-static bool on_trial(const struct sroce_req *req)
-{
-	return req->beyond && sroce_psn_diff(req->psn, req->trial) > 0;
-}
-
-/* Nothing follows a request that has failed. */
-static bool is_refused(const struct sroce_req *req, u32 psn)
-{
-	return req->doom && sroce_psn_diff(psn, req->doom_psn) >= 0;
-}
-
-/* Whether the next packet in turn has to wait for the peer */
-static bool must_wait(const struct sroce_qp *qp)
-{
-	const struct sroce_req *req = &qp->req;
-
-	return is_rc(qp) && (req->repair.hold || on_trial(req) ||
-			     is_refused(req, req->psn) || !sroce_window_room(qp));
-}
-
-/* @span: PSNs that are under way */
-static bool may_read(const struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 span)
-{
-	const struct sroce_req *req = &qp->req;
-
-	if (req->reads >= qp->attr.max_rd_atomic)
-		return false;
-	/* responses that come too far ahead of a hole are lost as well */
-	return !req->reads || span + wqe_psns(qp, wqe) <= SROCE_READ_AHEAD;
-}
-
-static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
-{
-	const struct sroce_req *req = &qp->req;
-	u32 span = sroce_psn_diff(req->psn, req->una);
-
-	if (!sroce_qp_may_start(qp))
-		return false;
-	if (!is_rc(qp))
-		return true;
-	/* what was sent before may have to be sent again from there */
-	if (wqe->msg == SROCE_MSG_LOCAL_INV && req->next != qp->sq.cons)
-		return false;
-	if (wqe->flags & IB_SEND_FENCE && req->reads)
-		return false;
-	if (sroce_wqe_responds(wqe) && !may_read(qp, wqe, span))
-		return false;
-	/* the longest go alone */
-	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
-}
-
-static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
-{
-	struct sroce_req *req = &qp->req;
-	u32 n = wqe_psns(qp, wqe);
-
-	wqe->started = true;
-	wqe->first_psn = req->psn;
-	wqe->last_psn = sroce_psn_add(req->psn, n - 1);
-	if (!n)
-		return;
-	req->ssn = sroce_psn_add(req->ssn, 1);
-	if (beyond_credits(qp, wqe)) {
-		sroce_count(qp, SROCE_CNT_CREDIT_WAIT);
-		req->beyond = true;
-		req->trial = wqe->first_psn;
-	}
-	if (is_rc(qp) && sroce_wqe_responds(wqe)) {
-		req->reads++;
-		req->read_psns += n - 1;
-	}
-}
-
-/* Index of the work request that has a PSN, or of the first not started */
-static u32 seek(const struct sroce_sq *sq, u32 i, u32 psn)
-{
-	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
-		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
-
-		if (!wqe->started || sroce_psn_diff(psn, wqe->last_psn) <= 0)
-			break;
-	}
-	return i;
-}
-
-/**
- * sroce_req_wqe() - the work request that has a PSN, if it was started
- * @qp: the QP
- * @from: index of the work request to look from
- * @psn: the PSN
- */
-struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn)
-{
-	u32 i = seek(&qp->sq, from, psn);
-	struct sroce_wqe *wqe;
-
-	if (i == qp->sq.prod)
-		return NULL;
-	wqe = sroce_sq_wqe(&qp->sq, i);
-	return wqe->started ? wqe : NULL;
-}
-
-/*
- * The work request before @wqe may have been sent without asking for an
- * acknowledge, because @wqe was to follow. Now it won't: ask by a duplicate.
- */
-static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
-{
-	struct sroce_req *req = &qp->req;
-	u32 prev = sroce_psn_add(wqe->first_psn, -1);
-	const struct sroce_wqe *before = sroce_req_wqe(qp, qp->req.passed, prev);
-
-	if (sroce_psn_diff(prev, req->acked) < 0 || !before ||
-	    sroce_wqe_responds(before))
-		return;
-	req->repair.from = prev;
-	req->repair.to = wqe->first_psn;
-}
-
-/* A work request that can't be executed: its turn comes after older ones. */
-static void give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
-		    enum ib_wc_status status)
-{
-	/* found out only now that it was to be sent */
-	bool late = wqe->status == IB_WC_SUCCESS;
-
-	wqe->status = status;
-	if (qp->req.next == qp->sq.cons)
-		sroce_sq_fail(qp, status);
-	else if (late)
-		ask_late(qp, wqe);
-}
-
-/* What would keep may_start() from ever saying yes */
-static enum ib_wc_status check_possible(struct sroce_qp *qp,
-					const struct sroce_wqe *wqe)
-{
-	if (!is_rc(qp))
-		return IB_WC_SUCCESS;
-	if (sroce_wqe_responds(wqe) && !qp->attr.max_rd_atomic)
-		return IB_WC_LOC_QP_OP_ERR;
-	if (wqe_psns(qp, wqe) >= PSN_HALF)
-		return IB_WC_LOC_LEN_ERR;
-	return IB_WC_SUCCESS;
-}
-
-/* The work request whose turn is next, or NULL */
-static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
-{
-	struct sroce_req *req = &qp->req;
-
-	for (;;) {
-		struct sroce_wqe *wqe;
-
-		if (req->next == qp->sq.prod && !sroce_sq_fetch(qp))
-			return NULL;
-		wqe = sroce_sq_wqe(&qp->sq, req->next);
-		/* on the way from a loss: what is done here is done once */
-		if (!sroce_wqe_is_local(wqe) || !wqe->started)
-			return wqe;
-		req->next = sroce_sq_next(&qp->sq, req->next);
-	}
-}
-
-/* The work request to send from, started; NULL if nothing may be sent now. */
-static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
-{
-	struct sroce_wqe *wqe = next_wqe(qp);
-
-	if (!wqe)
-		return NULL;
-	/* In SQD it waits, whatever is wrong with it. */
-	if (!wqe->started && !sroce_qp_may_start(qp))
-		return NULL;
-	if (!wqe->started && wqe->status == IB_WC_SUCCESS)
-		wqe->status = check_possible(qp, wqe);
-	if (wqe->status != IB_WC_SUCCESS) {
-		give_up(qp, wqe, wqe->status);
-		return NULL;
-	}
-	if (!wqe->started) {
-		if (!may_start(qp, wqe))
-			return NULL;
-		start(qp, wqe);
-	}
-	return wqe;
-}
-
-/* The work request whose packet would follow at once; NULL if none does. RC only. */
-static struct sroce_wqe *follower(struct sroce_qp *qp)
-{
-	struct sroce_wqe *wqe;
-
-	if (must_wait(qp))
-		return NULL;
-	wqe = next_wqe(qp);
-	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_local(wqe))
-		return NULL;
-	return wqe->started || may_start(qp, wqe) ? wqe : NULL;
-}
-
 static bool is_multicast(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	return qp->svc == SROCE_SVC_UD && sroce_ah_av(wqe->ah)->multicast;
@@ -370,10 +120,10 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 			struct sroce_wqe **next)
 {
-	if (!is_rc(qp) || sroce_wqe_responds(wqe))
+	if (!sroce_is_rc(qp) || sroce_wqe_responds(wqe))
 		return false;
 	if (++qp->req.unasked < sroce_window(qp) / SROCE_ACKS_PER_WINDOW) {
-		*next = follower(qp);
+		*next = sroce_turn_follower(qp);
 		if (*next)
 			return false;
 	}
@@ -395,7 +145,7 @@ static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	if (req->passed == req->next)
 		req->passed = sroce_sq_next(&qp->sq, req->next);
 	req->next = sroce_sq_next(&qp->sq, req->next);
-	if (is_rc(qp))
+	if (sroce_is_rc(qp))
 		sroce_comp_settle(qp);
 	else
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
@@ -483,11 +233,11 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
 	if (again)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	else if (is_rc(qp))
+	else if (sroce_is_rc(qp))
 		sroce_window_sent(qp, psn,
 				  pkt.ackreq || sroce_wqe_responds(wqe));
 	/* UC and UD are done with a message once it is sent. */
-	if (!is_rc(qp) && last)
+	if (!sroce_is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
 	return IB_WC_SUCCESS;
 }
@@ -506,7 +256,7 @@ static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	    req->psn != req->max_psn)
 		return 0;
 	n = min_t(u32, budget, sroce_psn_diff(wqe->last_psn, req->psn));
-	if (!is_rc(qp))
+	if (!sroce_is_rc(qp))
 		return n;
 	asks = sroce_window(qp) / SROCE_ACKS_PER_WINDOW;
 	room = sroce_window_room(qp);
@@ -523,7 +273,7 @@ static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	u32 room;
 
-	if (!is_rc(qp) || wqe->msg > SROCE_MSG_WRITE_IMM ||
+	if (!sroce_is_rc(qp) || wqe->msg > SROCE_MSG_WRITE_IMM ||
 	    qp->req.psn != qp->req.max_psn || sroce_window(qp) < SROCE_WINDOW_MIN)
 		return false;
 	room = sroce_window_room(qp);
@@ -578,7 +328,7 @@ static void send_repair(struct sroce_qp *qp)
 	struct sroce_pkt pkt = {};
 	int ret;
 
-	if (!wqe || is_refused(&qp->req, psn)) {
+	if (!wqe || sroce_turn_refused(&qp->req, psn)) {
 		rp->from = rp->to;
 		if (copy)
 			rp->copies = 0;
@@ -668,7 +418,7 @@ static void ask_in_sqd(struct sroce_qp *qp)
 	u32 prev = sroce_psn_add(req->psn, -1);
 	const struct sroce_wqe *before;
 
-	if (!is_rc(qp) || !req->unasked || req->psn != req->max_psn ||
+	if (!sroce_is_rc(qp) || !req->unasked || req->psn != req->max_psn ||
 	    req->repair.from != req->repair.to ||
 	    sroce_psn_diff(prev, req->acked) < 0 ||
 	    sroce_req_wqe(qp, req->passed, req->psn))
@@ -679,17 +429,6 @@ static void ask_in_sqd(struct sroce_qp *qp)
 		return;
 	req->repair.from = prev;
 	req->repair.to = req->psn;
-}
-
-/* The work request whose turn it is, if it may be sent now: @next, if not NULL */
-static struct sroce_wqe *take_turn(struct sroce_qp *qp, struct sroce_wqe *next)
-{
-	if (!next)
-		return must_wait(qp) ? NULL : current_wqe(qp);
-	/* nothing has happened since it was found that it may be */
-	if (!next->started)
-		start(qp, next);
-	return next;
 }
 
 /**
@@ -728,7 +467,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			budget = 0;
 			break;
 		}
-		wqe = take_turn(qp, next);
+		wqe = sroce_turn_take(qp, next);
 		if (!wqe || is_cut_short(qp, wqe))
 			break;
 		next = NULL;
@@ -744,25 +483,12 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			runs = false;
 		status = send_next(qp, wqe, &next);
 		if (status != IB_WC_SUCCESS)
-			give_up(qp, wqe, status);
+			sroce_turn_give_up(qp, wqe, status);
 	}
-	if (is_rc(qp) && sroce_qp_may_send(qp))
+	if (sroce_is_rc(qp) && sroce_qp_may_send(qp))
 		sroce_repair_watch(qp);
 	check_drained(qp);
 	return !budget;
-}
-
-/**
- * sroce_req_seek() - go back, or forward, to a PSN and send from there
- * @qp: the QP
- * @psn: between acked and max_psn
- */
-void sroce_req_seek(struct sroce_qp *qp, u32 psn)
-{
-	struct sroce_req *req = &qp->req;
-
-	req->psn = psn;
-	req->next = seek(&qp->sq, req->passed, psn);
 }
 
 /**

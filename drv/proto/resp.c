@@ -28,11 +28,6 @@ enum verdict {
 	PAGE,			/* what it goes to is not in memory yet */
 };
 
-static bool is_rc(const struct sroce_qp *qp)
-{
-	return qp->svc == SROCE_SVC_RC;
-}
-
 static enum verdict drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum sroce_counter why)
 {
@@ -157,7 +152,7 @@ static enum verdict check_sequence(struct sroce_qp *qp,
 		ok = kind && qp->resp.msg == kind;
 	if (ok)
 		return PASS;
-	if (!is_rc(qp)) {
+	if (!sroce_is_rc(qp)) {
 		qp->resp.msg = 0;
 		return drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
 	}
@@ -198,7 +193,7 @@ static bool is_whole(const struct sroce_pkt *pkt)
 static enum verdict spurn(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  enum verdict rc)
 {
-	if (is_rc(qp))
+	if (sroce_is_rc(qp))
 		return rc;
 	qp->resp.msg = 0;
 	return drop(qp, pkt, SROCE_CNT_RX_LENGTH);
@@ -268,7 +263,7 @@ static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return PASS;
 	if (!resp->have_wqe) {
 		if (!sroce_recv_take(qp, &resp->wqe))
-			return is_rc(qp) ? RNR :
+			return sroce_is_rc(qp) ? RNR :
 			       drop(qp, pkt, SROCE_CNT_RX_NO_WQE);
 		resp->have_wqe = true;
 	}
@@ -614,7 +609,7 @@ static u32 psn_count(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /* An acknowledge that is still to be sent tells of all until then. */
 static void acknowledge(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (is_rc(qp) && (pkt->ackreq || qp->resp.aeth))
+	if (sroce_is_rc(qp) && (pkt->ackreq || qp->resp.aeth))
 		sroce_answer_ack(qp, sroce_psn_add(qp->resp.psn, -1));
 }
 
@@ -625,7 +620,7 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u32 flags = pkt->op->flags;
 	u32 psns = psn_count(qp, pkt);
 
-	if (is_rc(qp))
+	if (sroce_is_rc(qp))
 		resp->psn = sroce_psn_add(pkt->psn, psns);
 	resp->msg = flags & SROCE_END ? 0 :
 		    flags & (SROCE_SENDING | SROCE_WRITING);
@@ -647,7 +642,7 @@ static void refuse_fatal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		sroce_resp_complete(qp, pkt, status);
 	else
 		sroce_qp_event(qp, event);
-	if (!is_rc(qp)) {
+	if (!sroce_is_rc(qp)) {
 		sroce_qp_error(qp);
 		return;
 	}
@@ -677,8 +672,8 @@ static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	resp->paging_since = sroce_now();
 	if (sroce_store_put(qp, pkt, true)) {
 		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
-		resp->missed = is_rc(qp);
-		if (!is_rc(qp))
+		resp->missed = sroce_is_rc(qp);
+		if (!sroce_is_rc(qp))
 			resp->msg = 0;
 	} else if (qp->svc == SROCE_SVC_UC) {
 		resp->psn = pkt->psn;
@@ -704,7 +699,7 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			     IB_WC_LOC_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR);
 		break;
 	case LOC_LEN:
-		if (is_rc(qp))
+		if (sroce_is_rc(qp))
 			refuse_fatal(qp, pkt, SROCE_NAK_INV_REQ,
 				     IB_WC_LOC_LEN_ERR, IB_EVENT_QP_REQ_ERR);
 		else
@@ -724,7 +719,7 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 
 static enum verdict check_psn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (is_rc(qp))
+	if (sroce_is_rc(qp))
 		return check_psn_rc(qp, pkt);
 	return qp->svc == SROCE_SVC_UC ? check_psn_uc(qp, pkt) : PASS;
 }
@@ -755,7 +750,7 @@ static void catch_up(struct sroce_qp *qp)
 		request(qp, &kept->pkt);
 		sroce_store_free(kept);
 	}
-	if (is_rc(qp) && qp->resp.stored && !qp->resp.closing)
+	if (sroce_is_rc(qp) && qp->resp.stored && !qp->resp.closing)
 		report_gap(qp);
 }
 
@@ -768,7 +763,7 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (qp->resp.closing)
 		return;
-	if (qp->resp.paging && !is_rc(qp)) {
+	if (qp->resp.paging && !sroce_is_rc(qp)) {
 		if (sroce_store_put(qp, pkt, false))
 			drop(qp, pkt, SROCE_CNT_PAGE_DROP);
 		return;
