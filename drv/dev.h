@@ -289,8 +289,7 @@ struct sroce_stream {
  * @open_lane: where the packet under construction goes
  * @open: what the packet under construction is, or will be, a part of
  * @open_bth: where that packet starts
- * @open_len: its length, ICRC included
- * @open_n: so many of them follow each other
+ * @open_len: its length, ICRC included; others of that length may follow it
  * @open_joins: it joins a train
  * @sq_map: memory of the send ring
  * @rq_map: memory of the receive ring
@@ -318,7 +317,6 @@ struct sroce_qp_host {
 	struct sk_buff		*open;
 	u8			*open_bth;
 	u32			open_len;
-	u32			open_n;
 	bool			open_joins;
 	struct sroce_map	*sq_map;
 	struct sroce_map	*rq_map;

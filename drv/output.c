@@ -262,7 +262,6 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	len += SROCE_ICRC_LEN;
 	host->open_lane = sroce_lane(host, response);
 	host->open_len = len;
-	host->open_n = 1;
 	host->open_joins = true;
 	host->open_bth = join_train(qp, av, len);
 	if (host->open_bth) {
@@ -307,7 +306,6 @@ void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	}
 	*n = min3(*n, cb->max - cb->n, min(cb->room, sroce_arena_left()) / len);
 	host->open_len = len;
-	host->open_n = *n;
 	host->open_joins = true;
 	av->ip_id = cb->id + cb->n + *n;
 	return host->open_bth;
@@ -367,13 +365,13 @@ static u32 headers_crc(struct sk_buff *skb, u32 at, const u8 *bth, u32 len)
 	return crc;
 }
 
-/* The open packets; the first of them is number @at of its train. */
-static void put_icrcs(struct sroce_qp_host *host, u32 at)
+/* @n of the open packets; the first of them is number @at of its train. */
+static void put_icrcs(struct sroce_qp_host *host, u32 at, u32 n)
 {
 	u8 *bth = host->open_bth;
 	u32 i, len = host->open_len;
 
-	for (i = 0; i < host->open_n; i++, bth += len)
+	for (i = 0; i < n; i++, bth += len)
 		put_icrc(headers_crc(host->open, at + i, bth, len), bth, len);
 }
 
@@ -404,14 +402,15 @@ static void couple(struct sk_buff *skb, u32 size, u32 n)
 /**
  * sroce_tx_commit() - seal the open packets and queue them
  * @qp: the QP, locked
+ * @n: so many; the room for others is not used
  */
-void sroce_tx_commit(struct sroce_qp *qp)
+void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 {
 	struct sroce_qp_host *host = qp->host;
-	u32 n = host->open_n, len = host->open_len;
 	struct sk_buff *skb = host->open;
+	u32 len = host->open_len;
 
-	put_icrcs(host, host->open_joins ? tx_cb(skb)->n : 0);
+	put_icrcs(host, host->open_joins ? tx_cb(skb)->n : 0, n);
 	if (host->open_joins)
 		couple(skb, len, n);
 	else

@@ -21,7 +21,7 @@ OTHERS="none duplicate reorder corrupt delay"
 
 # What may count whatever happens; when the host stalls, and a silence is taken
 # for a loss; and when there are losses.
-TRAFFIC="sent_pkts sent_trains sent_runs rcvd_runs sent_bytes rcvd_pkts rcvd_bytes sent_ack
+TRAFFIC="sent_pkts sent_trains sent_runs sent_series rcvd_runs sent_bytes rcvd_pkts rcvd_bytes sent_ack
 out_of_credits sent_rnr_nak rcvd_rnr_nak inbox_pkts held_doorbells"
 SILENCE="ack_probes retransmitted_pkts reread_requests replayed_read
 replayed_atomic duplicate_request duplicate_ack ack_timeouts rx_unknown_qp"

@@ -12,6 +12,7 @@
 	C(TX_BYTES, "sent_bytes")					\
 	C(TX_TRAINS, "sent_trains")					\
 	C(TX_RUNS, "sent_runs")						\
+	C(TX_SERIES, "sent_series")					\
 	C(RX_PACKETS, "rcvd_pkts")					\
 	C(RX_BYTES, "rcvd_bytes")					\
 	C(RX_TRAINS, "rcvd_trains")					\

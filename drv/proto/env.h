@@ -63,8 +63,11 @@ void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			 bool response, u32 *n);
 /* Whether requests that follow may leave together with what was queued last */
 bool sroce_tx_grows(struct sroce_qp *qp);
-/* Seal and queue it, or them; it leaves when the QP is unlocked. */
-void sroce_tx_commit(struct sroce_qp *qp);
+/*
+ * Seal and queue it, or @n of them, which may be fewer than there is room for; they
+ * leave when the QP is unlocked.
+ */
+void sroce_tx_commit(struct sroce_qp *qp, u32 n);
 /* Forget it. */
 void sroce_tx_abort(struct sroce_qp *qp);
 

@@ -304,6 +304,81 @@ static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 	return n;
 }
 
+/* Whether the message is one packet, new to the peer */
+static bool is_only(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	return wqe->msg <= SROCE_MSG_WRITE_IMM && wqe->length <= qp->mtu &&
+	       qp->req.psn == qp->req.max_psn;
+}
+
+/* Whether the packets of two such differ only in what put_like() fills in */
+static bool is_like(const struct sroce_wqe *wqe, const struct sroce_wqe *other)
+{
+	return wqe->msg == other->msg && wqe->length == other->length &&
+	       !((wqe->flags ^ other->flags) & IB_SEND_SOLICITED);
+}
+
+/* The packet of @wqe at @bth; @pkt describes those before it. False if it can't be. */
+static bool put_like(struct sroce_qp *qp, struct sroce_wqe *wqe,
+		     struct sroce_pkt *pkt, u8 *bth, struct sroce_wqe **next)
+{
+	struct sroce_req *req = &qp->req;
+	u8 *to = bth + pkt->op->hdr_len;
+
+	if (sroce_wqe_gather(qp, wqe, 0, to, pkt->payload_len))
+		return false;
+	memset(to + pkt->payload_len, 0, pkt->pad);
+	pkt->psn = req->psn;
+	pkt->va = wqe->remote_addr;
+	pkt->rkey = wqe->rkey;
+	pkt->imm = wqe->imm;
+	pkt->inv_rkey = wqe->inv_rkey;
+	req->psn = sroce_psn_add(req->psn, 1);
+	req->max_psn = req->psn;
+	req->next = sroce_sq_next(&qp->sq, req->next);
+	*next = NULL;
+	pkt->ackreq = ask_for_ack(qp, wqe, next);
+	sroce_window_sent(qp, pkt->psn, pkt->ackreq);
+	sroce_pkt_build(pkt, bth);
+	trace_sroce_tx(qp, pkt);
+	return true;
+}
+
+/*
+ * Messages of one packet, @wqe and those that follow it and are like it, are described
+ * once and sent as one. @next: set to the work request that follows, if one may at once.
+ * Return: how many were sent; none if they can't be, or not so.
+ */
+static u32 send_series(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
+		       struct sroce_wqe **next)
+{
+	struct sroce_pkt pkt;
+	u32 n = budget, done = 0, len;
+	u8 *bth;
+
+	memset(&pkt, 0, sizeof(pkt));
+	describe(qp, wqe, qp->req.psn, &pkt);
+	if (n < 2 || pkt.local)
+		return 0;
+	len = pkt.op->hdr_len + pkt.payload_len + pkt.pad;
+	bth = sroce_tx_begin_run(qp, &qp->av, len, false, &n);
+	if (!bth)
+		return 0;
+	while (put_like(qp, wqe, &pkt, bth, next)) {
+		bth += len + SROCE_ICRC_LEN;
+		if (++done == n || !*next || !is_only(qp, *next) || !is_like(*next, wqe))
+			break;
+		wqe = sroce_turn_take(qp, *next);
+	}
+	if (!done) {
+		sroce_tx_abort(qp);
+		return 0;
+	}
+	sroce_count(qp, SROCE_CNT_TX_SERIES);
+	sroce_tx_commit(qp, done);
+	return done;
+}
+
 /**
  * sroce_req_psn_after() - one past the PSNs of a packet that was sent
  * @qp: the QP
@@ -441,8 +516,8 @@ static void ask_in_sqd(struct sroce_qp *qp)
 bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_req *req = &qp->req;
+	struct sroce_wqe *next = NULL, *prev = NULL;
 	bool repaired = false, runs = true;
-	struct sroce_wqe *next = NULL;
 
 	if (qp->state == IB_QPS_SQD)
 		ask_in_sqd(qp);
@@ -470,14 +545,18 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		wqe = sroce_turn_take(qp, next);
 		if (!wqe || is_cut_short(qp, wqe))
 			break;
-		next = NULL;
+		n = 0;
+		if (next && is_only(qp, wqe) && is_like(wqe, prev))
+			n = send_series(qp, wqe, budget, &next);
 		/* a first packet goes by itself, and most messages have no other */
-		n = runs && req->psn != wqe->first_psn ?
-		    send_run(qp, wqe, budget) : 0;
+		else if (runs && req->psn != wqe->first_psn)
+			n = send_run(qp, wqe, budget);
+		prev = wqe;
 		if (n > 0) {
 			budget -= n - 1;
 			continue;
 		}
+		next = NULL;
 		/* or each would be tried, and copied in part, for every packet before */
 		if (n < 0)
 			runs = false;

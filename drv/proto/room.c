@@ -245,7 +245,7 @@ void sroce_room_seal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		       pkt->pad);
 		sroce_pkt_build(pkt, room->bth);
 		trace_sroce_tx(qp, pkt);
-		sroce_tx_commit(qp);
+		sroce_tx_commit(qp, 1);
 	}
 }
 

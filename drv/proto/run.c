@@ -74,7 +74,7 @@ static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u3
 		pkt.psn = sroce_psn_add(pkt.psn, 1);
 	}
 	sroce_count(qp, SROCE_CNT_TX_RUNS);
-	sroce_tx_commit(qp);
+	sroce_tx_commit(qp, n);
 }
 
 /**

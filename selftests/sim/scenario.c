@@ -11,6 +11,7 @@ struct maker {
 	struct rnd	r;
 	u32		bytes;		/* used so far */
 	bool		bulk;		/* nothing but long messages */
+	bool		alike;		/* most are as the one before */
 };
 
 static u32 below(struct maker *m, u32 n)
@@ -335,6 +336,18 @@ static void make_local(struct maker *m, struct sc_host *h)
 	h->bound = !h->bound;
 }
 
+/* As small messages are, one like the other, which leave together */
+static void imitate(struct sc_op *op, const struct sc_op *other, u32 mtu)
+{
+	if (other->len > mtu || (!sc_is_send(other->opcode) &&
+				 !sc_is_write(other->opcode)))
+		return;
+	op->opcode = other->opcode;
+	op->len = other->len;
+	op->flags = (op->flags & ~IB_SEND_SOLICITED) |
+		    (other->flags & IB_SEND_SOLICITED);
+}
+
 static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 {
 	struct sc_op *op = &h->op[h->nops];
@@ -359,6 +372,8 @@ static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 		op->flags |= IB_SEND_SOLICITED;
 	if (once_in(m, 5))
 		op->flags |= IB_SEND_FENCE;
+	if (m->alike && h->nops && !once_in(m, 4))
+		imitate(op, &h->op[h->nops - 1], mtu);
 	op->hit = !once_in(m, 3);
 	op->word = below(m, SC_COUNTERS);
 	/* who else would know what it is to be compared with, or has become? */
@@ -395,6 +410,7 @@ static void make_host(struct maker *m, u32 nr)
 	if (nr == 0 && !n)
 		n = 10;
 	m->bytes = 0;
+	m->alike = once_in(m, 3);
 	h->via = -1;
 	for (i = 0; i < n; i++)
 		make_op(m, h, nr);

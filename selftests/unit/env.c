@@ -164,18 +164,19 @@ static void commit(struct sroce_qp_host *h, struct sim_packet *p)
 	h->txq_tail = &p->next;
 }
 
-void sroce_tx_commit(struct sroce_qp *qp)
+void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 {
 	struct sroce_qp_host *h = qp->host;
 	struct sim_packet *p = h->open, *q;
 	u32 i;
 
+	CHECK(n && n <= h->open_n);
 	h->open = NULL;
 	if (h->open_n == 1) {
 		commit(h, p);
 		return;
 	}
-	for (i = 0; i < h->open_n; i++) {
+	for (i = 0; i < n; i++) {
 		q = packet_new(h->open_av, h->open_len);
 		q->from = h;
 		memcpy(sim_bth(q), sim_bth(p) + i * (h->open_len + SROCE_ICRC_LEN),

@@ -101,9 +101,10 @@ static void take_counters(struct seen *w, const struct sroce_qp_host *h,
 			  struct sroce_counters *to)
 {
 	*to = h->counters;
-	w->runs += to->c[SROCE_CNT_TX_RUNS];
+	w->runs += to->c[SROCE_CNT_TX_RUNS] + to->c[SROCE_CNT_TX_SERIES];
 	w->runs += to->c[SROCE_CNT_RX_RUNS] << 32;
 	to->c[SROCE_CNT_TX_RUNS] = 0;
+	to->c[SROCE_CNT_TX_SERIES] = 0;
 	to->c[SROCE_CNT_RX_RUNS] = 0;
 }
 
@@ -153,7 +154,7 @@ static void check_counters(const struct sroce_counters *a,
 			       (unsigned long long)b->c[i]);
 }
 
-/* Return: runs that were sent, and above them those that were received */
+/* Return: runs and series that were sent, and above them runs that were received */
 static u64 compare(const struct sim_cfg *cfg, u32 chunk, const struct fate *fate,
 		   work_fn work, u32 seed)
 {
@@ -392,6 +393,105 @@ static void on_demand(void)
 	}
 }
 
+static u32 small;	/* bytes of those that are alike */
+
+/* Twelve that are alike, and then those that differ in one thing each */
+static void alike_ones(struct xfers *t)
+{
+	static const u32 ops[] = {
+		IB_WR_SEND, IB_WR_SEND_WITH_IMM, IB_WR_RDMA_WRITE,
+		IB_WR_RDMA_WRITE_WITH_IMM,
+	};
+	struct sim_wr wr;
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		for (k = 0; k < 12; k++) {
+			wr = xfer_make(t, ops[i], small);
+			if (k == 8)
+				wr.flags |= IB_SEND_SOLICITED;
+			if (k == 9)
+				wr.flags |= IB_SEND_FENCE;
+			if (xfer_recvs(ops[i]))
+				xfer_recv(t, t->n - 1);
+			sim_put_send(&t->s->a, &wr);
+		}
+		if (small)
+			xfer_put(t, ops[i], small - 1);
+	}
+}
+
+static void alike_of(const char *what, const struct fate *fate, work_fn work)
+{
+	static const u32 sizes[] = { 0, 1, 8, 63, 64, 255, 256 };
+	struct sim_cfg cfg = sim_default;
+	u32 i, seed;
+
+	cfg.mtu = IB_MTU_256;
+	cfg.timeout = 14;
+	cfg.retry_cnt = 7;
+	t_case("series: as one by one, %s", what);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		u64 runs = 0;
+
+		small = sizes[i];
+		for (seed = 1; seed <= 8; seed++) {
+			t_where("%u bytes, seed %u", small, seed);
+			runs += (u32)compare(&cfg, 100, fate, work, seed);
+		}
+		CHECK(runs >= 8 * 4);
+	}
+}
+
+static void paged_alike(struct xfers *t)
+{
+	t->s->page_delay = 100000;
+	sim_buf_on_demand(t->a);
+	sim_buf_on_demand(t->b);
+	alike_ones(t);
+}
+
+/* One of those in the middle can't be sent. */
+static void bad_among_alike(struct xfers *t)
+{
+	struct sim_wr wr;
+	u32 k;
+
+	for (k = 0; k < 10; k++) {
+		wr = xfer_make(t, IB_WR_SEND, 64);
+		if (k == 5)
+			wr.sge[0].lkey ^= 0x100;
+		xfer_recv(t, k);
+		sim_put_send(&t->s->a, &wr);
+	}
+}
+
+static void series(void)
+{
+	static const struct fate none;
+	struct sim_cfg cfg = sim_default;
+	u32 at;
+
+	alike_of("whole", &none, alike_ones);
+	alike_of("packets lost", &(struct fate){ .loss = 20 }, alike_ones);
+	alike_of("packets twice", &(struct fate){ .copies = 20 }, alike_ones);
+	alike_of("of memory that comes on demand", &none, paged_alike);
+
+	t_case("series: as one by one, a key goes in the middle");
+	small = 64;
+	for (at = 1; at < 50; at += 7) {
+		t_where("packet %u", at);
+		compare(&cfg, 100, &(struct fate){ .at = at, .mishap = local_key_gone },
+			alike_ones, at);
+		compare(&cfg, 100, &(struct fate){ .at = at, .mishap = remote_key_gone },
+			alike_ones, at);
+	}
+
+	t_case("series: as one by one, up to one that can't be sent");
+	CHECK((u32)compare(&cfg, 100, &(struct fate){ .at = ~0, .mishap = state_gone },
+			   bad_among_alike, 1));
+}
+
 /* Middle packets that bring more than the first one promised, all at once */
 static void beyond_promise(void)
 {
@@ -467,6 +567,7 @@ void test_run(void)
 	receives();
 	vain();
 	on_demand();
+	series();
 	beyond_promise();
 	beyond_read();
 }

@@ -411,8 +411,8 @@ why_t wt_do_grh(struct wt_run *r, struct wt_stmt *s)
 /* Those move with any traffic; what is known about them is checked below. */
 static const char *const traffic[] = {
 	"sent_pkts", "sent_bytes", "rcvd_pkts", "rcvd_bytes", "sent_ack",
-	"sent_trains", "rcvd_trains", "sent_runs", "rcvd_runs", "inbox_pkts", "relayed_pkts",
-	"held_doorbells",
+	"sent_trains", "rcvd_trains", "sent_runs", "sent_series", "rcvd_runs", "inbox_pkts",
+	"relayed_pkts", "held_doorbells",
 };
 
 static int counter_named(const struct wt_dut *d, const char *name, size_t len)

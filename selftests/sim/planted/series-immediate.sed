@@ -1,0 +1,3 @@
+# messages that leave together have the first one's immediate
+# file: req.c
+/^static bool put_like/,/^}/s/pkt->imm = wqe->imm;//
