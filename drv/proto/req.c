@@ -525,6 +525,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	     budget--) {
 		enum ib_wc_status status;
 		struct sroce_wqe *wqe;
+		bool follows;
 		int n;
 
 		if (qp->burst >= SROCE_BURST_BYTES) {
@@ -545,18 +546,19 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		wqe = sroce_turn_take(qp, next);
 		if (!wqe || is_cut_short(qp, wqe))
 			break;
+		follows = next;
+		next = NULL;
 		n = 0;
-		if (next && is_only(qp, wqe) && is_like(wqe, prev))
-			n = send_series(qp, wqe, budget, &next);
 		/* a first packet goes by itself, and most messages have no other */
-		else if (runs && req->psn != wqe->first_psn)
+		if (runs && req->psn != wqe->first_psn)
 			n = send_run(qp, wqe, budget);
+		else if (follows && is_only(qp, wqe) && is_like(wqe, prev))
+			n = send_series(qp, wqe, budget, &next);
 		prev = wqe;
 		if (n > 0) {
 			budget -= n - 1;
 			continue;
 		}
-		next = NULL;
 		/* or each would be tried, and copied in part, for every packet before */
 		if (n < 0)
 			runs = false;
