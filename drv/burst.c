@@ -234,7 +234,7 @@ void sroce_qp_leave(struct sroce_qp *qp) __releases(&qp->lock)
 static void flush_posted(struct sroce_qp *qp)
 {
 	sroce_sq_rang(qp);
-	qp->host->rang_on = smp_processor_id() + 1;
+	WRITE_ONCE(qp->host->rang_on, smp_processor_id() + 1);
 	if (qp->state < IB_QPS_RTS)
 		sroce_sq_discard(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
@@ -243,12 +243,14 @@ static void flush_posted(struct sroce_qp *qp)
 		sroce_rq_flush(qp);
 }
 
-/*
- * Whether a QP has so much under way that who has it keeps it for long. If not,
- * it is better waited for: whoever has it may well send an acknowledge before he
+/**
+ * sroce_qp_is_busy() - whether a QP has so much under way that who has it keeps it for long
+ * @qp: the QP, which need not be locked
+ *
+ * If not, it is better waited for: whoever has it may well send an acknowledge before he
  * looks for what was left with him.
  */
-static bool is_busy(const struct sroce_qp *qp)
+bool sroce_qp_is_busy(const struct sroce_qp *qp)
 {
 	return qp->svc == SROCE_SVC_RC &&
 	       sroce_psn_diff(READ_ONCE(qp->req.max_psn),
@@ -280,7 +282,7 @@ bool sroce_qp_try(struct sroce_qp *qp)
 {
 	if (sroce_qp_trylock(qp))
 		return true;
-	if (is_busy(qp))
+	if (sroce_qp_is_busy(qp))
 		return false;
 	sroce_qp_begin(qp);
 	__release(&qp->lock);

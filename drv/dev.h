@@ -551,6 +551,7 @@ void sroce_qp_host_stop(struct sroce_qp_host *host);
 void sroce_qp_begin(struct sroce_qp *qp);
 void sroce_qp_leave(struct sroce_qp *qp);
 bool sroce_qp_trylock(struct sroce_qp *qp);
+bool sroce_qp_is_busy(const struct sroce_qp *qp);
 bool sroce_qp_try(struct sroce_qp *qp);
 bool sroce_qp_ring(struct sroce_qp *qp);
 void sroce_qp_end(struct sroce_qp *qp);

@@ -4,7 +4,8 @@
  * both ends share it however many others there are. Such trains are relayed to
  * another CPU, so that one is built while the one before is taken in: what receive
  * packet steering does where it is set up, and NICs with several queues do by
- * themselves.
+ * themselves. Acknowledges of trains go back to the CPU that posts: it sends on, and
+ * the other goes on receiving.
  *
  * The packets of a flow stay in order: while any of them waits, all that follow it
  * go to the same place; and should the sender come to that place, they all go on to
@@ -29,6 +30,8 @@
  */
 #define WORTH		(12 * 1024U)
 #define SEGMENT		512U
+/* How long a flow counts as one whose trains are relayed, in jiffies */
+#define WARM		2
 /* Most datagrams and trains that wait for a CPU, and what it takes in at once */
 #define QUEUE_MAX	1024U
 #define BATCH		16
@@ -47,11 +50,13 @@ MODULE_PARM_DESC(relay, "Have another CPU receive what comes by a virtual link")
  * @lock: held while one is sent to @cpu
  * @waiting: how many of them are with another CPU
  * @cpu: which one
+ * @relayed: when a train of its was worth it last, in jiffies
  */
 struct flow {
 	spinlock_t	lock;
 	atomic_t	waiting;
 	int		cpu;
+	unsigned long	relayed;
 };
 
 /**
@@ -62,6 +67,7 @@ struct flow {
  * @gave_way: @tasklet took nothing in, for the sake of what the CPU has sent
  * @sent: when it sent a train last, in jiffies
  * @rang: when a process rang a doorbell on it last, in jiffies
+ * @took: when it took something in last that waited here, in jiffies
  */
 struct stop {
 	struct sk_buff_head	queue;
@@ -70,6 +76,7 @@ struct stop {
 	bool			gave_way;
 	unsigned long		sent;
 	unsigned long		rang;
+	unsigned long		took;
 };
 
 /**
@@ -121,11 +128,16 @@ static u32 work(const struct sk_buff *skb)
  * A real device has its own idea of which CPU receives. A real-time kernel does
  * not want softirqs raised by calls.
  */
-static bool is_worth_it(const struct sk_buff *skb)
+static bool may_relay(const struct sk_buff *skb)
 {
-	return skb_is_gso(skb) && work(skb) >= WORTH && !skb->dev->dev.parent &&
-	       READ_ONCE(relay) && lately(this_cpu_ptr(&stops.sent)) &&
-	       !IS_ENABLED(CONFIG_PREEMPT_RT);
+	return READ_ONCE(relay) && !skb->dev->dev.parent && !IS_ENABLED(CONFIG_PREEMPT_RT);
+}
+
+/* Of a message that makes two trains the short one would have the sender receive, too. */
+static bool is_worth_it(const struct flow *flow, const struct sk_buff *skb)
+{
+	return lately(this_cpu_ptr(&stops.sent)) &&
+	       (work(skb) >= WORTH || time_before(jiffies, READ_ONCE(flow->relayed) + WARM));
 }
 
 /* As with receive packet steering, isolated CPUs are left alone. */
@@ -157,6 +169,67 @@ static int choose(void)
 			found = cpu;
 	}
 	return found;
+}
+
+/* Whether so much of a QP is under way that what follows is much as well */
+static bool is_busy(struct sroce_qp_host *host)
+{
+	bool busy;
+
+	if (!refcount_inc_not_zero(&host->ref))
+		return false;
+	busy = sroce_qp_is_busy(host->qp);
+	sroce_qp_host_put(host);
+	return busy;
+}
+
+/*
+ * The CPU whose process posts what an acknowledge is for. Who receives that sends what
+ * follows: were it this one, which receives what was sent before, the other would look on,
+ * and what both send be received out of order.
+ */
+static int home_of(const struct sroce_bth *bth)
+{
+	struct sroce_qp_host *host;
+	int cpu;
+
+	if (!lately(this_cpu_ptr(&stops.took)))
+		return -1;
+	host = xa_load(&sroce_qps, be32_to_cpu(bth->qpn) & SROCE_QPN_MASK);
+	if (!host)
+		return -1;
+	cpu = READ_ONCE(host->rang_on) - 1;
+	if (cpu < 0 || cpu == smp_processor_id() || !lately(per_cpu_ptr(&stops.rang, cpu)) ||
+	    !cpumask_test_cpu(cpu, cpu_active_mask) || !may_receive(cpu) ||
+	    sroce_stream_flows(&host->stream) || !is_busy(host))
+		return -1;
+	return cpu;
+}
+
+/* A READ that a train answers, by the CPU whose process posts it: that is to receive it. */
+static bool is_long_read(const struct sroce_bth *bth, const struct sk_buff *skb)
+{
+	const struct sroce_reth *reth = (const struct sroce_reth *)(bth + 1);
+
+	return skb_headlen(skb) >= sizeof(struct udphdr) + sizeof(*bth) + sizeof(*reth) &&
+	       lately(this_cpu_ptr(&stops.rang)) && be32_to_cpu(reth->length) >= WORTH;
+}
+
+/* The CPU that a datagram is best received by, as far as its headers tell; -1: this one */
+static int best_for(const struct flow *flow, const struct sk_buff *skb)
+{
+	const struct sroce_bth *bth;
+
+	if (!may_relay(skb))
+		return -1;
+	if (skb_is_gso(skb))
+		return is_worth_it(flow, skb) ? choose() : -1;
+	bth = (const struct sroce_bth *)(skb->data + sizeof(struct udphdr));
+	if (bth->opcode == SROCE_OP_ACK)
+		return home_of(bth);
+	if (sroce_opcodes[bth->opcode].flags & SROCE_READING)
+		return is_long_read(bth, skb) ? choose() : -1;
+	return -1;
 }
 
 /*
@@ -243,19 +316,18 @@ static void move(struct flow *flow, int cpu)
 	flow->cpu = cpu;
 }
 
-/* Where a datagram goes, or -1 if it stays; its flow is locked. */
-static int where_to(struct flow *flow, const struct sk_buff *skb)
+/*
+ * Where a datagram goes, or -1 if it stays; its flow is locked. @best: where it would if
+ * it were alone, or -1
+ */
+static int where_to(struct flow *flow, int best)
 {
-	int cpu;
-
 	/* pairs with the release: what was there before has been taken in */
 	if (!atomic_read_acquire(&flow->waiting))
-		return is_worth_it(skb) ? choose() : -1;
-	if (flow->cpu != smp_processor_id() || !is_worth_it(skb))
-		return flow->cpu;
-	cpu = choose();
-	if (cpu >= 0 && has_room(cpu, atomic_read(&flow->waiting) + 1))
-		move(flow, cpu);
+		return best;
+	if (flow->cpu == smp_processor_id() && best >= 0 &&
+	    has_room(best, atomic_read(&flow->waiting) + 1))
+		move(flow, best);
 	return flow->cpu;
 }
 
@@ -271,12 +343,15 @@ static int where_to(struct flow *flow, const struct sk_buff *skb)
 bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
 {
 	struct flow *flow = flow_of(sn, skb);
-	int cpu;
+	int best, cpu;
 
-	if (!flow || (!atomic_read(&flow->waiting) && !is_worth_it(skb)))
+	if (!flow)
+		return false;
+	best = best_for(flow, skb);
+	if (best < 0 && !atomic_read(&flow->waiting))
 		return false;
 	spin_lock(&flow->lock);
-	cpu = where_to(flow, skb);
+	cpu = where_to(flow, best);
 	if (cpu >= 0 && !has_room(cpu, 1)) {
 		sroce_netns_count(sn, SROCE_CNT_RELAY_FULL);
 		kfree_skb(skb);
@@ -284,6 +359,8 @@ bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
 		if (cpu != smp_processor_id())
 			sroce_netns_count(sn, SROCE_CNT_RELAYED);
 		flow->cpu = cpu;
+		if (skb_is_gso(skb) && work(skb) >= WORTH)
+			WRITE_ONCE(flow->relayed, jiffies);
 		atomic_inc(&flow->waiting);
 		/* the route may be borrowed for as long as this softirq runs */
 		skb_dst_drop(skb);
@@ -335,6 +412,8 @@ static void arrive(struct tasklet_struct *t)
 		done(cb.flow);
 	}
 	rcu_read_unlock();
+	if (n)
+		this_cpu_write(stops.took, jiffies);
 	/* nobody calls while something waits */
 	if (!skb_queue_empty_lockless(&stop->queue))
 		tasklet_schedule(&stop->tasklet);
@@ -392,8 +471,10 @@ void __init sroce_relay_init(void)
 {
 	int cpu, i;
 
-	for (i = 0; i < FLOWS; i++)
+	for (i = 0; i < FLOWS; i++) {
 		spin_lock_init(&flows[i].lock);
+		flows[i].relayed = jiffies - WARM;
+	}
 	for_each_possible_cpu(cpu) {
 		struct stop *stop = per_cpu_ptr(&stops, cpu);
 
@@ -402,6 +483,7 @@ void __init sroce_relay_init(void)
 		INIT_CSD(&stop->csd, call_fn, stop);
 		stop->sent = jiffies - LATELY;
 		stop->rang = jiffies - LATELY;
+		stop->took = jiffies - LATELY;
 	}
 }
 
