@@ -219,17 +219,17 @@ static bool is_long_read(const struct sroce_bth *bth, const struct sk_buff *skb)
 static int best_for(const struct flow *flow, const struct sk_buff *skb)
 {
 	const struct sroce_bth *bth;
+	u32 flags;
 
 	if (!may_relay(skb))
 		return -1;
 	if (skb_is_gso(skb))
 		return is_worth_it(flow, skb) ? choose() : -1;
 	bth = (const struct sroce_bth *)(skb->data + sizeof(struct udphdr));
-	if (bth->opcode == SROCE_OP_ACK)
-		return home_of(bth);
-	if (sroce_opcodes[bth->opcode].flags & SROCE_READING)
-		return is_long_read(bth, skb) ? choose() : -1;
-	return -1;
+	flags = sroce_opcodes[bth->opcode].flags;
+	if (flags & SROCE_RESPONSE)
+		return bth->opcode == SROCE_OP_ACK ? home_of(bth) : -1;
+	return flags & SROCE_READING && is_long_read(bth, skb) ? choose() : -1;
 }
 
 /*

@@ -135,8 +135,11 @@ check "packets that meet a taken QP wait in its inbox" \
 echo 0 >$PARAM
 check "relay=0: none are relayed" stays relayed_pkts bw ib_write_bw -n 500
 echo 1 >$PARAM
-check "single messages are not relayed" \
-	stays relayed_pkts perftest_pair ib_send_lat -s 8 -n 500
+for tool in send_lat write_lat read_lat; do
+	check "single messages are not relayed: $tool" \
+		stays relayed_pkts perftest_pair ib_$tool -s 8 -n 500
+done
+check "nor are atomics" stays relayed_pkts perftest_pair ib_atomic_lat -n 500
 check "nor is what nobody acknowledges" \
 	stays relayed_pkts bw ib_write_bw -c UC -n 200
 check "what is relayed arrives as it was sent" stress 1
