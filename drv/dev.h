@@ -10,9 +10,9 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
-#include "compat/compat.h"
-#include "proto/env.h"
-#include "proto/qp.h"
+#include "drv/compat/compat.h"
+#include "drv/core/env.h"
+#include "drv/core/qp.h"
 
 #define SROCE_MAX_QP		0x100000
 #define SROCE_MAX_QP_WR		0x8000

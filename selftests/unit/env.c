@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* drv/proto/env.h for user space: the wire, the clock, completions, lookups. */
+/* drv/core/env.h for user space: the wire, the clock, completions, lookups. */
 
 #include <linux/slab.h>
-#include "../../drv/proto/icrc.h"
+#include "drv/core/wire/icrc.h"
 #include "invariant.h"
 #include "sim.h"
 

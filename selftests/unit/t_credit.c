@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* End-to-end credits (9.7.7.2) */
 
-#include "../../drv/proto/credit.h"
+#include "drv/core/wire/credit.h"
 #include "tests.h"
 #include "xfer.h"
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <linux/string.h>
-#include "../../drv/proto/icrc.h"
-#include "../../drv/proto/wire.h"
+#include "drv/core/wire/icrc.h"
+#include "drv/core/wire/wire.h"
 #include "tests.h"
 #include "vectors.h"
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 #include <linux/kernel.h>
-#include "../../drv/proto/opcode.h"
-#include "../../drv/proto/psn.h"
+#include "drv/core/wire/opcode.h"
+#include "drv/core/wire/psn.h"
 #include "tests.h"
 
 /* Which opcodes exist, and their extended headers in bytes */

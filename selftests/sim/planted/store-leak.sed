@@ -1,3 +1,3 @@
 # a request that was kept is never given back
-# file: store.c
+# file: rc/ofo.c
 /^void sroce_store_free/,/^}/s/sroce_pkt_release(&kept->pkt);//

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requester: responses that are missing are asked for again (9.7.5.2.8).
+ *
+ * Responses come in order, and what is asked for again comes before all others.
+ * So one that comes says that those before it are lost, be it their first time
+ * or not: that takes no timer. Where nothing comes any more repair.c asks.
+ */
+
+#include "drv/core/env.h"
+
+/**
+ * sroce_reread_lacks() - whether a response has not come
+ * @req: the requester
+ * @psn: of the response
+ *
+ * Return: true also for what is too far ahead to be taken in.
+ */
+bool sroce_reread_lacks(const struct sroce_req *req, u32 psn)
+{
+	s32 ahead = sroce_psn_diff(psn, req->una);
+
+	return ahead >= SROCE_READ_AHEAD ||
+	       (ahead >= 0 && !test_bit(psn % SROCE_READ_AHEAD, req->got));
+}
+
+/* The first PSN in a range that is, or is not, missing; or the end */
+static u32 find(const struct sroce_req *req, u32 psn, u32 end, bool is)
+{
+	while (sroce_psn_diff(end, psn) > 0 && sroce_reread_lacks(req, psn) != is) {
+		/* nothing is taken in from there on */
+		if (sroce_psn_diff(psn, req->una) >= SROCE_READ_AHEAD)
+			return end;
+		psn = sroce_psn_add(psn, 1);
+	}
+	return psn;
+}
+
+static void drop_first(struct sroce_reread *rr, u32 n)
+{
+	rr->n -= n;
+	memmove(rr->ask, rr->ask + n, rr->n * sizeof(*rr->ask));
+}
+
+/* Ranges that lie before @psn, or have nothing left, are no concern any more. */
+static void drop_empty(struct sroce_reread *rr, u32 psn)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < rr->n; i++)
+		if (sroce_psn_diff(rr->ask[i].end, psn) > 0 &&
+		    sroce_psn_diff(rr->ask[i].end, rr->ask[i].psn) > 0)
+			rr->ask[n++] = rr->ask[i];
+	rr->n = n;
+}
+
+/**
+ * sroce_reread_settled() - req.una has moved
+ * @qp: the QP
+ *
+ * What lies before it would look as if it were to come, 2^23 packets later.
+ */
+void sroce_reread_settled(struct sroce_qp *qp)
+{
+	if (qp->req.reread.n)
+		drop_empty(&qp->req.reread, qp->req.una);
+}
+
+/* What is missing in a range of one work request, as far as there is room */
+static void ask(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_reread *rr = &req->reread;
+	u32 to;
+
+	if (sroce_psn_diff(req->una, psn) > 0)
+		psn = req->una;
+	for (;; psn = to) {
+		psn = find(req, psn, end, true);
+		to = find(req, psn, end, false);
+		if (psn == to)
+			return;
+		if (rr->n == SROCE_ASKS_MAX) {
+			rr->full = true;
+			return;
+		}
+		rr->ask[rr->n++] = (struct sroce_ask){
+			.wqe = wqe, .psn = psn, .end = to, .when = sroce_now(),
+		};
+		sroce_req_resend_read(qp, wqe, psn, to);
+		if (!sroce_qp_may_send(qp))
+			return;
+	}
+}
+
+/* The same in all work requests */
+static void ask_all(struct sroce_qp *qp, u32 from, u32 end)
+{
+	struct sroce_sq *sq = &qp->sq;
+	u32 i;
+
+	if (!qp->req.reads)
+		return;
+	for (i = sq->cons; i != sq->prod && sroce_qp_may_send(qp);
+	     i = sroce_sq_next(sq, i)) {
+		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+		u32 past = sroce_psn_add(wqe->last_psn, 1);
+
+		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <= 0)
+			break;
+		if (!sroce_wqe_responds(wqe) || sroce_psn_diff(past, from) <= 0)
+			continue;
+		ask(qp, wqe, sroce_psn_diff(from, wqe->first_psn) < 0 ?
+			     wqe->first_psn : from,
+		    sroce_psn_diff(past, end) < 0 ? past : end);
+	}
+}
+
+/**
+ * sroce_reread_until() - all responses before a PSN should have come
+ * @qp: the QP
+ * @end: the PSN
+ *
+ * Those that have not, and were not asked for again before, are now.
+ */
+void sroce_reread_until(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_reread *rr = &qp->req.reread;
+	u32 from = rr->due, before = rr->n;
+
+	if (sroce_psn_diff(end, from) <= 0)
+		return;
+	rr->due = end;
+	ask_all(qp, from, end);
+	for (; before < rr->n; before++)
+		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
+}
+
+/**
+ * sroce_reread_put_off() - responses from a PSN on are not to come for now
+ * @qp: the QP
+ * @psn: the PSN
+ */
+void sroce_reread_put_off(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_reread *rr = &qp->req.reread;
+	u32 i;
+
+	if (sroce_psn_diff(rr->due, psn) <= 0)
+		return;
+	rr->due = psn;
+	for (i = 0; i < rr->n; i++)
+		if (sroce_psn_diff(rr->ask[i].end, psn) > 0)
+			rr->ask[i].end = psn;
+	drop_empty(rr, qp->req.una);
+}
+
+/**
+ * sroce_reread_missed() - responses have come in vain, and would not now
+ * @qp: the QP
+ * @end: one past the last of them
+ */
+void sroce_reread_missed(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_reread *rr = &qp->req.reread;
+
+	if (sroce_psn_diff(end, rr->due) > 0)
+		rr->due = end;
+	rr->n = 0;
+	rr->full = false;
+	ask_all(qp, qp->req.una, rr->due);
+}
+
+/**
+ * sroce_reread_came() - responses have come
+ * @qp: the QP
+ * @psn: of the first
+ * @end: one past the last
+ *
+ * If it had been asked for again, what was so before has been lost again.
+ */
+void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end)
+{
+	struct sroce_reread *rr = &qp->req.reread;
+	struct sroce_ask a;
+	u32 n;
+
+	if (sroce_psn_diff(end, rr->due) > 0)
+		rr->due = end;
+	for (n = 0; n < rr->n; n++)
+		if (sroce_psn_diff(psn, rr->ask[n].psn) >= 0 &&
+		    sroce_psn_diff(psn, rr->ask[n].end) < 0)
+			break;
+	if (n == rr->n)
+		return;
+	/* the first says how long the round trip is, the others how much was asked for */
+	if (rr->ask[n].when)
+		sroce_window_reread(qp, sroce_now() - rr->ask[n].when);
+	rr->ask[n].when = 0;
+	for (; n; n--) {
+		a = rr->ask[0];
+		drop_first(rr, 1);
+		ask(qp, a.wqe, a.psn, a.end);
+		/* it may have been one request too many, and the list is gone */
+		if (!sroce_qp_may_send(qp))
+			return;
+	}
+	a = rr->ask[0];
+	rr->ask[0].psn = end;
+	if (sroce_psn_diff(a.end, end) <= 0)
+		drop_first(rr, 1);
+	ask(qp, a.wqe, a.psn, psn);
+	if (rr->full && !rr->n) {
+		rr->full = false;
+		ask_all(qp, qp->req.una, rr->due);
+	}
+}
+
+/**
+ * sroce_reread_oldest() - ask for the oldest response that is missing
+ * @qp: the QP; it waits for a response
+ * @wqe: its oldest work request
+ * @n: how many are to be asked for, at most
+ */
+void sroce_reread_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
+{
+	u32 psn = qp->req.una, end = sroce_psn_add(psn, n);
+	struct sroce_reread *rr = &qp->req.reread;
+	u32 i;
+
+	if (sroce_psn_diff(end, wqe->last_psn) > 0)
+		end = sroce_psn_add(wqe->last_psn, 1);
+	if (sroce_psn_diff(end, rr->due) > 0)
+		rr->due = end;
+	/* that was in vain, and what was asked for later tells nothing now */
+	for (i = 0; i < rr->n; i++)
+		if (sroce_psn_diff(rr->ask[i].psn, end) < 0)
+			rr->ask[i].psn = end;
+	drop_empty(rr, end);
+	if (rr->n == SROCE_ASKS_MAX) {
+		drop_first(rr, 1);
+		rr->full = true;
+	}
+	ask(qp, wqe, psn, end);
+}
