@@ -59,10 +59,10 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
  * Likewise as many as *@n, which may become less, of equal size, their ICRCs between
  * them: they follow what was queued last to the same peer. NULL if none can.
  */
-void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			 bool response, u32 *n);
 /* Whether requests that follow may leave together with what was queued last */
-bool sroce_tx_grows(struct sroce_qp *qp);
+bool sroce_tx_can_append(struct sroce_qp *qp);
 /*
  * Seal and queue it, or @n of them, which may be fewer than there is room for; they
  * leave when the QP is unlocked.
@@ -75,16 +75,16 @@ void sroce_tx_abort(struct sroce_qp *qp);
  * Queue the payload of a work request as an Ethernet frame: 0, or what
  * sroce_wqe_gather() said. The longest that the netdev takes.
  */
-int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe);
-u32 sroce_tx_frame_max(struct sroce_qp *qp);
+int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe);
+u32 sroce_raw_max(struct sroce_qp *qp);
 
 /* Whether the QP's peer can be reached without a wire */
-bool sroce_tx_local(struct sroce_qp *qp);
+bool sroce_loopback_usable(struct sroce_qp *qp);
 /* Queue a parcel; like all else, it leaves when the QP is unlocked. */
-void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel);
+void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt);
 /* Memory of parcels; NULL if there is none */
-struct sroce_parcel *sroce_parcel_alloc(size_t size);
-void sroce_parcel_release(struct sroce_parcel *parcel);
+struct sroce_lbpkt *sroce_loopback_alloc(size_t size);
+void sroce_loopback_release(struct sroce_lbpkt *lbpkt);
 
 /* memcpy() of payload */
 void sroce_copy(void *to, const void *from, u32 len);
@@ -93,16 +93,16 @@ void sroce_copy(void *to, const void *from, u32 len);
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
 /*
- * Where in a packet's payload to go on, for sroce_place_span(); in a run @off counts
+ * Where in a packet's payload to go on, for sroce_segs_rx_span(); in a run @off counts
  * headers and ICRCs as well, and @left bytes follow in the same packet.
  */
-struct sroce_place {
+struct sroce_rx_cursor {
 	const struct sroce_pkt	*pkt;
 	u32			off;
 	u32			left;
 };
 
-int sroce_place_span(void *span, u32 len, void *arg);
+int sroce_segs_rx_span(void *span, u32 len, void *arg);
 
 /*
  * Keep a received packet beyond its burst: its carrier, which may be replaced,
@@ -125,14 +125,14 @@ void sroce_mr_drain(struct sroce_mr *mr);
 /*
  * Pages that come on demand. Enter: 0 if all of a range is there, to stay until
  * leave; -EAGAIN if not. Want: -EAGAIN: the first @need bytes are brought, which
- * may sleep, and then sroce_qp_paged() is called; -EFAULT if they can't be. The
+ * may sleep, and then sroce_transport_paged() is called; -EFAULT if they can't be. The
  * rest of @len bytes is brought as well if it can be. Used: there may be such
  * regions at all.
  */
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write);
 void sroce_odp_leave(struct sroce_odp *odp);
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len);
-int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		   u32 len, bool write);
 bool sroce_odp_used(const struct sroce_qp *qp);
 
@@ -142,15 +142,15 @@ struct sroce_av *sroce_ah_av(struct sroce_ah *ah);
 void sroce_ah_put(struct sroce_ah *ah);
 
 /* The next receive work request, from the RQ or the SRQ */
-bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to);
+bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to);
 
 /*
  * Time in ns; two one-shot timers that call back with the QP locked. The first may
  * fire @slack late, or early if it was set for something else before.
  */
 u64 sroce_now(void);
-void sroce_timer_ack(struct sroce_qp *qp, u64 when, u64 slack);
-void sroce_timer_rnr(struct sroce_qp *qp, u64 delay);
+void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack);
+void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay);
 
 /* Atomic read-modify-write of 8 aligned bytes, against all other CPUs */
 static inline u64 sroce_atomic_cmpxchg(u64 *p, u64 compare, u64 swap)

@@ -18,28 +18,28 @@
 struct sroce_cq;
 struct sroce_srq;
 struct sroce_dev;
-struct sroce_qp_host;
+struct sroce_kqp;
 
 /* Unacknowledged request packets per QP, at least and at most: window.c */
-#define SROCE_WINDOW_MIN	1536U
-#define SROCE_WINDOW_MAX	2048U
+#define SROCE_CWND_MIN	1536U
+#define SROCE_CWND_MAX	2048U
 /* To a peer of which nothing is known yet, or that can't do so many in time */
-#define SROCE_WINDOW_FIRST	256U
-#define SROCE_WINDOW_SLOW	16U
+#define SROCE_CWND_INIT	256U
+#define SROCE_CWND_SLOW	16U
 /* Packets sent again for a gap where gaps are dense, at least */
-#define SROCE_BURST_LEAST	8U
+#define SROCE_RETRANS_BATCH_MIN	8U
 /* Gaps count as no further from each other than so many packets. */
-#define SROCE_GAP_FAR		1024
+#define SROCE_GAP_DIST_MAX		1024
 /* Request packets kept after a gap, per QP */
-#define SROCE_STORE_MAX		SROCE_WINDOW_MAX
+#define SROCE_OFO_MAX		SROCE_CWND_MAX
 /* Responses taken in after a gap, in PSNs from the oldest missing one */
 #define SROCE_READ_AHEAD	16384
 /* Ask for an acknowledge this often, in parts of the window. */
-#define SROCE_ACKS_PER_WINDOW	2
+#define SROCE_ACKS_PER_CWND	2
 /* Packets sent in one go, before the other side gets the CPU. */
-#define SROCE_BURST		64
+#define SROCE_TX_BUDGET		64
 /* Likewise, payload bytes of packets that stay on this host */
-#define SROCE_BURST_BYTES	(512 * 1024U)
+#define SROCE_TX_BUDGET_BYTES	(512 * 1024U)
 /* Reads and atomics a responder keeps for replay. */
 #define SROCE_MAX_RD_ATOMIC	128
 
@@ -79,66 +79,66 @@ struct sroce_av {
 #define SROCE_SLACK_MAX	(5ULL * NSEC_PER_MSEC)
 
 /* What a peer does with the requests that follow a lost one */
-enum sroce_habit {
-	SROCE_HABIT_UNKNOWN,
-	SROCE_HABIT_KEEPS,	/* as we do: only what was lost is sent again */
-	SROCE_HABIT_DROPS,	/* all that followed is sent again */
+enum sroce_gap_policy {
+	SROCE_GAP_UNKNOWN,
+	SROCE_GAP_KEEPS,	/* as we do: only what was lost is sent again */
+	SROCE_GAP_DROPS,	/* all that followed is sent again */
 };
 
 /**
- * struct sroce_repair - how a requester gets over a loss
- * @habit: of the peer
+ * struct sroce_retrans - how a requester gets over a loss
+ * @gap_policy: of the peer
  * @tried: the gap at req.acked is being repaired: once until there is progress
  * @rewound: by going back to @acked, because the peer reported a gap
- * @hold: nothing new until the peer shows its habit
+ * @hold_new: nothing new until the peer shows its habit
  * @from: packets to send again, out of turn
  * @to: one past the last of them; equal to @from if there are none
  * @last: one past the packets sent again of late
  * @copies: of the packet at @acked, to be sent behind them
- * @told: the peer has reported the gap
- * @fence: one past what was sent before the newest repair of a gap
+ * @gap_reported: the peer has reported the gap
+ * @recover_psn: one past what was sent before the newest repair of a gap
  * @n: packets of the newest repair
  * @gap: the newest gap that was to be repaired
- * @distance: mean of that of gaps from each other, in packets
- * @burst: packets to send again where gaps are dense
- * @tries_burst: just so many were sent now
- * @doubt: gaps that speak against @habit
- * @asked: responses asked for by the newest probe
- * @asked_end: one past the last of them
+ * @gap_dist: mean of that of gaps from each other, in packets
+ * @batch: packets to send again where gaps are dense
+ * @tries_batch: just so many were sent now
+ * @doubt: gaps that speak against @gap_policy
+ * @probe_reads: responses asked for by the newest probe
+ * @probe_end: one past the last of them
  * @probes: probes sent since there was progress
  * @probe_at: when the next is due, in ns of sroce_now(); 0 for never
- * @seen: one past the newest packet when the timer was seen to
- * @owes: and whether the peer had been asked for an answer then
- * @calm: the timer has fired so often without need, of late
+ * @timer_psn: one past the newest packet when the timer was seen to
+ * @ack_owed: and whether the peer had been asked for an answer then
+ * @timer_backoff: the timer has fired so often without need, of late
  */
-struct sroce_repair {
-	enum sroce_habit	habit;
+struct sroce_retrans {
+	enum sroce_gap_policy	gap_policy;
 	bool			tried;
 	bool			rewound;
-	bool			hold;
+	bool			hold_new;
 	u32			from;
 	u32			to;
 	u32			last;
 	u32			copies;
-	bool			told;
-	u32			fence;
+	bool			gap_reported;
+	u32			recover_psn;
 	u32			n;
 	u32			gap;
-	s32			distance;
-	u32			burst;
-	bool			tries_burst;
+	s32			gap_dist;
+	u32			batch;
+	bool			tries_batch;
 	u32			doubt;
-	u32			asked;
-	u32			asked_end;
+	u32			probe_reads;
+	u32			probe_end;
 	u32			probes;
 	u64			probe_at;
-	u32			seen;
-	bool			owes;
-	u32			calm;
+	u32			timer_psn;
+	bool			ack_owed;
+	u32			timer_backoff;
 };
 
 /* Responses to @wqe from @psn to before @end, asked for again at @when; 0: some came */
-struct sroce_ask {
+struct sroce_read_range {
 	struct sroce_wqe *wqe;
 	u32	psn;
 	u32	end;
@@ -146,50 +146,50 @@ struct sroce_ask {
 };
 
 /* Most ranges of responses that are asked for again at a time */
-#define SROCE_ASKS_MAX	64
+#define SROCE_READ_RANGES_MAX	64
 
 /**
- * struct sroce_reread - responses that a requester has asked for again
- * @due: one past the newest response that has come or was asked for
+ * struct sroce_read_retry - responses that a requester has asked for again
+ * @high: one past the newest response that has come or was asked for
  * @full: there was no room to ask for all of them
  * @n: how many ranges are under way
- * @ask: these, in the order in which they were asked for
+ * @range: these, in the order in which they were asked for
  */
-struct sroce_reread {
-	u32			due;
+struct sroce_read_retry {
+	u32			high;
 	bool			full;
 	u32			n;
-	struct sroce_ask	ask[SROCE_ASKS_MAX];
+	struct sroce_read_range	range[SROCE_READ_RANGES_MAX];
 };
 
 /**
  * struct sroce_rtt - what the requester has learned about the path
- * @window: request packets that may be unacknowledged
+ * @cwnd: request packets that may be unacknowledged
  * @sampling: a sample is being taken
- * @repair: by a packet that was sent again: no measure of the window
+ * @retrans: by a packet that was sent again: no measure of the window
  * @psn: of the packet whose acknowledge ends the sample
  * @acked: req.acked when it was sent
  * @start: when it was sent, in ns
  * @first: when the first packet of all was
- * @smooth: round trip time, in ns, as in RFC 6298
- * @var: its mean deviation
- * @min: the shortest of late
- * @min_at: when that was
- * @losses: repairs yet that are thought to be needed, though they come soon
+ * @srtt: round trip time, in ns, as in RFC 6298
+ * @rttvar: its mean deviation
+ * @min_rtt: the shortest of late
+ * @min_rtt_at: when that was
+ * @assume_lost: repairs yet that are thought to be needed, though they come soon
  */
 struct sroce_rtt {
-	u32	window;
+	u32	cwnd;
 	bool	sampling;
-	bool	repair;
+	bool	retrans;
 	u32	psn;
 	u32	acked;
 	u64	start;
 	u64	first;
-	u64	smooth;
-	u64	var;
-	u64	min;
-	u64	min_at;
-	u32	losses;
+	u64	srtt;
+	u64	rttvar;
+	u64	min_rtt;
+	u64	min_rtt_at;
+	u32	assume_lost;
 };
 
 /**
@@ -199,73 +199,73 @@ struct sroce_rtt {
  * @acked: the responder has executed all requests before this PSN
  * @una: oldest PSN of a work request that is not complete: @acked, or the next
  *	response that is missing
- * @next: work request that @psn belongs to, or the first not started
- * @passed: the first work request that has a PSN from @acked on
+ * @next_idx: work request that @psn belongs to, or the first not started
+ * @acked_idx: the first work request that has a PSN from @acked on
  * @reads: READs and atomics started and not completed
  * @read_psns: PSNs of READs from @acked on, beyond one each
- * @unasked: packets sent since the last that asked for an acknowledge
+ * @since_ackreq: packets sent since the last that asked for an acknowledge
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
  * @excused: timeouts since the last that counts, which are this host's fault
  * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
  * @rnr_wait: nothing may be sent until the RNR timer fires
  * @deadline: when @una counts as lost, in ns of sroce_now(); 0 for never
  * @ssn: send sequence number of the newest message
- * @limited: the peer counts its receive work requests: @limit holds
- * @limit: newest SSN that the peer has a receive work request for
- * @beyond: a message beyond @limit is on trial
- * @trial: PSN of its first packet; no other follows before its acknowledge
- * @doom: enum ib_wc_status of a request that has failed, or 0
- * @doom_psn: a PSN of it; the error waits for its turn, and nothing follows
- * @repair: getting over losses
- * @reread: getting over losses of responses
+ * @lsn_valid: the peer counts its receive work requests: @lsn holds
+ * @lsn: newest SSN that the peer has a receive work request for
+ * @credit_probe: a message beyond @lsn is on trial
+ * @credit_probe_psn: PSN of its first packet; no other follows before its acknowledge
+ * @pending_err: enum ib_wc_status of a request that has failed, or 0
+ * @pending_err_psn: a PSN of it; the error waits for its turn, and nothing follows
+ * @retrans: getting over losses
+ * @read_retry: getting over losses of responses
  * @rtt: the path
  * @paging: the payload of the next packet is not in memory yet
- * @missed: a response was dropped as what it goes to is not in memory...
- * @missed_end: ...and those before this PSN are to be asked for again
- * @late: responses that are kept until it is
- * @lates: how many, at most as many as sroce_resp.store_max
- * @got: responses from @una on that have come, by the low bits of the PSN
+ * @resp_dropped: a response was dropped as what it goes to is not in memory...
+ * @resp_dropped_end: ...and those before this PSN are to be asked for again
+ * @deferred: responses that are kept until it is
+ * @n_deferred: how many, at most as many as sroce_resp.store_max
+ * @resp_bitmap: responses from @una on that have come, by the low bits of the PSN
  */
 struct sroce_req {
 	u32	psn;
 	u32	max_psn;
 	u32	acked;
 	u32	una;
-	u32	next;
-	u32	passed;
+	u32	next_idx;
+	u32	acked_idx;
 	u32	reads;
 	u32	read_psns;
-	u32	unasked;
+	u32	since_ackreq;
 	u8	retries;
 	u8	excused;
 	u8	rnr_retries;
 	bool	rnr_wait;
 	u64	deadline;
 	u32	ssn;
-	bool	limited;
-	u32	limit;
-	bool	beyond;
-	u32	trial;
-	u8	doom;
-	u32	doom_psn;
+	bool	lsn_valid;
+	u32	lsn;
+	bool	credit_probe;
+	u32	credit_probe_psn;
+	u8	pending_err;
+	u32	pending_err_psn;
 	bool	paging;
-	bool	missed;
-	u32	missed_end;
-	struct list_head	late;
-	u32	lates;
-	struct sroce_repair	repair;
-	struct sroce_reread	reread;
+	bool	resp_dropped;
+	u32	resp_dropped_end;
+	struct list_head	deferred;
+	u32	n_deferred;
+	struct sroce_retrans	retrans;
+	struct sroce_read_retry	read_retry;
 	struct sroce_rtt	rtt;
-	DECLARE_BITMAP(got, SROCE_READ_AHEAD);
+	DECLARE_BITMAP(resp_bitmap, SROCE_READ_AHEAD);
 };
 
 /**
- * struct sroce_answer - responses of a READ or atomic that are to be sent
+ * struct sroce_resp_range - responses of a READ or atomic that are to be sent
  * @psn: the next
  * @end: one past the last
  * @opened: one has been sent
  */
-struct sroce_answer {
+struct sroce_resp_range {
 	u32	psn;
 	u32	end;
 	bool	opened;
@@ -293,7 +293,7 @@ struct sroce_res {
 	bool	queued;
 	u32	first_psn;
 	u32	last_psn;
-	struct sroce_answer first;
+	struct sroce_resp_range first;
 	u64	va;
 	u32	rkey;
 	u32	length;
@@ -323,7 +323,7 @@ struct sroce_replays {
 	u32	n;
 	struct {
 		u8			idx;
-		struct sroce_answer	answer;
+		struct sroce_resp_range	answer;
 	} q[SROCE_REPLAYS_MAX];
 };
 
@@ -350,13 +350,13 @@ struct sroce_replays {
  * @fifo: entries to be answered for the first time
  * @replays: answers to be sent again; they go first
  * @res: READs and atomics for replay
- * @store: requests that came after a gap, by PSN
- * @stored: how many
- * @store_max: most of them
- * @paging: the request at @psn is in @store and waits for pages
+ * @ofo_queue: requests that came after a gap, by PSN
+ * @ofo_len: how many
+ * @ofo_max: most of them
+ * @paging: the request at @psn is in @ofo_queue and waits for pages
  * @paging_since: when that began, in ns
- * @missed: there was no room for it, or one after it: to be asked for again
- * @answer_paging: the next answer waits for pages
+ * @ofo_dropped: there was no room for it, or one after it: to be asked for again
+ * @tx_paging: the next answer waits for pages
  */
 struct sroce_resp {
 	u32			psn;
@@ -380,20 +380,20 @@ struct sroce_resp {
 	struct sroce_fifo	fifo;
 	struct sroce_replays	replays;
 	struct sroce_res	*res;
-	struct list_head	store;
-	u32			stored;
-	u32			store_max;
+	struct list_head	ofo_queue;
+	u32			ofo_len;
+	u32			ofo_max;
 	bool			paging;
-	bool			missed;
+	bool			ofo_dropped;
 	u64			paging_since;
-	bool			answer_paging;
+	bool			tx_paging;
 };
 
 /* What is left to do once the QP's lock is released, struct sroce_qp.duty */
-#define SROCE_DUTY_SCQ		BIT(0)	/* wake the send CQ's consumer */
-#define SROCE_DUTY_RCQ		BIT(1)	/* wake the receive CQ's consumer */
-#define SROCE_DUTY_LOST(duty)	((duty) << 2)	/* tell the owner of its loss */
-#define SROCE_DUTY_SEND		BIT(4)	/* at once, without what may follow */
+#define SROCE_DEFER_SCQ		BIT(0)	/* wake the send CQ's consumer */
+#define SROCE_DEFER_RCQ		BIT(1)	/* wake the receive CQ's consumer */
+#define SROCE_DEFER_OVERFLOW(duty)	((duty) << 2)	/* tell the owner of its loss */
+#define SROCE_DEFER_SEND_NOW		BIT(4)	/* at once, without what may follow */
 
 /**
  * struct sroce_qp - a queue pair
@@ -419,16 +419,16 @@ struct sroce_resp {
  * @req: requester
  * @resp: responder
  * @drained: SQD reached with nothing outstanding
- * @paged: it has met a region whose pages come on demand: parcels refer to none
- * @binds: it has bound windows of type 2, which end with it
+ * @lb_copy_only: it has met a region whose pages come on demand: parcels refer to none
+ * @has_mw: it has bound windows of type 2, which end with it
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
- * @mr: the region or window that this burst used last, held, or NULL
- * @burst: payload bytes of parcels in this burst
- * @duty: SROCE_DUTY_*
+ * @last_mr: the region or window that this burst used last, held, or NULL
+ * @trip_bytes: payload bytes of parcels in this burst
+ * @deferred: SROCE_DUTY_*
  * @events: BIT(enum ib_event_type) to dispatch after the lock
  * @srq_events: the same for @srq
- * @host: timers, transmit queue: all that belongs to the surroundings
+ * @kqp: timers, transmit queue: all that belongs to the surroundings
  */
 struct sroce_qp {
 	struct ib_qp		ibqp;
@@ -457,133 +457,133 @@ struct sroce_qp {
 	struct sroce_resp	resp ____cacheline_aligned;
 
 	bool			drained;
-	bool			paged;
-	bool			binds;
+	bool			lb_copy_only;
+	bool			has_mw;
 	bool			comm_est;
 	bool			last_wqe;
-	struct sroce_mr		*mr;
-	u32			burst;
-	u32			duty;
+	struct sroce_mr		*last_mr;
+	u32			trip_bytes;
+	u32			deferred;
 	u32			events;
 	u32			srq_events;
-	struct sroce_qp_host	*host;
+	struct sroce_kqp	*kqp;
 };
 
 /* All of these are called with the QP locked. */
 
 /* state.c */
-void sroce_qp_reset(struct sroce_qp *qp);
-void sroce_sq_discard(struct sroce_qp *qp);
-bool sroce_qp_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+void sroce_reset_qp(struct sroce_qp *qp);
+void sroce_reset_sq(struct sroce_qp *qp);
+bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			    int mask, enum ib_qp_state from,
 			    enum ib_qp_state to);
-void sroce_qp_start_req(struct sroce_qp *qp);
-void sroce_qp_start_resp(struct sroce_qp *qp);
+void sroce_state_start_req(struct sroce_qp *qp);
+void sroce_state_start_resp(struct sroce_qp *qp);
 
 /* flush.c */
-void sroce_qp_error(struct sroce_qp *qp);
-void sroce_qp_fatal(struct sroce_qp *qp, enum ib_event_type event);
+void sroce_flush_qp_error(struct sroce_qp *qp);
+void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event);
 void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status);
 void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status);
-void sroce_sq_flush(struct sroce_qp *qp);
-void sroce_rq_flush(struct sroce_qp *qp);
+void sroce_flush_sq(struct sroce_qp *qp);
+void sroce_flush_rq(struct sroce_qp *qp);
 
 /* req.c */
 bool sroce_req_run(struct sroce_qp *qp, u32 budget);
-void sroce_req_set_psn(struct sroce_qp *qp, u32 psn);
-u32 sroce_req_psn_after(struct sroce_qp *qp, u32 psn);
-void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
+void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn);
+u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn);
+void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end);
-void sroce_req_forget(struct sroce_qp *qp);
+void sroce_reset_req(struct sroce_qp *qp);
 void sroce_req_paged(struct sroce_qp *qp);
 
 /* turn.c */
-bool sroce_req_idle(const struct sroce_qp *qp);
-struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn);
-void sroce_req_seek(struct sroce_qp *qp, u32 psn);
-bool sroce_turn_refused(const struct sroce_req *req, u32 psn);
-void sroce_turn_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
+bool sroce_sq_sched_idle(const struct sroce_qp *qp);
+struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn);
+void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn);
+bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn);
+void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			enum ib_wc_status status);
-struct sroce_wqe *sroce_turn_follower(struct sroce_qp *qp);
-struct sroce_wqe *sroce_turn_take(struct sroce_qp *qp, struct sroce_wqe *next);
+struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp);
+struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *next);
 
 /* repair.c */
-void sroce_repair_gap(struct sroce_qp *qp);
-void sroce_repair_passed(struct sroce_qp *qp);
-void sroce_repair_took(struct sroce_qp *qp, u64 ns);
-void sroce_repair_vain(struct sroce_qp *qp);
-void sroce_repair_anew(struct sroce_qp *qp);
-void sroce_repair_acked(struct sroce_qp *qp, bool gap);
-void sroce_reread_until(struct sroce_qp *qp, u32 end);
-bool sroce_reread_lacks(const struct sroce_req *req, u32 psn);
-void sroce_reread_put_off(struct sroce_qp *qp, u32 psn);
-void sroce_reread_missed(struct sroce_qp *qp, u32 end);
-void sroce_reread_came(struct sroce_qp *qp, u32 psn, u32 end);
-void sroce_reread_settled(struct sroce_qp *qp);
-void sroce_reread_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n);
-void sroce_repair_progress(struct sroce_qp *qp);
-void sroce_repair_alive(struct sroce_qp *qp);
-void sroce_repair_watch(struct sroce_qp *qp);
-void sroce_req_timer(struct sroce_qp *qp);
-void sroce_req_rnr_over(struct sroce_qp *qp);
+void sroce_retrans_gap(struct sroce_qp *qp);
+void sroce_retrans_passed(struct sroce_qp *qp);
+void sroce_retrans_took(struct sroce_qp *qp, u64 ns);
+void sroce_retrans_spurious(struct sroce_qp *qp);
+void sroce_retrans_restart(struct sroce_qp *qp);
+void sroce_retrans_acked(struct sroce_qp *qp, bool gap);
+void sroce_read_retry_until(struct sroce_qp *qp, u32 end);
+bool sroce_read_retry_missing(const struct sroce_req *req, u32 psn);
+void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn);
+void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end);
+void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end);
+void sroce_read_retry_trim(struct sroce_qp *qp);
+void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n);
+void sroce_retrans_progress(struct sroce_qp *qp);
+void sroce_retrans_alive(struct sroce_qp *qp);
+void sroce_retrans_set_timer(struct sroce_qp *qp);
+void sroce_retrans_timer(struct sroce_qp *qp);
+void sroce_retrans_rnr_timer(struct sroce_qp *qp);
 
 /* window.c */
-u64 sroce_ack_timeout(const struct sroce_qp *qp);
-void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks);
-void sroce_window_acked(struct sroce_qp *qp);
-void sroce_window_heard(struct sroce_qp *qp);
-void sroce_window_probed(struct sroce_qp *qp);
-void sroce_window_stalled(struct sroce_qp *qp);
-void sroce_window_repaired(struct sroce_qp *qp);
-void sroce_window_reread(struct sroce_qp *qp, u64 ns);
-u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout);
+u64 sroce_cwnd_ack_timeout(const struct sroce_qp *qp);
+void sroce_cwnd_sent(struct sroce_qp *qp, u32 psn, bool asks);
+void sroce_cwnd_acked(struct sroce_qp *qp);
+void sroce_cwnd_heard(struct sroce_qp *qp);
+void sroce_cwnd_probed(struct sroce_qp *qp);
+void sroce_cwnd_timeout(struct sroce_qp *qp);
+void sroce_cwnd_retransmitted(struct sroce_qp *qp);
+void sroce_cwnd_read_retried(struct sroce_qp *qp, u64 ns);
+u64 sroce_cwnd_rto(const struct sroce_qp *qp, u64 timeout);
 
 /* comp.c */
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_comp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_comp_settle(struct sroce_qp *qp);
 void sroce_comp_paged(struct sroce_qp *qp);
 
 /* local.c */
-enum ib_wc_status sroce_local_run(struct sroce_qp *qp,
+enum ib_wc_status sroce_mem_ops_run(struct sroce_qp *qp,
 				  const struct sroce_wqe *wqe);
-int sroce_local_invalidate(struct sroce_qp *qp, u32 key, bool remote);
+int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote);
 bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from);
 void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to);
-void sroce_mw_unbind(struct sroce_mr *mw);
+void sroce_mr_unbind(struct sroce_mr *mw);
 
 /* resp.c, answer.c, store.c */
 void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_resp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_paged(struct sroce_qp *qp);
 void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum ib_wc_status status);
-bool sroce_answer_run(struct sroce_qp *qp, u32 budget);
-u32 sroce_answer_upto(const struct sroce_qp *qp, u32 psn);
-void sroce_answer_ack(struct sroce_qp *qp, u32 psn);
-void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code);
-void sroce_answer_rnr(struct sroce_qp *qp);
-struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res,
+bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget);
+u32 sroce_resp_res_ack_psn(const struct sroce_qp *qp, u32 psn);
+void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn);
+void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code);
+void sroce_resp_tx_rnr(struct sroce_qp *qp);
+struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *res,
 				      u32 n);
-bool sroce_answer_room(const struct sroce_qp *qp);
-struct sroce_res *sroce_answer_new(struct sroce_qp *qp);
-void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res);
-bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_answer_forget(struct sroce_qp *qp);
-int sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
-struct sroce_kept *sroce_store_take(struct sroce_qp *qp);
-bool sroce_store_late(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_store_late_again(struct sroce_qp *qp, struct sroce_kept *kept);
-void sroce_store_free(struct sroce_kept *kept);
-void sroce_store_purge(struct sroce_qp *qp);
+bool sroce_resp_res_has_room(const struct sroce_qp *qp);
+struct sroce_res *sroce_resp_res_new(struct sroce_qp *qp);
+void sroce_resp_res_queue(struct sroce_qp *qp, struct sroce_res *res);
+bool sroce_resp_res_replay(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+void sroce_resp_res_forget(struct sroce_qp *qp);
+int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
+struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp);
+bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
+void sroce_ofo_free(struct sroce_ofo_pkt *ofo);
+void sroce_ofo_purge(struct sroce_qp *qp);
 
 /* rx.c */
-void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_qp_rx_run(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_qp_run(struct sroce_qp *qp);
-void sroce_qp_paged(struct sroce_qp *qp);
+void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_transport_run(struct sroce_qp *qp);
+void sroce_transport_paged(struct sroce_qp *qp);
 
-int sroce_msg_of_wr(u8 svc, u32 opcode);
+int sroce_wqe_msg_of_wr(u8 svc, u32 opcode);
 
 static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 {
@@ -603,15 +603,15 @@ static inline s32 sroce_in_flight(const struct sroce_qp *qp)
 }
 
 /* Request packets that may be under way */
-static inline u32 sroce_window(const struct sroce_qp *qp)
+static inline u32 sroce_cwnd(const struct sroce_qp *qp)
 {
-	return qp->req.rtt.window ?: SROCE_WINDOW_FIRST;
+	return qp->req.rtt.cwnd ?: SROCE_CWND_INIT;
 }
 
 /* Request packets that may be sent before the peer answers */
-static inline u32 sroce_window_room(const struct sroce_qp *qp)
+static inline u32 sroce_cwnd_free(const struct sroce_qp *qp)
 {
-	return max((s32)sroce_window(qp) - sroce_in_flight(qp), 0);
+	return max((s32)sroce_cwnd(qp) - sroce_in_flight(qp), 0);
 }
 
 static inline bool sroce_is_rc(const struct sroce_qp *qp)

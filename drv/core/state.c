@@ -38,14 +38,14 @@ static bool attrs_in_range(const struct ib_qp_attr *attr, int mask)
 }
 
 /**
- * sroce_qp_transition_ok() - whether a modify is possible
+ * sroce_state_transition_ok() - whether a modify is possible
  * @qp: the QP
  * @attr: what is asked for
  * @mask: which of it
  * @from: the state it is in
  * @to: the state it would be in
  */
-bool sroce_qp_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			    int mask, enum ib_qp_state from,
 			    enum ib_qp_state to)
 {
@@ -61,10 +61,10 @@ bool sroce_qp_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 }
 
 /**
- * sroce_qp_start_req() - set the requester up for the send PSN in force
+ * sroce_state_start_req() - set the requester up for the send PSN in force
  * @qp: the QP, going to RTS
  */
-void sroce_qp_start_req(struct sroce_qp *qp)
+void sroce_state_start_req(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
@@ -74,22 +74,22 @@ void sroce_qp_start_req(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_start_resp() - set the responder up for the receive PSN in force
+ * sroce_state_start_resp() - set the responder up for the receive PSN in force
  * @qp: the QP, going to RTR
  */
-void sroce_qp_start_resp(struct sroce_qp *qp)
+void sroce_state_start_resp(struct sroce_qp *qp)
 {
 	qp->resp.psn = qp->attr.rq_psn;
 }
 
 /**
- * sroce_sq_discard() - forget all send work requests, without completions
+ * sroce_reset_sq() - forget all send work requests, without completions
  * @qp: the QP
  *
  * Also for a doorbell in a state that refuses work: the provider has published
  * it in the ring already, and what was refused must never run.
  */
-void sroce_sq_discard(struct sroce_qp *qp)
+void sroce_reset_sq(struct sroce_qp *qp)
 {
 	struct sroce_sq *sq = &qp->sq;
 
@@ -101,42 +101,42 @@ void sroce_sq_discard(struct sroce_qp *qp)
 	}
 	if (qp->user && sq->ring.buf)
 		sroce_ring_consume(&sq->ring, sroce_ring_filled(&sq->ring));
-	sq->rang = sq->ring.own;
+	sq->db_tail = sq->ring.own;
 	sq->cons = sq->ring.own;
 	sq->prod = sq->ring.own;
-	qp->req.next = sq->cons;
-	qp->req.passed = sq->cons;
+	qp->req.next_idx = sq->cons;
+	qp->req.acked_idx = sq->cons;
 }
 
 /**
- * sroce_qp_reset() - forget all work and all progress, without completions
+ * sroce_reset_qp() - forget all work and all progress, without completions
  * @qp: the QP, going to or coming up in RESET
  */
-void sroce_qp_reset(struct sroce_qp *qp)
+void sroce_reset_qp(struct sroce_qp *qp)
 {
 	struct sroce_res *res = qp->resp.res;
 	u32 nres = qp->resp.nres;
 
-	sroce_sq_discard(qp);
+	sroce_reset_sq(qp);
 	if (qp->rq.ring.buf)
 		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
 	/* a QP that comes up has no list yet */
-	if (qp->resp.store.next)
-		sroce_store_purge(qp);
+	if (qp->resp.ofo_queue.next)
+		sroce_ofo_purge(qp);
 	memset(&qp->req, 0, sizeof(qp->req));
-	INIT_LIST_HEAD(&qp->req.late);
+	INIT_LIST_HEAD(&qp->req.deferred);
 	memset(&qp->resp, 0, sizeof(qp->resp));
-	INIT_LIST_HEAD(&qp->resp.store);
-	qp->resp.store_max = SROCE_STORE_MAX;
+	INIT_LIST_HEAD(&qp->resp.ofo_queue);
+	qp->resp.ofo_max = SROCE_OFO_MAX;
 	if (res)
 		memset(res, 0, nres * sizeof(*res));
 	qp->resp.res = res;
 	qp->resp.nres = nres;
-	qp->req.next = qp->sq.cons;
-	qp->req.passed = qp->sq.cons;
+	qp->req.next_idx = qp->sq.cons;
+	qp->req.acked_idx = qp->sq.cons;
 	qp->state = IB_QPS_RESET;
 	qp->drained = false;
-	qp->paged = false;
+	qp->lb_copy_only = false;
 	qp->comm_est = false;
 	qp->last_wqe = false;
 }

@@ -61,7 +61,7 @@ static void establish(struct sroce_qp *qp)
 }
 
 /* The payload of a run lies in pieces, one in each packet. */
-static int place_run(struct sroce_place *pl, u8 *to, u32 len)
+static int place_run(struct sroce_rx_cursor *pl, u8 *to, u32 len)
 {
 	const struct sroce_pkt *pkt = pl->pkt;
 	int ret = 0;
@@ -70,9 +70,9 @@ static int place_run(struct sroce_place *pl, u8 *to, u32 len)
 		u32 n;
 
 		if (!pl->left) {
-			pl->left = pkt->unit;
+			pl->left = pkt->seg_len;
 			if (pl->off)
-				pl->off += sroce_run_gap(pkt);
+				pl->off += sroce_segs_gap(pkt);
 		}
 		n = min(len, pl->left);
 		ret = sroce_pkt_copy(pkt, pl->off, to, n);
@@ -85,19 +85,19 @@ static int place_run(struct sroce_place *pl, u8 *to, u32 len)
 }
 
 /**
- * sroce_place_span() - for sroce_mr_walk(): copy payload in
+ * sroce_segs_rx_span() - for sroce_mr_walk(): copy payload in
  * @span: where it goes
  * @len: how many bytes
- * @arg: struct sroce_place, where they are; moves on
+ * @arg: struct sroce_rx_cursor, where they are; moves on
  *
  * Return: what sroce_pkt_copy() said
  */
-int sroce_place_span(void *span, u32 len, void *arg)
+int sroce_segs_rx_span(void *span, u32 len, void *arg)
 {
-	struct sroce_place *pl = arg;
+	struct sroce_rx_cursor *pl = arg;
 	int ret;
 
-	if (pl->pkt->run)
+	if (pl->pkt->segs)
 		return place_run(pl, span, len);
 	ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
 	pl->off += len;
@@ -105,11 +105,11 @@ int sroce_place_span(void *span, u32 len, void *arg)
 }
 
 /**
- * sroce_qp_rx() - hand a packet to its QP
- * @qp: the QP, locked; sroce_qp_run() is to follow the last of a burst
+ * sroce_transport_rx() - hand a packet to its QP
+ * @qp: the QP, locked; sroce_transport_run() is to follow the last of a burst
  * @pkt: the packet; its ICRC is right
  */
-void sroce_qp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	int why = misfit(qp, pkt);
 
@@ -131,59 +131,59 @@ static void trace_run(struct sroce_qp *qp, const struct sroce_pkt *run)
 	struct sroce_pkt pkt = *run;
 	u32 i;
 
-	pkt.payload_len = run->unit;
-	for (i = 0; i < run->run; i++) {
+	pkt.payload_len = run->seg_len;
+	for (i = 0; i < run->segs; i++) {
 		pkt.psn = sroce_psn_add(run->psn, i);
 		trace_sroce_rx(qp, &pkt);
 	}
 }
 
 /**
- * sroce_qp_rx_run() - hand a run of packets to its QP
- * @qp: the QP, locked; sroce_qp_run() is to follow the last of a burst
+ * sroce_transport_rx_segs() - hand a run of packets to its QP
+ * @qp: the QP, locked; sroce_transport_run() is to follow the last of a burst
  * @pkt: the run: the headers of its first packet, and the payload of all; their
  *	ICRCs are right
  *
  * Return: false if the packets must be handed over one by one: what has come of them
  * so far, such as a part of the payload in its place, would come again.
  */
-bool sroce_qp_rx_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (misfit(qp, pkt) != FOR_US)
 		return false;
-	if (!(pkt->op->flags & SROCE_RESPONSE ? sroce_comp_run(qp, pkt) :
-						sroce_resp_run(qp, pkt)))
+	if (!(pkt->op->flags & SROCE_RESPONSE ? sroce_comp_rx_segs(qp, pkt) :
+						sroce_resp_rx_segs(qp, pkt)))
 		return false;
-	sroce_count(qp, SROCE_CNT_RX_RUNS);
+	sroce_count(qp, SROCE_CNT_RX_PKT_BATCHES);
 	trace_run(qp, pkt);
 	return true;
 }
 
 /**
- * sroce_qp_run() - send what a burst of input has made possible
+ * sroce_transport_run() - send what a burst of input has made possible
  * @qp: the QP, locked
  *
  * Return: whether there is more to do; call again when others had a turn.
  */
-bool sroce_qp_run(struct sroce_qp *qp)
+bool sroce_transport_run(struct sroce_qp *qp)
 {
 	bool more = false;
 
-	qp->burst = 0;
+	qp->trip_bytes = 0;
 	if (qp->svc == SROCE_SVC_RC)
-		more = sroce_answer_run(qp, SROCE_BURST);
-	more |= sroce_req_run(qp, SROCE_BURST);
-	sroce_mr_leave(qp);
+		more = sroce_resp_tx_run(qp, SROCE_TX_BUDGET);
+	more |= sroce_req_run(qp, SROCE_TX_BUDGET);
+	sroce_mr_put_last(qp);
 	return more;
 }
 
 /**
- * sroce_qp_paged() - pages that were wanted have come, or can't
- * @qp: the QP, locked; sroce_qp_run() is to follow
+ * sroce_transport_paged() - pages that were wanted have come, or can't
+ * @qp: the QP, locked; sroce_transport_run() is to follow
  *
  * Whoever waits tries again, and finds out.
  */
-void sroce_qp_paged(struct sroce_qp *qp)
+void sroce_transport_paged(struct sroce_qp *qp)
 {
 	sroce_req_paged(qp);
 	sroce_resp_paged(qp);

@@ -22,10 +22,10 @@ static DEFINE_MUTEX(devs_lock);
 static atomic_t devs_alive = ATOMIC_INIT(0);
 
 /**
- * sroce_dev_mtu() - path MTU that fits into a netdev's MTU
+ * sroce_sdev_mtu() - path MTU that fits into a netdev's MTU
  * @netdev_mtu: bytes
  */
-enum ib_mtu sroce_dev_mtu(int netdev_mtu)
+enum ib_mtu sroce_sdev_mtu(int netdev_mtu)
 {
 	int room = netdev_mtu - SROCE_NET_OVERHEAD;
 	int mtu = IB_MTU_4096;
@@ -36,12 +36,12 @@ enum ib_mtu sroce_dev_mtu(int netdev_mtu)
 }
 
 /**
- * sroce_dev_netdev() - the netdev under a device
+ * sroce_sdev_netdev() - the netdev under a device
  * @dev: the device
  *
  * Return: the netdev, held, or NULL if it is gone.
  */
-struct net_device *sroce_dev_netdev(struct sroce_dev *dev)
+struct net_device *sroce_sdev_netdev(struct sroce_dev *dev)
 {
 	struct net_device *ndev;
 
@@ -91,10 +91,10 @@ static void dev_guid(struct sroce_dev *dev, const struct net_device *ndev)
 }
 
 /**
- * sroce_dev_dealloc() - dealloc_driver: the core is done with the device
+ * sroce_device_dealloc() - dealloc_driver: the core is done with the device
  * @ibdev: the device
  */
-void sroce_dev_dealloc(struct ib_device *ibdev)
+void sroce_device_dealloc(struct ib_device *ibdev)
 {
 	struct sroce_dev *dev = to_sdev(ibdev);
 	struct net_device *ndev = rcu_access_pointer(dev->ndev);
@@ -102,7 +102,7 @@ void sroce_dev_dealloc(struct ib_device *ibdev)
 	mutex_lock(&devs_lock);
 	list_del(&dev->list);
 	mutex_unlock(&devs_lock);
-	sroce_netns_leave(dev);
+	sroce_sockets_leave(dev);
 	cancel_work_sync(&dev->rescan);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs) ||
 		!xa_empty(&dev->stats) || !list_empty(&dev->groups));
@@ -112,8 +112,8 @@ void sroce_dev_dealloc(struct ib_device *ibdev)
 	free_percpu(dev->counters);
 	RCU_INIT_POINTER(dev->ndev, NULL);
 	netdev_put(ndev, &dev->ndev_tracker);
-	sroce_netns_put(dev);
-	sroce_gone();
+	sroce_snet_put(dev);
+	sroce_live_dec();
 	atomic_dec(&devs_alive);
 }
 
@@ -128,7 +128,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 		ib_dealloc_device(&dev->ibdev);
 		return NULL;
 	}
-	sroce_born();
+	sroce_live_inc();
 	atomic_inc(&devs_alive);
 	INIT_LIST_HEAD(&dev->list);
 	INIT_LIST_HEAD(&dev->net_list);
@@ -139,9 +139,9 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	INIT_LIST_HEAD(&dev->groups);
 	mutex_init(&dev->group_lock);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
-	dev->local = sroce_parcel_default();
+	dev->loopback = sroce_loopback_default();
 	dev_guid(dev, ndev);
-	sroce_dev_attrs(dev);
+	sroce_ops_set(dev);
 	return dev;
 }
 
@@ -190,7 +190,7 @@ static int claim(struct sroce_dev *dev, struct net_device *ndev)
 		list_add_tail(&dev->list, &devs);
 		rcu_assign_pointer(dev->ndev, ndev);
 		netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
-		sroce_netns_get(dev, dev_net(ndev));
+		sroce_snet_get(dev, dev_net(ndev));
 	}
 	mutex_unlock(&devs_lock);
 	rtnl_unlock();
@@ -198,7 +198,7 @@ static int claim(struct sroce_dev *dev, struct net_device *ndev)
 }
 
 /**
- * sroce_dev_enable() - enable_driver: the core knows the device from here on
+ * sroce_device_enable() - enable_driver: the core knows the device from here on
  * @ibdev: the device
  *
  * Also when it has moved to another namespace of the core's, during which nobody
@@ -206,7 +206,7 @@ static int claim(struct sroce_dev *dev, struct net_device *ndev)
  *
  * Return: 0, or -ENODEV if the netdev has gone or left meanwhile.
  */
-int sroce_dev_enable(struct ib_device *ibdev)
+int sroce_device_enable(struct ib_device *ibdev)
 {
 	struct sroce_dev *dev = to_sdev(ibdev);
 	int ret = 0;
@@ -238,7 +238,7 @@ static const char *refusal(int err)
 }
 
 /**
- * sroce_dev_add() - make a device on a netdev
+ * sroce_device_add() - make a device on a netdev
  * @name: its name, perhaps a pattern with %d
  * @ndev: the netdev
  *
@@ -249,7 +249,7 @@ static const char *refusal(int err)
  * -EADDRINUSE if somebody else owns UDP port 4791 in its namespace, -ENODEV if
  * it goes away meanwhile.
  */
-int sroce_dev_add(const char *name, struct net_device *ndev)
+int sroce_device_add(const char *name, struct net_device *ndev)
 {
 	const char *why = unfit(ndev);
 	struct sroce_dev *dev;
@@ -264,7 +264,7 @@ int sroce_dev_add(const char *name, struct net_device *ndev)
 		return -ENOMEM;
 	ret = claim(dev, ndev);
 	if (!ret)
-		ret = sroce_netns_join(dev);
+		ret = sroce_sockets_join(dev);
 	if (ret) {
 		netdev_info(ndev, "sroce: can't add %s: %s\n", name,
 			    refusal(ret));
@@ -281,7 +281,7 @@ int sroce_dev_add(const char *name, struct net_device *ndev)
 
 /*
  * Asynchronous: the notifier's caller holds RTNL, which teardown needs. Without
- * a reference to be had, somebody else removes the device, or sroce_dev_enable()
+ * a reference to be had, somebody else removes the device, or sroce_device_enable()
  * will refuse it.
  */
 static void netdev_gone(struct sroce_dev *dev)
@@ -322,7 +322,7 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-int sroce_dev_init(void)
+int sroce_device_init(void)
 {
 	int ret = register_netdevice_notifier(&netdev_nb);
 
@@ -335,12 +335,12 @@ int sroce_dev_init(void)
 }
 
 /**
- * sroce_dev_exit() - remove all devices
+ * sroce_device_exit() - remove all devices
  *
  * Some may be on their way out already, by a work or a netlink request of the
- * core: their sroce_dev_dealloc() must be over before the module's text goes.
+ * core: their sroce_device_dealloc() must be over before the module's text goes.
  */
-void sroce_dev_exit(void)
+void sroce_device_exit(void)
 {
 	struct sroce_dev *dev;
 

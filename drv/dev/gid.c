@@ -13,11 +13,11 @@
 #include "drv/dev.h"
 
 /**
- * sroce_add_gid() - the core has put a GID into the table
+ * sroce_gid_tbl_add() - the core has put a GID into the table
  * @attr: the GID and its index
  * @context: ours, given back on deletion
  */
-int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
+int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context)
 {
 	struct sroce_dev *dev = to_sdev(attr->device);
 	struct sroce_gid *g;
@@ -34,11 +34,11 @@ int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 }
 
 /**
- * sroce_del_gid() - the core has taken a GID from the table
+ * sroce_gid_tbl_del() - the core has taken a GID from the table
  * @attr: the GID and its index
- * @context: as set by sroce_add_gid()
+ * @context: as set by sroce_gid_tbl_add()
  */
-int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
+int sroce_gid_tbl_del(const struct ib_gid_attr *attr, void **context)
 {
 	struct sroce_dev *dev = to_sdev(attr->device);
 	struct sroce_gid *g = *context;
@@ -49,13 +49,13 @@ int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
 }
 
 /**
- * sroce_dev_has_gid() - whether an address is one of the device's
+ * sroce_gid_tbl_has() - whether an address is one of the device's
  * @dev: the device
  * @gid: the address
  *
  * Called under RCU.
  */
-bool sroce_dev_has_gid(struct sroce_dev *dev, const union ib_gid *gid)
+bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid)
 {
 	int i;
 
@@ -85,7 +85,7 @@ void sroce_gid_rescan(struct work_struct *work)
 /* The notifier may not sleep, and the scan takes RTNL: leave it to a work. */
 static void address_added(const struct net_device *ndev)
 {
-	struct sroce_net *sn = sroce_netns(dev_net(ndev));
+	struct sroce_snet *sn = sroce_snet_of(dev_net(ndev));
 	struct sroce_dev *dev;
 
 	if (ndev->type == ARPHRD_ETHER)

@@ -8,11 +8,11 @@
 #include "drv/net/crc.h"
 #include "drv/dev.h"
 
-atomic_t sroce_live = ATOMIC_INIT(0);
+atomic_t sroce_sdev_live = ATOMIC_INIT(0);
 
 static int sroce_newlink(const char *name, struct net_device *ndev)
 {
-	return sroce_dev_add(name, ndev);
+	return sroce_device_add(name, ndev);
 }
 
 static struct rdma_link_ops sroce_link_ops = {
@@ -26,33 +26,33 @@ static int __init sroce_init(void)
 
 	sroce_crc_init();
 	sroce_copy_init();
-	sroce_relay_init();
-	ret = sroce_parcel_init();
+	sroce_steer_init();
+	ret = sroce_loopback_init();
 	if (ret)
 		goto no_parcels;
 	ret = sroce_dmabuf_init();
 	if (ret)
 		goto no_dmabuf;
-	ret = sroce_pagers_init();
+	ret = sroce_pager_wq_init();
 	if (ret)
 		goto no_pagers;
-	ret = sroce_netns_init();
+	ret = sroce_snet_init();
 	if (ret)
 		goto no_netns;
-	ret = sroce_dev_init();
+	ret = sroce_device_init();
 	if (ret)
 		goto no_dev;
 	rdma_link_register(&sroce_link_ops);
 	return 0;
 
 no_dev:
-	sroce_netns_exit();
+	sroce_snet_exit();
 no_netns:
-	sroce_pagers_exit();
+	sroce_pager_wq_exit();
 no_pagers:
 	sroce_dmabuf_exit();
 no_dmabuf:
-	sroce_parcel_exit();
+	sroce_loopback_exit();
 no_parcels:
 	sroce_crc_exit();
 	return ret;
@@ -63,15 +63,15 @@ static void __exit sroce_exit(void)
 	int left;
 
 	rdma_link_unregister(&sroce_link_ops);
-	sroce_dev_exit();
-	sroce_netns_exit();
-	sroce_relay_exit();
-	sroce_arena_exit();
-	sroce_pagers_exit();
+	sroce_device_exit();
+	sroce_snet_exit();
+	sroce_steer_exit();
+	sroce_frag_exit();
+	sroce_pager_wq_exit();
 	sroce_dmabuf_exit();
-	sroce_parcel_exit();
+	sroce_loopback_exit();
 	sroce_crc_exit();
-	left = atomic_read(&sroce_live);
+	left = atomic_read(&sroce_sdev_live);
 	if (left)
 		pr_err("sroce: %d object(s) leaked\n", left);
 }

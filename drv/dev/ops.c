@@ -108,7 +108,7 @@ static enum ib_port_phys_state phys_state(const struct net_device *ndev)
 /* How many packets came with a wrong key: 16 bits, in which it ends (14.2.5.6) */
 static u32 violations(struct sroce_dev *dev, enum sroce_counter c)
 {
-	return min_t(u64, sroce_counter_total(dev, c), U16_MAX);
+	return min_t(u64, sroce_stats_total(dev, c), U16_MAX);
 }
 
 /* The core holds RTNL in ib_get_eth_speed(), for which it needs the netdev. */
@@ -116,7 +116,7 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
 {
 	struct sroce_dev *dev = to_sdev(ibdev);
-	struct net_device *ndev = sroce_dev_netdev(dev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
 
 	attr->max_mtu = IB_MTU_4096;
 	attr->gid_tbl_len = SROCE_GIDS;
@@ -136,7 +136,7 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 		attr->active_width = IB_WIDTH_1X;
 		return 0;
 	}
-	attr->active_mtu = sroce_dev_mtu(ndev->mtu);
+	attr->active_mtu = sroce_sdev_mtu(ndev->mtu);
 	attr->state = port_state(ndev);
 	attr->phys_state = phys_state(ndev);
 	dev_put(ndev);
@@ -166,7 +166,7 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
  */
 static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
 {
-	struct net_device *ndev = sroce_dev_netdev(to_sdev(ibdev)), *real;
+	struct net_device *ndev = sroce_sdev_netdev(to_sdev(ibdev)), *real;
 
 	if (!ndev || !is_vlan_dev(ndev))
 		return ndev;
@@ -223,7 +223,7 @@ static ssize_t parent_show(struct device *device,
 {
 	struct sroce_dev *dev =
 		rdma_device_to_drv_device(device, struct sroce_dev, ibdev);
-	struct net_device *ndev = sroce_dev_netdev(dev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
 	int ret;
 
 	ret = sysfs_emit(buf, "%s\n", ndev ? ndev->name : "");
@@ -259,16 +259,16 @@ static ssize_t board_id_show(struct device *device,
 static DEVICE_ATTR_RO(board_id);
 
 /* Whether what stays on this host bypasses the IP stack, and tcpdump */
-static ssize_t local_show(struct device *device, struct device_attribute *attr,
+static ssize_t loopback_show(struct device *device, struct device_attribute *attr,
 			  char *buf)
 {
 	struct sroce_dev *dev = rdma_device_to_drv_device(device,
 						struct sroce_dev, ibdev);
 
-	return sysfs_emit(buf, "%d\n", READ_ONCE(dev->local));
+	return sysfs_emit(buf, "%d\n", READ_ONCE(dev->loopback));
 }
 
-static ssize_t local_store(struct device *device, struct device_attribute *attr,
+static ssize_t loopback_store(struct device *device, struct device_attribute *attr,
 			   const char *buf, size_t count)
 {
 	struct sroce_dev *dev = rdma_device_to_drv_device(device,
@@ -278,16 +278,16 @@ static ssize_t local_store(struct device *device, struct device_attribute *attr,
 
 	if (ret)
 		return ret;
-	WRITE_ONCE(dev->local, val);
+	WRITE_ONCE(dev->loopback, val);
 	return count;
 }
-static DEVICE_ATTR_RW(local);
+static DEVICE_ATTR_RW(loopback);
 
 static struct attribute *dev_attributes[] = {
 	&dev_attr_board_id.attr,
 	&dev_attr_hca_type.attr,
 	&dev_attr_hw_rev.attr,
-	&dev_attr_local.attr,
+	&dev_attr_loopback.attr,
 	&dev_attr_parent.attr,
 	NULL
 };
@@ -296,76 +296,76 @@ static const struct attribute_group dev_group = {
 	.attrs = dev_attributes,
 };
 
-const struct ib_device_ops sroce_dev_ops = {
+const struct ib_device_ops sroce_ops_device = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_RXE,
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
 	.device_group = &dev_group,
 
-	.add_gid = sroce_add_gid,
-	.advise_mr = sroce_advise_mr,
-	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
-	.alloc_mr = sroce_alloc_mr,
-	.alloc_mw = sroce_alloc_mw,
+	.add_gid = sroce_gid_tbl_add,
+	.advise_mr = sroce_pager_advise,
+	.alloc_hw_port_stats = sroce_stats_alloc_port,
+	.alloc_mr = sroce_region_alloc_fast,
+	.alloc_mw = sroce_mw_alloc,
 	.alloc_pd = sroce_alloc_pd,
 	.alloc_ucontext = sroce_alloc_ucontext,
-	.attach_mcast = sroce_attach_mcast,
-	.counter_alloc_stats = sroce_counter_alloc_stats,
-	.counter_bind_qp = sroce_counter_bind_qp,
-	.counter_dealloc = sroce_counter_dealloc,
-	.counter_unbind_qp = sroce_counter_unbind_qp,
-	.counter_update_stats = sroce_counter_update_stats,
-	.create_ah = sroce_create_ah,
-	.create_cq = sroce_create_cq_op,
-	.create_qp = sroce_create_qp,
-	.create_srq = sroce_create_srq,
-	.create_user_ah = sroce_create_ah,
-	.dealloc_driver = sroce_dev_dealloc,
-	.dealloc_mw = sroce_dealloc_mw,
+	.attach_mcast = sroce_mcast_attach,
+	.counter_alloc_stats = sroce_stats_alloc,
+	.counter_bind_qp = sroce_stats_bind_qp,
+	.counter_dealloc = sroce_stats_dealloc,
+	.counter_unbind_qp = sroce_stats_unbind_qp,
+	.counter_update_stats = sroce_stats_update,
+	.create_ah = sroce_ah_create,
+	.create_cq = sroce_cq_create_op,
+	.create_qp = sroce_qp_create,
+	.create_srq = sroce_srq_create,
+	.create_user_ah = sroce_ah_create,
+	.dealloc_driver = sroce_device_dealloc,
+	.dealloc_mw = sroce_mw_dealloc,
 	.dealloc_pd = sroce_dealloc_pd,
 	.dealloc_ucontext = sroce_dealloc_ucontext,
-	.del_gid = sroce_del_gid,
-	.dereg_mr = sroce_dereg_mr,
-	.destroy_ah = sroce_destroy_ah,
-	.destroy_cq = sroce_destroy_cq,
-	.destroy_qp = sroce_destroy_qp,
-	.destroy_srq = sroce_destroy_srq,
-	.detach_mcast = sroce_detach_mcast,
+	.del_gid = sroce_gid_tbl_del,
+	.dereg_mr = sroce_region_dereg,
+	.destroy_ah = sroce_ah_destroy,
+	.destroy_cq = sroce_cq_destroy,
+	.destroy_qp = sroce_qp_destroy,
+	.destroy_srq = sroce_srq_destroy,
+	.detach_mcast = sroce_mcast_detach,
 	.disassociate_ucontext = sroce_disassociate_ucontext,
-	.enable_driver = sroce_dev_enable,
-	.fill_res_cq_entry = sroce_fill_res_cq,
-	.fill_res_mr_entry = sroce_fill_res_mr,
-	.fill_res_qp_entry = sroce_fill_res_qp,
-	.fill_stat_mr_entry = sroce_fill_stat_mr,
+	.enable_driver = sroce_device_enable,
+	.fill_res_cq_entry = sroce_res_fill_cq,
+	.fill_res_mr_entry = sroce_res_fill_mr,
+	.fill_res_qp_entry = sroce_res_fill_qp,
+	.fill_stat_mr_entry = sroce_res_fill_mr_stat,
 	.get_dev_fw_str = sroce_get_fw_str,
-	.get_dma_mr = sroce_get_dma_mr,
-	.get_hw_stats = sroce_get_hw_stats,
+	.get_dma_mr = sroce_region_get_dma,
+	.get_hw_stats = sroce_stats_get_port,
 	.get_link_layer = sroce_get_link_layer,
 	.get_netdev = sroce_get_netdev,
 	.get_port_immutable = sroce_get_port_immutable,
-	.map_mr_sg = sroce_map_mr_sg,
-	.mmap = sroce_mmap,
-	.mmap_free = sroce_mmap_free,
-	.modify_ah = sroce_modify_ah,
-	.modify_cq = sroce_modify_cq,
-	.modify_qp = sroce_modify_qp,
-	.modify_srq = sroce_modify_srq,
-	.poll_cq = sroce_poll_cq,
+	.map_mr_sg = sroce_region_map_sg,
+	.mmap = sroce_ringmem_mmap,
+	.mmap_free = sroce_ringmem_mmap_free,
+	.modify_ah = sroce_ah_modify,
+	.modify_cq = sroce_cq_modify,
+	.modify_qp = sroce_qp_modify,
+	.modify_srq = sroce_srq_modify,
+	.poll_cq = sroce_cq_poll,
 	.post_recv = sroce_post_recv,
 	.post_send = sroce_post_send,
 	.post_srq_recv = sroce_post_srq_recv,
-	.process_mad = sroce_process_mad,
-	.query_ah = sroce_query_ah,
+	.process_mad = sroce_pma_process_mad,
+	.query_ah = sroce_ah_query,
 	.query_device = sroce_query_device,
 	.query_pkey = sroce_query_pkey,
 	.query_port = sroce_query_port,
-	.query_qp = sroce_query_qp,
-	.query_srq = sroce_query_srq,
-	.reg_user_mr = sroce_reg_user_mr,
-	.reg_user_mr_dmabuf = sroce_reg_user_mr_dmabuf,
-	.req_notify_cq = sroce_req_notify_cq,
-	.rereg_user_mr = sroce_rereg_user_mr,
-	.resize_cq = sroce_resize_cq,
+	.query_qp = sroce_qp_query,
+	.query_srq = sroce_srq_query,
+	.reg_user_mr = sroce_region_reg_user,
+	.reg_user_mr_dmabuf = sroce_dmabuf_reg,
+	.req_notify_cq = sroce_cq_req_notify,
+	.rereg_user_mr = sroce_region_rereg_user,
+	.resize_cq = sroce_cq_resize,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ibah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ibcq),
@@ -377,10 +377,10 @@ const struct ib_device_ops sroce_dev_ops = {
 };
 
 /**
- * sroce_dev_attrs() - operations and attributes of a new device
+ * sroce_ops_set() - operations and attributes of a new device
  * @dev: the device
  */
-void sroce_dev_attrs(struct sroce_dev *dev)
+void sroce_ops_set(struct sroce_dev *dev)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 
@@ -390,5 +390,5 @@ void sroce_dev_attrs(struct sroce_dev *dev)
 	strscpy(ibdev->node_desc, "sroce", sizeof(ibdev->node_desc));
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
-	ib_set_device_ops(ibdev, &sroce_dev_ops);
+	ib_set_device_ops(ibdev, &sroce_ops_device);
 }

@@ -13,7 +13,7 @@
 
 static u64 total(struct sroce_dev *dev, enum sroce_counter c)
 {
-	return sroce_counter_total(dev, c);
+	return sroce_stats_total(dev, c);
 }
 
 static u64 rcv_errors(struct sroce_dev *dev)
@@ -106,7 +106,7 @@ static bool put_attr(struct sroce_dev *dev, __be16 attr, void *to)
 }
 
 /**
- * sroce_process_mad() - answer what is asked of the port itself
+ * sroce_pma_process_mad() - answer what is asked of the port itself
  * @ibdev: the device
  * @flags: unused
  * @port: 1
@@ -120,7 +120,7 @@ static bool put_attr(struct sroce_dev *dev, __be16 attr, void *to)
  * Return: IB_MAD_RESULT_SUCCESS, and IB_MAD_RESULT_REPLY if there is an answer;
  * what is not is for the agents.
  */
-int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
+int sroce_pma_process_mad(struct ib_device *ibdev, int flags, u32 port,
 		      const struct ib_wc *wc, const struct ib_grh *grh,
 		      const struct ib_mad *in, struct ib_mad *out,
 		      size_t *out_size, u16 *out_pkey)

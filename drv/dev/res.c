@@ -44,40 +44,40 @@ static int put_attrs(struct sk_buff *msg, const struct sroce_attr *attrs, u32 n)
 }
 
 /**
- * sroce_fill_res_qp() - how far a QP is
+ * sroce_res_fill_qp() - how far a QP is
  * @msg: the answer
  * @ibqp: the QP
  */
-int sroce_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
 	const struct sroce_req *req = &qp->req;
 	struct sroce_attr attrs[10];
 	u32 n = 0;
 
-	sroce_qp_begin(qp);
+	sroce_task_lock(qp);
 	attrs[n++] = (struct sroce_attr){ "mtu", qp->mtu };
 	attrs[n++] = (struct sroce_attr){ "sq_pending",
 		(qp->sq.prod - qp->sq.cons) & qp->sq.mask };
 	attrs[n++] = (struct sroce_attr){ "rq_epsn", qp->resp.psn };
 	attrs[n++] = (struct sroce_attr){ "sq_unacked",
 		sroce_psn_diff(req->max_psn, req->una) };
-	attrs[n++] = (struct sroce_attr){ "sq_window", req->rtt.window };
-	attrs[n++] = (struct sroce_attr){ "rtt_ns", req->rtt.smooth };
+	attrs[n++] = (struct sroce_attr){ "sq_cwnd", req->rtt.cwnd };
+	attrs[n++] = (struct sroce_attr){ "srtt_ns", req->rtt.srtt };
 	attrs[n++] = (struct sroce_attr){ "retries_left", req->retries };
 	attrs[n++] = (struct sroce_attr){ "rnr_wait", req->rnr_wait };
-	attrs[n++] = (struct sroce_attr){ "reads", req->reads };
-	attrs[n++] = (struct sroce_attr){ "stored", qp->resp.stored };
-	sroce_qp_leave(qp);
+	attrs[n++] = (struct sroce_attr){ "rd_atomic", req->reads };
+	attrs[n++] = (struct sroce_attr){ "ofo_queued", qp->resp.ofo_len };
+	sroce_task_unlock(qp);
 	return put_attrs(msg, attrs, n);
 }
 
 /**
- * sroce_fill_res_cq() - how full a CQ is
+ * sroce_res_fill_cq() - how full a CQ is
  * @msg: the answer
  * @ibcq: the CQ
  */
-int sroce_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+int sroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct sroce_cq *cq = to_scq(ibcq);
 	struct sroce_attr attrs[3];
@@ -85,22 +85,22 @@ int sroce_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	spin_lock_irq(&cq->lock);
 	attrs[0] = (struct sroce_attr){ "used", sroce_cq_used(cq) };
 	attrs[1] = (struct sroce_attr){ "armed", cq->notify };
-	attrs[2] = (struct sroce_attr){ "overflowed", cq->lost };
+	attrs[2] = (struct sroce_attr){ "overflowed", cq->overflowed };
 	spin_unlock_irq(&cq->lock);
 	return put_attrs(msg, attrs, ARRAY_SIZE(attrs));
 }
 
 /**
- * sroce_fill_res_mr() - what a region is made of
+ * sroce_res_fill_mr() - what a region is made of
  * @msg: the answer
  * @ibmr: the region
  */
-int sroce_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+int sroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct sroce_mr *mr = to_smr(ibmr);
 	struct sroce_attr attrs[] = {
 		{ "access", mr->access, true },
-		{ "first", mr->iova, true },
+		{ "iova", mr->iova, true },
 		{ "extents", mr->nr },
 		{ "windows", atomic_read(&mr->windows) },
 		{ "valid", READ_ONCE(mr->state) == SROCE_MR_VALID },
@@ -130,11 +130,11 @@ static bool odp_stat(struct sroce_mr *mr, struct sroce_odp_stat *stat)
 }
 
 /**
- * sroce_fill_stat_mr() - how often pages came and went, by the names of mlx5
+ * sroce_res_fill_mr_stat() - how often pages came and went, by the names of mlx5
  * @msg: the answer
  * @ibmr: the region
  */
-int sroce_fill_stat_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+int sroce_res_fill_mr_stat(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct sroce_odp_stat stat;
 	struct nlattr *table;

@@ -19,10 +19,10 @@
 static unsigned int sroce_net_id;
 
 /**
- * sroce_netns() - the module's part of a network namespace
+ * sroce_snet_of() - the module's part of a network namespace
  * @net: the namespace
  */
-struct sroce_net *sroce_netns(struct net *net)
+struct sroce_snet *sroce_snet_of(struct net *net)
 {
 	return net_generic(net, sroce_net_id);
 }
@@ -143,7 +143,7 @@ static int open_socket(struct net *net, u8 family, struct socket **sock)
 	return 0;
 }
 
-static void close_sockets(struct sroce_net *sn)
+static void close_sockets(struct sroce_snet *sn)
 {
 	if (sn->sk4)
 		udp_tunnel_sock_release(sn->sk4);
@@ -153,15 +153,15 @@ static void close_sockets(struct sroce_net *sn)
 	sn->sk6 = NULL;
 }
 
-static void close_port(struct sroce_net *sn)
+static void close_port(struct sroce_snet *sn)
 {
 	unwatch_trains(sn->net);
 	close_sockets(sn);
-	sroce_relay_forget(sn);
+	sroce_steer_flush(sn);
 }
 
 /* IPv6 may be absent from the kernel or disabled at boot. */
-static int open_sockets(struct sroce_net *sn)
+static int open_sockets(struct sroce_snet *sn)
 {
 	int ret;
 
@@ -176,7 +176,7 @@ static int open_sockets(struct sroce_net *sn)
 	return 0;
 }
 
-static int open_port(struct sroce_net *sn)
+static int open_port(struct sroce_snet *sn)
 {
 	int ret = open_sockets(sn);
 
@@ -189,27 +189,27 @@ static int open_port(struct sroce_net *sn)
 }
 
 /**
- * sroce_netns_get() - give a new device its namespace
+ * sroce_snet_get() - give a new device its namespace
  * @dev: the device
- * @net: the namespace; it does not end before sroce_netns_put()
+ * @net: the namespace; it does not end before sroce_snet_put()
  *
  * A netdev keeps its namespace only until it leaves it, and then the device is
  * removed by and by. A real reference, on the other hand, would keep it for
  * good.
  */
-void sroce_netns_get(struct sroce_dev *dev, struct net *net)
+void sroce_snet_get(struct sroce_dev *dev, struct net *net)
 {
-	dev->sn = sroce_netns(net);
+	dev->sn = sroce_snet_of(net);
 	atomic_inc(&dev->sn->users);
 }
 
 /**
- * sroce_netns_put() - the device is done with its namespace
+ * sroce_snet_put() - the device is done with its namespace
  * @dev: the device, which may have none
  */
-void sroce_netns_put(struct sroce_dev *dev)
+void sroce_snet_put(struct sroce_dev *dev)
 {
-	struct sroce_net *sn = dev->sn;
+	struct sroce_snet *sn = dev->sn;
 
 	/* only the address is used after the last one */
 	if (sn && atomic_dec_and_test(&sn->users))
@@ -217,14 +217,14 @@ void sroce_netns_put(struct sroce_dev *dev)
 }
 
 /**
- * sroce_netns_join() - a new device is there: packets are welcome
+ * sroce_sockets_join() - a new device is there: packets are welcome
  * @dev: the device
  *
  * Return: 0, or -EADDRINUSE if another owner of UDP port 4791 is there.
  */
-int sroce_netns_join(struct sroce_dev *dev)
+int sroce_sockets_join(struct sroce_dev *dev)
 {
-	struct sroce_net *sn = dev->sn;
+	struct sroce_snet *sn = dev->sn;
 	int ret = 0;
 
 	mutex_lock(&sn->lock);
@@ -239,12 +239,12 @@ int sroce_netns_join(struct sroce_dev *dev)
 }
 
 /**
- * sroce_netns_leave() - undo sroce_netns_join(); no receiver sees @dev after
+ * sroce_sockets_leave() - undo sroce_sockets_join(); no receiver sees @dev after
  * @dev: the device, which may not have joined
  */
-void sroce_netns_leave(struct sroce_dev *dev)
+void sroce_sockets_leave(struct sroce_dev *dev)
 {
-	struct sroce_net *sn = dev->sn;
+	struct sroce_snet *sn = dev->sn;
 
 	if (list_empty(&dev->net_list))
 		return;
@@ -257,11 +257,11 @@ void sroce_netns_leave(struct sroce_dev *dev)
 }
 
 /**
- * sroce_netns_count() - count what is nobody's in particular
+ * sroce_snet_count() - count what is nobody's in particular
  * @sn: the namespace, under RCU; the first of its devices counts
  * @c: what happened
  */
-void sroce_netns_count(struct sroce_net *sn, enum sroce_counter c)
+void sroce_snet_count(struct sroce_snet *sn, enum sroce_counter c)
 {
 	struct sroce_dev *dev = list_first_or_null_rcu(&sn->devs,
 						       struct sroce_dev,
@@ -273,7 +273,7 @@ void sroce_netns_count(struct sroce_net *sn, enum sroce_counter c)
 
 static int __net_init sroce_net_init(struct net *net)
 {
-	struct sroce_net *sn = sroce_netns(net);
+	struct sroce_snet *sn = sroce_snet_of(net);
 
 	sn->net = net;
 	mutex_init(&sn->lock);
@@ -284,7 +284,7 @@ static int __net_init sroce_net_init(struct net *net)
 /* All netdevs have gone or left; so will the devices that stood on them. */
 static void __net_exit sroce_net_exit(struct net *net)
 {
-	struct sroce_net *sn = sroce_netns(net);
+	struct sroce_snet *sn = sroce_snet_of(net);
 
 	wait_var_event(&sn->users, !atomic_read(&sn->users));
 }
@@ -293,15 +293,15 @@ static struct pernet_operations sroce_net_ops = {
 	.init = sroce_net_init,
 	.exit = sroce_net_exit,
 	.id = &sroce_net_id,
-	.size = sizeof(struct sroce_net),
+	.size = sizeof(struct sroce_snet),
 };
 
-int sroce_netns_init(void)
+int sroce_snet_init(void)
 {
 	return register_pernet_subsys(&sroce_net_ops);
 }
 
-void sroce_netns_exit(void)
+void sroce_snet_exit(void)
 {
 	unregister_pernet_subsys(&sroce_net_ops);
 }

@@ -36,11 +36,11 @@ static u64 sum_of(struct sroce_counters __percpu *counters,
 }
 
 /**
- * sroce_counter_total() - a counter of the device and all its QPs
+ * sroce_stats_total() - a counter of the device and all its QPs
  * @dev: the device
  * @c: the counter
  */
-u64 sroce_counter_total(struct sroce_dev *dev, enum sroce_counter c)
+u64 sroce_stats_total(struct sroce_dev *dev, enum sroce_counter c)
 {
 	struct sroce_stat *stat;
 	unsigned long id;
@@ -55,11 +55,11 @@ u64 sroce_counter_total(struct sroce_dev *dev, enum sroce_counter c)
 }
 
 /**
- * sroce_alloc_hw_port_stats() - room for a snapshot of the counters
+ * sroce_stats_alloc_port() - room for a snapshot of the counters
  * @ibdev: the device
  * @port: 1
  */
-struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
+struct rdma_hw_stats *sroce_stats_alloc_port(struct ib_device *ibdev,
 						u32 port)
 {
 	/* A lifespan of 1 ms: tests read a counter just after it moved. */
@@ -67,13 +67,13 @@ struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
 }
 
 /**
- * sroce_get_hw_stats() - fill in a snapshot of the counters
+ * sroce_stats_get_port() - fill in a snapshot of the counters
  * @ibdev: the device
  * @stats: filled in
  * @port: 1
  * @index: unused, all are filled in
  */
-int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+int sroce_stats_get_port(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index)
 {
 	int i;
@@ -107,17 +107,17 @@ static int new_stat(struct sroce_dev *dev, u32 *id)
 static void count_in(struct sroce_qp *qp,
 		     struct sroce_counters __percpu *counters)
 {
-	sroce_qp_begin(qp);
+	sroce_task_lock(qp);
 	WRITE_ONCE(qp->counters, counters);
-	sroce_qp_leave(qp);
+	sroce_task_unlock(qp);
 }
 
 /**
- * sroce_counter_bind_qp() - have a QP count in a set, from now on
+ * sroce_stats_bind_qp() - have a QP count in a set, from now on
  * @counter: the set; it has no id yet if it is new
  * @ibqp: the QP
  */
-int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+int sroce_stats_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	struct sroce_dev *dev = to_sdev(ibqp->device);
 	struct sroce_stat *stat;
@@ -137,10 +137,10 @@ int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 }
 
 /**
- * sroce_counter_unbind_qp() - have a QP count in the device's set again
+ * sroce_stats_unbind_qp() - have a QP count in the device's set again
  * @ibqp: the QP
  */
-int sroce_counter_unbind_qp(struct ib_qp *ibqp)
+int sroce_stats_unbind_qp(struct ib_qp *ibqp)
 {
 	count_in(to_sqp(ibqp), to_sdev(ibqp->device)->counters);
 	/* or the core takes it for bound to what is freed next */
@@ -149,10 +149,10 @@ int sroce_counter_unbind_qp(struct ib_qp *ibqp)
 }
 
 /**
- * sroce_counter_dealloc() - end a set; no QP counts in it any more
+ * sroce_stats_dealloc() - end a set; no QP counts in it any more
  * @counter: the set; the core has kept its values
  */
-int sroce_counter_dealloc(struct rdma_counter *counter)
+int sroce_stats_dealloc(struct rdma_counter *counter)
 {
 	struct sroce_dev *dev = to_sdev(counter->device);
 	struct sroce_stat *stat;
@@ -176,19 +176,19 @@ int sroce_counter_dealloc(struct rdma_counter *counter)
 }
 
 /**
- * sroce_counter_alloc_stats() - room for a snapshot of a set
+ * sroce_stats_alloc() - room for a snapshot of a set
  * @counter: the set
  */
-struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter)
+struct rdma_hw_stats *sroce_stats_alloc(struct rdma_counter *counter)
 {
 	return rdma_alloc_hw_stats_struct(descs, ARRAY_SIZE(descs), 1);
 }
 
 /**
- * sroce_counter_update_stats() - fill in a snapshot of a set
+ * sroce_stats_update() - fill in a snapshot of a set
  * @counter: the set
  */
-int sroce_counter_update_stats(struct rdma_counter *counter)
+int sroce_stats_update(struct rdma_counter *counter)
 {
 	struct sroce_dev *dev = to_sdev(counter->device);
 	struct sroce_stat *stat;

@@ -138,7 +138,7 @@ static int fill(struct sroce_mr *mr, u64 offset, u64 end, int fd)
 }
 
 /**
- * sroce_reg_user_mr_dmabuf() - register a part of a dma-buf
+ * sroce_dmabuf_reg() - register a part of a dma-buf
  * @ibpd: protection domain
  * @offset: first byte in the dma-buf
  * @length: bytes
@@ -150,7 +150,7 @@ static int fill(struct sroce_mr *mr, u64 offset, u64 end, int fd)
  * Return: the region, -EINVAL if it isn't within the dma-buf, -EBADF or -EINVAL
  * if @fd is none, -EOPNOTSUPP if its memory is out of the CPU's reach.
  */
-struct ib_mr *sroce_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
+struct ib_mr *sroce_dmabuf_reg(struct ib_pd *ibpd, u64 offset,
 				       u64 length, u64 iova, int fd, int access,
 				       struct sroce_dmabuf_arg *unused)
 {
@@ -161,16 +161,16 @@ struct ib_mr *sroce_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
 	if (!length || check_add_overflow(offset, length, &end) ||
 	    check_add_overflow(iova, length - 1, &last))
 		return ERR_PTR(-EINVAL);
-	mr = sroce_mr_alloc(ibpd, SROCE_MR_PLAIN, access);
+	mr = sroce_region_alloc(ibpd, SROCE_MR_PLAIN, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->iova = iova;
 	mr->length = length;
 	ret = fill(mr, offset, end, fd);
 	if (!ret)
-		ret = sroce_mr_publish(mr);
+		ret = sroce_region_publish(mr);
 	if (ret) {
-		sroce_mr_free(mr);
+		sroce_region_free(mr);
 		return ERR_PTR(ret);
 	}
 	mr->ibmr.iova = iova;

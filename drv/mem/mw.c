@@ -4,22 +4,22 @@
 #include "drv/dev.h"
 
 /**
- * sroce_alloc_mw() - make a window that is not bound
+ * sroce_mw_alloc() - make a window that is not bound
  * @ibmw: the window; type 2 means 2B
  * @udata: unused
  */
-int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
+int sroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	enum sroce_mr_kind kind = ibmw->type == IB_MW_TYPE_1 ? SROCE_MW_1 :
 							       SROCE_MW_2;
-	struct sroce_mr *mw = sroce_mr_alloc(ibmw->pd, kind, 0);
+	struct sroce_mr *mw = sroce_region_alloc(ibmw->pd, kind, 0);
 	int ret;
 
 	if (!mw)
 		return -ENOMEM;
-	ret = sroce_mr_publish(mw);
+	ret = sroce_region_publish(mw);
 	if (ret) {
-		sroce_mr_free(mw);
+		sroce_region_free(mw);
 		return ret;
 	}
 	to_sibmw(ibmw)->mw = mw;
@@ -28,16 +28,16 @@ int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 }
 
 /**
- * sroce_dealloc_mw() - end a window, bound or not
+ * sroce_mw_dealloc() - end a window, bound or not
  * @ibmw: the window
  */
-int sroce_dealloc_mw(struct ib_mw *ibmw)
+int sroce_mw_dealloc(struct ib_mw *ibmw)
 {
 	struct sroce_mr *mw = to_sibmw(ibmw)->mw;
 
-	sroce_mr_unpublish(mw);
-	sroce_mw_unbind(mw);
-	sroce_mr_free(mw);
+	sroce_region_unpublish(mw);
+	sroce_mr_unbind(mw);
+	sroce_region_free(mw);
 	return 0;
 }
 
@@ -50,7 +50,7 @@ static void forget(const struct sroce_qp *qp, struct sroce_mr *mw)
 		bool bound = mw->qpn == qp->qpn;
 
 		if (bound)
-			sroce_mw_unbind(mw);
+			sroce_mr_unbind(mw);
 		sroce_mr_release(mw, bound ? SROCE_MR_FREE : SROCE_MR_VALID);
 	}
 	sroce_mr_put(mw);
@@ -65,7 +65,7 @@ void sroce_mw_forget(const struct sroce_qp *qp)
 	struct sroce_mr *mw;
 	unsigned long index;
 
-	if (!qp->binds)
+	if (!qp->has_mw)
 		return;
 	rcu_read_lock();
 	xa_for_each(&qp->dev->mrs, index, mw)

@@ -26,24 +26,24 @@
  * struct sroce_odp - the pages of a region that are there
  * @notifier: tells of those that go
  * @dev: whose region it is
- * @shift: what to add to an address of the region to have the process's
+ * @va_offset: what to add to an address of the region to have the process's
  * @pages: entries by page of the process
  * @lock: taken for writing by who changes @pages
- * @going: held by who takes pages away, until they are marked
+ * @inval_lock: held by who takes pages away, until they are marked
  * @faults: pages brought since they were needed
  * @prefetched: pages brought before that
- * @gone: pages taken away
+ * @invalidated: pages taken away
  */
 struct sroce_odp {
 	struct mmu_interval_notifier	notifier;
 	struct sroce_dev		*dev;
-	u64				shift;
+	u64				va_offset;
 	struct xarray			pages;
 	rwlock_t			lock;
-	struct mutex			going;
+	struct mutex			inval_lock;
 	atomic64_t			faults;
 	atomic64_t			prefetched;
-	atomic64_t			gone;
+	atomic64_t			invalidated;
 };
 
 static unsigned long entry_of(struct sroce_odp *odp, unsigned long index)
@@ -87,18 +87,18 @@ static void forget(struct sroce_odp *odp, unsigned long first,
 	struct page *page;
 	void *entry;
 
-	mutex_lock(&odp->going);
+	mutex_lock(&odp->inval_lock);
 	xa_for_each_range(&odp->pages, index, entry, first, last) {
 		page = erase(odp, index);
 		if (page) {
 			folio_mark_dirty(page_folio(page));
 			put_page(page);
 		}
-		this_cpu_inc(odp->dev->counters->c[SROCE_CNT_PAGES_OUT]);
-		atomic64_inc(&odp->gone);
+		this_cpu_inc(odp->dev->counters->c[SROCE_CNT_ODP_PAGES_OUT]);
+		atomic64_inc(&odp->invalidated);
 		cond_resched();
 	}
-	mutex_unlock(&odp->going);
+	mutex_unlock(&odp->inval_lock);
 }
 
 static bool invalidate(struct mmu_interval_notifier *notifier,
@@ -139,11 +139,11 @@ struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
 	odp->dev = dev;
-	odp->shift = start - iova;
+	odp->va_offset = start - iova;
 	/* its lock is taken under ours as well */
 	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	rwlock_init(&odp->lock);
-	mutex_init(&odp->going);
+	mutex_init(&odp->inval_lock);
 	ret = mmu_interval_notifier_insert(&odp->notifier, current->mm, start,
 					   length, &notifier_ops);
 	if (ret) {
@@ -170,17 +170,17 @@ void sroce_odp_free(struct sroce_odp *odp)
 }
 
 /**
- * sroce_odp_place() - where the memory of a region is
+ * sroce_odp_mm() - where the memory of a region is
  * @odp: its pages
  * @iova: a byte of the region, as its users name it
  * @va: its address in the process
  *
  * Return: the memory of that process.
  */
-struct mm_struct *sroce_odp_place(const struct sroce_odp *odp, u64 iova,
+struct mm_struct *sroce_odp_mm(const struct sroce_odp *odp, u64 iova,
 				  u64 *va)
 {
-	*va = iova + odp->shift;
+	*va = iova + odp->va_offset;
 	return odp->notifier.mm;
 }
 
@@ -193,7 +193,7 @@ void sroce_odp_stat(const struct sroce_odp *odp, struct sroce_odp_stat *stat)
 {
 	stat->faults = atomic64_read(&odp->faults);
 	stat->prefetched = atomic64_read(&odp->prefetched);
-	stat->gone = atomic64_read(&odp->gone);
+	stat->gone = atomic64_read(&odp->invalidated);
 }
 
 /**
@@ -232,7 +232,7 @@ static bool is_there(struct sroce_odp *odp, unsigned long va,
  */
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
 {
-	unsigned long va = iova + odp->shift;
+	unsigned long va = iova + odp->va_offset;
 
 	read_lock(&odp->lock);
 	if (is_there(odp, va, va + len - 1, write)) {
@@ -262,7 +262,7 @@ void sroce_odp_leave(struct sroce_odp *odp)
  */
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 {
-	unsigned long va = iova + odp->shift;
+	unsigned long va = iova + odp->va_offset;
 	u8 *page = page_address(page_of(entry_of(odp, va >> PAGE_SHIFT)));
 
 	*len = min_t(u32, *len, PAGE_SIZE - offset_in_page(va));
@@ -293,18 +293,18 @@ static int insert(struct sroce_odp *odp, unsigned long va, struct page **page,
 			 xa_mk_value(page_to_pfn(page[i]) << 1 |
 				     (write ? WRITABLE : was)), GFP_ATOMIC);
 	}
-	this_cpu_add(odp->dev->counters->c[SROCE_CNT_PAGES_IN], n);
+	this_cpu_add(odp->dev->counters->c[SROCE_CNT_ODP_PAGES_IN], n);
 out:
 	write_unlock_bh(&odp->lock);
 	return ret;
 }
 
-static unsigned int flags_of(enum sroce_bring how)
+static unsigned int flags_of(enum sroce_fault how)
 {
 	static const unsigned int flags[] = {
-		[SROCE_BRING_READ] = 0,
-		[SROCE_BRING_WRITE] = FOLL_WRITE,
-		[SROCE_BRING_PRESENT] = FOLL_NOFAULT,
+		[SROCE_FAULT_READ] = 0,
+		[SROCE_FAULT_WRITE] = FOLL_WRITE,
+		[SROCE_FAULT_PRESENT] = FOLL_NOFAULT,
 	};
 
 	return flags[how];
@@ -315,7 +315,7 @@ static unsigned int flags_of(enum sroce_bring how)
  * They are held only until their entries are made: those go when they do.
  */
 static long bring_batch(struct sroce_odp *odp, unsigned long va,
-			unsigned long end, enum sroce_bring how)
+			unsigned long end, enum sroce_fault how)
 {
 	struct mm_struct *mm = odp->notifier.mm;
 	struct page *page[BATCH];
@@ -329,7 +329,7 @@ static long bring_batch(struct sroce_odp *odp, unsigned long va,
 	mmap_read_unlock(mm);
 	if (n <= 0)
 		return n ?: -EFAULT;
-	ret = insert(odp, va, page, n, how == SROCE_BRING_WRITE, seq);
+	ret = insert(odp, va, page, n, how == SROCE_FAULT_WRITE, seq);
 	for (i = 0; i < n; i++)
 		put_page(page[i]);
 	return ret ?: n;
@@ -340,7 +340,7 @@ static long bring_batch(struct sroce_odp *odp, unsigned long va,
  * the first is one that is passed over
  */
 static long insist(struct sroce_odp *odp, unsigned long va, unsigned long end,
-		   enum sroce_bring how)
+		   enum sroce_fault how)
 {
 	unsigned long limit = jiffies + PATIENCE;
 	long ret;
@@ -350,22 +350,22 @@ static long insist(struct sroce_odp *odp, unsigned long va, unsigned long end,
 		cond_resched();
 	} while (ret == -EBUSY && time_before(jiffies, limit));
 	/* only those that the process has are wanted */
-	return ret < 0 && ret != -EBUSY && how == SROCE_BRING_PRESENT ? 0 : ret;
+	return ret < 0 && ret != -EBUSY && how == SROCE_FAULT_PRESENT ? 0 : ret;
 }
 
 static bool was_there(struct sroce_odp *odp, unsigned long va,
-		      unsigned long end, enum sroce_bring how)
+		      unsigned long end, enum sroce_fault how)
 {
 	bool there;
 
 	read_lock_bh(&odp->lock);
-	there = is_there(odp, va, end - 1, how == SROCE_BRING_WRITE);
+	there = is_there(odp, va, end - 1, how == SROCE_FAULT_WRITE);
 	read_unlock_bh(&odp->lock);
 	return there;
 }
 
 static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
-		 enum sroce_bring how, atomic64_t *count)
+		 enum sroce_fault how, atomic64_t *count)
 {
 	while (*va < end) {
 		unsigned long to = min(end, *va + BATCH * PAGE_SIZE);
@@ -388,7 +388,7 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
 }
 
 /**
- * sroce_odp_bring() - have pages of a region there
+ * sroce_odp_fault_in() - have pages of a region there
  * @odp: the pages
  * @iova: first byte, as users of the region name it; out: the first byte that
  *	isn't there, if there was an error
@@ -401,12 +401,12 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
  * Return: 0, -EBUSY if they go as fast as they come, -EFAULT and others if they
  * can't be.
  */
-int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
-		    enum sroce_bring how, bool ahead)
+int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
+		    enum sroce_fault how, bool ahead)
 {
 	struct mm_struct *mm = odp->notifier.mm;
-	unsigned long va = (*iova + odp->shift) & PAGE_MASK;
-	unsigned long end = PAGE_ALIGN(*iova + odp->shift + len);
+	unsigned long va = (*iova + odp->va_offset) & PAGE_MASK;
+	unsigned long end = PAGE_ALIGN(*iova + odp->va_offset + len);
 	struct mem_cgroup *memcg, *before;
 	int ret;
 
@@ -421,7 +421,7 @@ int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
 	set_active_memcg(before);
 	mem_cgroup_put(memcg);
 	mmput(mm);
-	if (va - odp->shift > *iova)
-		*iova = va - odp->shift;
+	if (va - odp->va_offset > *iova)
+		*iova = va - odp->va_offset;
 	return ret;
 }

@@ -9,12 +9,12 @@
 #include "drv/dev.h"
 
 /**
- * sroce_mr_alloc() - a region or window, as yet without a key
+ * sroce_region_alloc() - a region or window, as yet without a key
  * @ibpd: protection domain
  * @kind: what it is to be
  * @access: rights
  */
-struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
+struct sroce_mr *sroce_region_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 				int access)
 {
 	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
@@ -29,15 +29,15 @@ struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 	mr->access = access;
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->unused);
-	sroce_born();
+	sroce_live_inc();
 	return mr;
 }
 
 /**
- * sroce_mr_free() - give back what no key names
+ * sroce_region_free() - give back what no key names
  * @mr: the region or window
  */
-void sroce_mr_free(struct sroce_mr *mr)
+void sroce_region_free(struct sroce_mr *mr)
 {
 	sroce_odp_free(mr->odp);
 	kvfree(mr->ext);
@@ -45,14 +45,14 @@ void sroce_mr_free(struct sroce_mr *mr)
 	ib_umem_release(mr->umem);
 	sroce_dmabuf_free(mr->dmabuf);
 	kfree_rcu(mr, rcu);
-	sroce_gone();
+	sroce_live_dec();
 }
 
 /**
- * sroce_mr_publish() - give a region or window its key
+ * sroce_region_publish() - give a region or window its key
  * @mr: the region or window, ready for use
  */
-int sroce_mr_publish(struct sroce_mr *mr)
+int sroce_region_publish(struct sroce_mr *mr)
 {
 	struct sroce_dev *dev = mr->dev;
 	u32 index;
@@ -71,12 +71,12 @@ int sroce_mr_publish(struct sroce_mr *mr)
 }
 
 /**
- * sroce_mr_unpublish() - no key names it any more, and nobody uses it
+ * sroce_region_unpublish() - no key names it any more, and nobody uses it
  * @mr: the region or window
  *
  * Waits for bursts in progress, which is microseconds, not for peers.
  */
-void sroce_mr_unpublish(struct sroce_mr *mr)
+void sroce_region_unpublish(struct sroce_mr *mr)
 {
 	xa_erase(&mr->dev->mrs, sroce_key_index(mr->key));
 	sroce_mr_put(mr);
@@ -149,7 +149,7 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 }
 
 /**
- * sroce_reg_user_mr() - pin and register user memory
+ * sroce_region_reg_user() - pin and register user memory
  * @ibpd: protection domain
  * @start: first byte in the process
  * @length: bytes
@@ -157,20 +157,20 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
  * @access: rights
  * @udata: unused
  */
-struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata)
 {
 	struct sroce_mr *mr;
 	int ret;
 
-	mr = sroce_mr_alloc(ibpd, SROCE_MR_PLAIN, access);
+	mr = sroce_region_alloc(ibpd, SROCE_MR_PLAIN, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	ret = mr_pin(mr, start, length, iova, access);
 	if (!ret)
-		ret = sroce_mr_publish(mr);
+		ret = sroce_region_publish(mr);
 	if (ret) {
-		sroce_mr_free(mr);
+		sroce_region_free(mr);
 		return ERR_PTR(ret);
 	}
 	mr->ibmr.length = length;
@@ -220,7 +220,7 @@ static void mr_give_back(struct sroce_mr *mr)
 static struct mm_struct *mr_place(const struct sroce_mr *mr, u64 *start)
 {
 	if (mr->odp)
-		return sroce_odp_place(mr->odp, mr->iova, start);
+		return sroce_odp_mm(mr->odp, mr->iova, start);
 	if (!mr->umem)
 		return NULL;
 	*start = mr->umem->address;
@@ -272,7 +272,7 @@ static struct sroce_mr *mr_other(struct sroce_mr *mr, int flags, u64 start,
 	if (!(flags & IB_MR_REREG_TRANS) &&
 	    !(flags & IB_MR_REREG_ACCESS && needs_memory(mr, access)))
 		return NULL;
-	with = sroce_mr_alloc(mr->pd, SROCE_MR_PLAIN, access);
+	with = sroce_region_alloc(mr->pd, SROCE_MR_PLAIN, access);
 	if (!with)
 		return ERR_PTR(-ENOMEM);
 	if (flags & IB_MR_REREG_TRANS)
@@ -281,12 +281,12 @@ static struct sroce_mr *mr_other(struct sroce_mr *mr, int flags, u64 start,
 		ret = mr_again(mr, with, access);
 	if (!ret)
 		return with;
-	sroce_mr_free(with);
+	sroce_region_free(with);
 	return ERR_PTR(ret);
 }
 
 /**
- * sroce_rereg_user_mr() - change a registration, its key stays
+ * sroce_region_rereg_user() - change a registration, its key stays
  * @ibmr: the region
  * @flags: IB_MR_REREG_TRANS, IB_MR_REREG_PD, IB_MR_REREG_ACCESS: what changes
  * @start: first byte in the process
@@ -302,7 +302,7 @@ static struct sroce_mr *mr_other(struct sroce_mr *mr, int flags, u64 start,
  * all of a process's memory, or to have a dma-buf's come on demand. After an
  * error the region is what it was.
  */
-struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+struct ib_mr *sroce_region_rereg_user(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *ibpd, struct ib_udata *udata)
 {
@@ -326,38 +326,38 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		mr_give_back(mr);
 	}
 	if (with)
-		sroce_mr_free(with);
+		sroce_region_free(with);
 	return ERR_PTR(ret);
 }
 
 /**
- * sroce_get_dma_mr() - all of memory by kernel address, for kernel users
+ * sroce_region_get_dma() - all of memory by kernel address, for kernel users
  * @ibpd: protection domain
  * @access: rights
  */
-struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access)
+struct ib_mr *sroce_region_get_dma(struct ib_pd *ibpd, int access)
 {
-	struct sroce_mr *mr = sroce_mr_alloc(ibpd, SROCE_MR_PLAIN, access);
+	struct sroce_mr *mr = sroce_region_alloc(ibpd, SROCE_MR_PLAIN, access);
 	int ret;
 
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->all = true;
-	ret = sroce_mr_publish(mr);
+	mr->dma_all = true;
+	ret = sroce_region_publish(mr);
 	if (ret) {
-		sroce_mr_free(mr);
+		sroce_region_free(mr);
 		return ERR_PTR(ret);
 	}
 	return &mr->ibmr;
 }
 
 /**
- * sroce_alloc_mr() - a region that work requests of a kernel user register
+ * sroce_region_alloc_fast() - a region that work requests of a kernel user register
  * @ibpd: protection domain
  * @type: IB_MR_TYPE_MEM_REG, or _SG_GAPS for lists of any kind
  * @max_pages: most pages it will have
  */
-struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+struct ib_mr *sroce_region_alloc_fast(struct ib_pd *ibpd, enum ib_mr_type type,
 			     u32 max_pages)
 {
 	struct sroce_mr *mr;
@@ -367,16 +367,16 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_pages || max_pages > SROCE_MAX_FAST_PAGES)
 		return ERR_PTR(-EINVAL);
-	mr = sroce_mr_alloc(ibpd, SROCE_MR_FAST, 0);
+	mr = sroce_region_alloc(ibpd, SROCE_MR_FAST, 0);
 	if (!mr)
 		return ERR_PTR(ret);
 	mr->max_pages = max_pages;
 	mr->ext = kvcalloc(max_pages, sizeof(*mr->ext), GFP_KERNEL_ACCOUNT);
 	mr->next = kvcalloc(max_pages, sizeof(*mr->next), GFP_KERNEL_ACCOUNT);
 	if (mr->ext && mr->next)
-		ret = sroce_mr_publish(mr);
+		ret = sroce_region_publish(mr);
 	if (ret) {
-		sroce_mr_free(mr);
+		sroce_region_free(mr);
 		return ERR_PTR(ret);
 	}
 	return &mr->ibmr;
@@ -426,7 +426,7 @@ static int map_gaps(struct sroce_mr *mr, struct scatterlist *sgl, int nents,
 }
 
 /**
- * sroce_map_mr_sg() - what the next registration of a fast region will name
+ * sroce_region_map_sg() - what the next registration of a fast region will name
  * @ibmr: the region
  * @sg: mapped memory
  * @nents: entries of @sg
@@ -434,7 +434,7 @@ static int map_gaps(struct sroce_mr *mr, struct scatterlist *sgl, int nents,
  *
  * Return: how many entries fit.
  */
-int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		    unsigned int *sg_offset)
 {
 	struct sroce_mr *mr = to_smr(ibmr);
@@ -460,13 +460,13 @@ int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 }
 
 /**
- * sroce_dereg_mr() - end a registration
+ * sroce_region_dereg() - end a registration
  * @ibmr: the region; nobody touches it after the return
  * @udata: unused
  *
  * Return: 0, or -EBUSY if windows are bound onto the region.
  */
-int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+int sroce_region_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct sroce_mr *mr = to_smr(ibmr);
 	int ret;
@@ -478,13 +478,13 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		/* it stays busy: nobody may bind a window now */
 		sroce_mr_put(mr);
 	}
-	sroce_mr_unpublish(mr);
-	sroce_mr_free(mr);
+	sroce_region_unpublish(mr);
+	sroce_region_free(mr);
 	return 0;
 }
 
 /**
- * sroce_dev_mr() - the region or window that a key's index names
+ * sroce_region_find() - the region or window that a key's index names
  * @dev: the device
  * @key: L_Key or R_Key
  *
@@ -492,7 +492,7 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
  *
  * Return: what it names, held until sroce_mr_put(), or NULL.
  */
-struct sroce_mr *sroce_dev_mr(struct sroce_dev *dev, u32 key)
+struct sroce_mr *sroce_region_find(struct sroce_dev *dev, u32 key)
 {
 	struct sroce_mr *mr;
 
@@ -514,7 +514,7 @@ struct sroce_mr *sroce_dev_mr(struct sroce_dev *dev, u32 key)
  */
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 {
-	return sroce_dev_mr(qp->dev, key);
+	return sroce_region_find(qp->dev, key);
 }
 
 /**

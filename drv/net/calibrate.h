@@ -7,14 +7,14 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 
-#define SROCE_TRIALS	16
+#define SROCE_CALIBRATE_RUNS	16
 
 /* Shortest time in ns that @stmt takes, done twice: what disturbs it is left out. */
-#define sroce_trial(stmt) ({					\
+#define sroce_calibrate(stmt) ({					\
 	u64 __best = U64_MAX;					\
 	int __i;						\
 								\
-	for (__i = 0; __i < SROCE_TRIALS; __i++) {		\
+	for (__i = 0; __i < SROCE_CALIBRATE_RUNS; __i++) {		\
 		u64 __start = ktime_get_ns();			\
 								\
 		stmt;						\
@@ -26,7 +26,7 @@
 })
 
 /* Worth it: saves a quarter */
-static inline bool sroce_trial_won(u64 ns, u64 other_ns)
+static inline bool sroce_calibrate_won(u64 ns, u64 other_ns)
 {
 	return ns * 4 < other_ns * 3;
 }

@@ -76,9 +76,9 @@ void __init sroce_copy_init(void)
 		return;
 	/* a length that the compiler knows would get another memcpy() */
 	OPTIMIZER_HIDE_VAR(len);
-	words = sroce_trial(copy_words(data, data + TRY_LEN, len));
-	bytes = sroce_trial(memcpy(data, data + TRY_LEN, len));
-	if (sroce_trial_won(words, bytes))
+	words = sroce_calibrate(copy_words(data, data + TRY_LEN, len));
+	bytes = sroce_calibrate(memcpy(data, data + TRY_LEN, len));
+	if (sroce_calibrate_won(words, bytes))
 		static_branch_enable(&by_words);
 	pr_debug("sroce: copies by %s\n",
 		 static_key_enabled(&by_words) ? "words" : "memcpy()");

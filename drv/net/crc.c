@@ -67,9 +67,9 @@ static u32 __init measure(const u8 *data)
 	if (by_hash(~0U, data, TRY_MAX) != crc32_le(~0U, data, TRY_MAX))
 		return NEVER;
 	for (len = TRY_MIN; len <= TRY_MAX; len *= 2) {
-		u64 ns = sroce_trial(by_hash(~0U, data, len));
+		u64 ns = sroce_calibrate(by_hash(~0U, data, len));
 
-		if (sroce_trial_won(ns, sroce_trial(by_table(~0U, data, len))))
+		if (sroce_calibrate_won(ns, sroce_calibrate(by_table(~0U, data, len))))
 			return len;
 	}
 	return NEVER;

@@ -75,7 +75,7 @@ static bool next_block(struct arena *a)
 }
 
 /**
- * sroce_arena_room() - memory to build in
+ * sroce_frag_prepare() - memory to build in
  * @len: bytes
  * @align: of its address, a power of two; 1: right behind what was cut last,
  *	if possible
@@ -85,7 +85,7 @@ static bool next_block(struct arena *a)
  *
  * Return: the memory, or NULL.
  */
-void *sroce_arena_room(u32 len, u32 align)
+void *sroce_frag_prepare(u32 len, u32 align)
 {
 	struct arena *a = this_cpu_ptr(&arenas);
 	u32 off = ALIGN(a->off, align);
@@ -102,11 +102,11 @@ void *sroce_arena_room(u32 len, u32 align)
 }
 
 /**
- * sroce_arena_left() - how far the memory goes that sroce_arena_room() returned
+ * sroce_frag_left() - how far the memory goes that sroce_frag_prepare() returned
  *
  * Return: bytes, at least as many as were asked for.
  */
-u32 sroce_arena_left(void)
+u32 sroce_frag_left(void)
 {
 	const struct arena *a = this_cpu_ptr(&arenas);
 
@@ -114,13 +114,13 @@ u32 sroce_arena_left(void)
 }
 
 /**
- * sroce_arena_cut() - take the memory that sroce_arena_room() returned
+ * sroce_frag_commit() - take the memory that sroce_frag_prepare() returned
  * @len: bytes of it that are wanted
  * @off: set to where it starts in the page
  *
  * Return: the page. The caller needs a reference of its own to it.
  */
-struct page *sroce_arena_cut(u32 len, u32 *off)
+struct page *sroce_frag_commit(u32 len, u32 *off)
 {
 	struct arena *a = this_cpu_ptr(&arenas);
 
@@ -130,9 +130,9 @@ struct page *sroce_arena_cut(u32 len, u32 *off)
 }
 
 /**
- * sroce_arena_exit() - let go of all blocks; nobody cuts from them any more
+ * sroce_frag_exit() - let go of all blocks; nobody cuts from them any more
  */
-void sroce_arena_exit(void)
+void sroce_frag_exit(void)
 {
 	int cpu;
 

@@ -6,9 +6,9 @@
 
 struct page;
 
-void *sroce_arena_room(u32 len, u32 align);
-u32 sroce_arena_left(void);
-struct page *sroce_arena_cut(u32 len, u32 *off);
-void sroce_arena_exit(void);
+void *sroce_frag_prepare(u32 len, u32 align);
+u32 sroce_frag_left(void);
+struct page *sroce_frag_commit(u32 len, u32 *off);
+void sroce_frag_exit(void);
 
 #endif /* SROCE_ARENA_H */

@@ -9,175 +9,175 @@
 #include "drv/dev.h"
 
 /* A parcel of this size holds what is copied and what has few pieces. */
-#define SMALL	(sizeof(struct sroce_parcel) + SROCE_PARCEL_COPIED)
+#define SMALL	(sizeof(struct sroce_lbpkt) + SROCE_LBPKT_COPY_MAX)
 
 static struct kmem_cache *small_parcels;
 
-static bool local = true;
-module_param(local, bool, 0644);
-MODULE_PARM_DESC(local, "New devices: what stays on this host bypasses the IP stack");
+static bool loopback = true;
+module_param(loopback, bool, 0644);
+MODULE_PARM_DESC(loopback, "New devices bypass the IP stack for peers on this host");
 
 /**
- * sroce_parcel_default() - whether new devices use the bypass
+ * sroce_loopback_default() - whether new devices use the bypass
  */
-bool sroce_parcel_default(void)
+bool sroce_loopback_default(void)
 {
-	return READ_ONCE(local);
+	return READ_ONCE(loopback);
 }
 
 /**
- * sroce_parcel_alloc() - memory of a parcel
+ * sroce_loopback_alloc() - memory of a parcel
  * @size: bytes
  *
  * Return: the parcel, with nothing but @size set, or NULL.
  */
-struct sroce_parcel *sroce_parcel_alloc(size_t size)
+struct sroce_lbpkt *sroce_loopback_alloc(size_t size)
 {
 	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
-	struct sroce_parcel *parcel;
+	struct sroce_lbpkt *lbpkt;
 
 	if (size <= SMALL)
-		parcel = kmem_cache_alloc(small_parcels, gfp);
+		lbpkt = kmem_cache_alloc(small_parcels, gfp);
 	else
-		parcel = kmalloc(size, gfp);
-	if (parcel)
-		parcel->size = size;
-	return parcel;
+		lbpkt = kmalloc(size, gfp);
+	if (lbpkt)
+		lbpkt->size = size;
+	return lbpkt;
 }
 
 /**
- * sroce_parcel_release() - give the memory of a parcel back
- * @parcel: the parcel
+ * sroce_loopback_release() - give the memory of a parcel back
+ * @lbpkt: the parcel
  */
-void sroce_parcel_release(struct sroce_parcel *parcel)
+void sroce_loopback_release(struct sroce_lbpkt *lbpkt)
 {
-	if (parcel->size <= SMALL)
-		kmem_cache_free(small_parcels, parcel);
+	if (lbpkt->size <= SMALL)
+		kmem_cache_free(small_parcels, lbpkt);
 	else
-		kfree(parcel);
+		kfree(lbpkt);
 }
 
 /* What is constructed once is not cleared each time it is given out. */
-static void construct(void *parcel)
+static void construct(void *lbpkt)
 {
-	memset(parcel, 0, SMALL);
+	memset(lbpkt, 0, SMALL);
 }
 
 /**
- * sroce_parcel_init() - prepare for parcels
+ * sroce_loopback_init() - prepare for parcels
  *
  * Return: 0 or -ENOMEM
  */
-int __init sroce_parcel_init(void)
+int __init sroce_loopback_init(void)
 {
-	small_parcels = kmem_cache_create("sroce_parcel", SMALL, 0,
+	small_parcels = kmem_cache_create("sroce_lbpkt", SMALL, 0,
 					  SLAB_HWCACHE_ALIGN, construct);
 	return small_parcels ? 0 : -ENOMEM;
 }
 
 /**
- * sroce_parcel_exit() - undo sroce_parcel_init()
+ * sroce_loopback_exit() - undo sroce_loopback_init()
  */
-void sroce_parcel_exit(void)
+void sroce_loopback_exit(void)
 {
 	kmem_cache_destroy(small_parcels);
 }
 
 /**
- * sroce_tx_local() - whether the QP's peer can be reached without a wire
+ * sroce_loopback_usable() - whether the QP's peer can be reached without a wire
  * @qp: the QP, locked
  */
-bool sroce_tx_local(struct sroce_qp *qp)
+bool sroce_loopback_usable(struct sroce_qp *qp)
 {
-	if (qp->svc == SROCE_SVC_UD || qp->paged || !READ_ONCE(qp->dev->local))
+	if (qp->svc == SROCE_SVC_UD || qp->lb_copy_only || !READ_ONCE(qp->dev->loopback))
 		return false;
-	return sroce_route_local(qp->dev, &qp->av);
+	return sroce_route_is_local(qp->dev, &qp->av);
 }
 
 /**
- * sroce_tx_parcel() - queue a parcel
+ * sroce_loopback_tx() - queue a parcel
  * @qp: the QP, locked
- * @parcel: the parcel
+ * @lbpkt: the parcel
  */
-void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel)
+void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt)
 {
-	struct sroce_pkt *pkt = &parcel->pkt;
+	struct sroce_pkt *pkt = &lbpkt->pkt;
 	bool response = pkt->op->flags & SROCE_RESPONSE;
 
 	pkt->sgid = qp->av.sgid;
 	pkt->dgid = qp->av.dgid;
 	pkt->vlan = 0xffff;
-	sroce_count(qp, SROCE_CNT_LOCAL_PACKETS);
-	this_cpu_add(qp->counters->c[SROCE_CNT_LOCAL_BYTES], pkt->payload_len);
-	list_add_tail(&parcel->list, &sroce_lane(qp->host, response)->parcels);
+	sroce_count(qp, SROCE_CNT_LOOPBACK_PACKETS);
+	this_cpu_add(qp->counters->c[SROCE_CNT_LOOPBACK_BYTES], pkt->payload_len);
+	list_add_tail(&lbpkt->list, &sroce_txq(qp->kqp, response)->lbpkts);
 }
 
-static struct sroce_qp_host *find_qp(struct sroce_dev *dev, u32 qpn)
+static struct sroce_kqp *find_qp(struct sroce_dev *dev, u32 qpn)
 {
-	struct sroce_qp_host *host;
+	struct sroce_kqp *kqp;
 
 	rcu_read_lock();
-	host = xa_load(&sroce_qps, qpn);
-	if (host && !refcount_inc_not_zero(&host->ref))
-		host = NULL;
+	kqp = xa_load(&sroce_qp_tbl, qpn);
+	if (kqp && !refcount_inc_not_zero(&kqp->ref))
+		kqp = NULL;
 	rcu_read_unlock();
-	if (!host)
+	if (!kqp)
 		return NULL;
-	if (host->qp->dev->sn == dev->sn)
-		return host;
-	sroce_qp_host_put(host);
+	if (kqp->qp->dev->sn == dev->sn)
+		return kqp;
+	sroce_qp_tbl_put(kqp);
 	return NULL;
 }
 
-static struct sroce_parcel *first(struct list_head *list)
+static struct sroce_lbpkt *first(struct list_head *list)
 {
-	return list_first_entry_or_null(list, struct sroce_parcel, list);
+	return list_first_entry_or_null(list, struct sroce_lbpkt, list);
 }
 
-static void unpack(struct sroce_parcel *parcel)
+static void unpack(struct sroce_lbpkt *lbpkt)
 {
-	list_del(&parcel->list);
-	sroce_parcel_free(parcel);
+	list_del(&lbpkt->list);
+	sroce_lbpkt_free(lbpkt);
 }
 
 /**
- * sroce_parcel_purge() - forget parcels
+ * sroce_loopback_purge() - forget parcels
  * @list: the parcels; empty afterwards
  */
-void sroce_parcel_purge(struct list_head *list)
+void sroce_loopback_purge(struct list_head *list)
 {
-	struct sroce_parcel *parcel;
+	struct sroce_lbpkt *lbpkt;
 
-	while ((parcel = first(list)))
-		unpack(parcel);
+	while ((lbpkt = first(list)))
+		unpack(lbpkt);
 }
 
 /**
- * sroce_parcel_deliver() - hand parcels to the QP they are for
+ * sroce_task_deliver() - hand parcels to the QP they are for
  * @dev: whose they are
  * @list: parcels of one QP to its peer, in order; empty afterwards
  *
  * Called with bottom halves disabled and no lock held. What the peer answers
  * may come back before this returns.
  */
-void sroce_parcel_deliver(struct sroce_dev *dev, struct list_head *list)
+void sroce_task_deliver(struct sroce_dev *dev, struct list_head *list)
 {
-	struct sroce_parcel *parcel = first(list);
-	struct sroce_qp_host *host;
+	struct sroce_lbpkt *lbpkt = first(list);
+	struct sroce_kqp *kqp;
 
-	if (!parcel)
+	if (!lbpkt)
 		return;
-	host = find_qp(dev, parcel->pkt.qpn);
-	if (!host) {
+	kqp = find_qp(dev, lbpkt->pkt.qpn);
+	if (!kqp) {
 		this_cpu_inc(dev->counters->c[SROCE_CNT_RX_NO_QP]);
-		sroce_parcel_purge(list);
+		sroce_loopback_purge(list);
 		return;
 	}
-	sroce_qp_begin(host->qp);
-	while ((parcel = first(list))) {
-		sroce_qp_rx(host->qp, &parcel->pkt);
-		unpack(parcel);
+	sroce_task_lock(kqp->qp);
+	while ((lbpkt = first(list))) {
+		sroce_transport_rx(kqp->qp, &lbpkt->pkt);
+		unpack(lbpkt);
 	}
-	sroce_qp_end(host->qp);
-	sroce_qp_host_put(host);
+	sroce_task_unlock_run(kqp->qp);
+	sroce_qp_tbl_put(kqp);
 }

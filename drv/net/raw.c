@@ -9,10 +9,10 @@
 #include "drv/dev.h"
 
 /**
- * sroce_tx_frame_max() - bytes of the longest frame that the netdev takes
+ * sroce_raw_max() - bytes of the longest frame that the netdev takes
  * @qp: the QP, locked
  */
-u32 sroce_tx_frame_max(struct sroce_qp *qp)
+u32 sroce_raw_max(struct sroce_qp *qp)
 {
 	struct net_device *ndev;
 	u32 max = 0;
@@ -26,14 +26,14 @@ u32 sroce_tx_frame_max(struct sroce_qp *qp)
 }
 
 /**
- * sroce_tx_frame() - queue the payload of a work request as a frame
+ * sroce_raw_tx() - queue the payload of a work request as a frame
  * @qp: the QP, locked
  * @wqe: the work request, long enough for an Ethernet header
  *
  * Return: 0, also if it is lost for want of memory, or what sroce_wqe_gather()
  * said.
  */
-int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	struct sk_buff *skb = alloc_skb(NET_SKB_PAD + MAX_HEADER + wqe->length,
 					GFP_ATOMIC | __GFP_NOWARN);
@@ -55,21 +55,21 @@ int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	skb->protocol = eth_hdr(skb)->h_proto;
 	sroce_count(qp, SROCE_CNT_TX_PACKETS);
 	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES], wqe->length);
-	__skb_queue_tail(&qp->host->lane[SROCE_LANE_REQUESTS].txq, skb);
+	__skb_queue_tail(&qp->kqp->txq[SROCE_TXQ_REQUESTS].skbs, skb);
 	return 0;
 }
 
 /**
- * sroce_frame_out() - send a frame
+ * sroce_raw_xmit() - send a frame
  * @dev: whose it is
  * @skb: the frame
  *
  * Return: as dev_queue_xmit()
  */
-int sroce_frame_out(struct sroce_dev *dev, struct sk_buff *skb)
+int sroce_raw_xmit(struct sroce_dev *dev, struct sk_buff *skb)
 {
 	/* it may have waited for a while, and the netdev may be gone */
-	struct net_device *ndev = sroce_dev_netdev(dev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
 	int ret;
 
 	if (!ndev) {

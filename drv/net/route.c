@@ -28,7 +28,7 @@ static bool is_local6(const struct dst_entry *dst)
 	return container_of(dst, struct rt6_info, dst)->rt6i_flags & RTF_LOCAL;
 }
 
-static struct dst_entry *lookup6(struct sroce_net *sn, struct flowi6 *fl,
+static struct dst_entry *lookup6(struct sroce_snet *sn, struct flowi6 *fl,
 				 int ifindex)
 {
 	struct sock *sk = sn->sk6->sk;
@@ -92,13 +92,13 @@ static struct dst_entry *route6(struct sroce_dev *dev, struct sroce_av *av)
 }
 
 /**
- * sroce_route() - where a path goes
+ * sroce_route_get() - where a path goes
  * @dev: whose it is
  * @av: the path, of a locked QP; remembers the route
  *
  * Return: the route, with a reference, or NULL.
  */
-struct dst_entry *sroce_route(struct sroce_dev *dev, struct sroce_av *av)
+struct dst_entry *sroce_route_get(struct sroce_dev *dev, struct sroce_av *av)
 {
 	struct dst_entry *dst = NULL;
 
@@ -111,20 +111,20 @@ struct dst_entry *sroce_route(struct sroce_dev *dev, struct sroce_av *av)
 }
 
 /**
- * sroce_route_local() - whether a path leads to this host
+ * sroce_route_is_local() - whether a path leads to this host
  * @dev: whose it is
  * @av: the path, of a locked QP
  *
  * A path that does is looked at again each time; one that doesn't when a packet
  * is sent and finds its route gone.
  */
-bool sroce_route_local(struct sroce_dev *dev, struct sroce_av *av)
+bool sroce_route_is_local(struct sroce_dev *dev, struct sroce_av *av)
 {
 	struct dst_entry *dst;
 
 	if (av->resolved && !av->local)
 		return false;
-	dst = sroce_route(dev, av);
+	dst = sroce_route_get(dev, av);
 	if (!dst)
 		return false;
 	dst_release(dst);

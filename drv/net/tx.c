@@ -137,20 +137,20 @@ static struct sk_buff *skb_of(u32 len)
 {
 	u32 size = SKB_DATA_ALIGN(len) +
 		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-	void *head = sroce_arena_room(size, SMP_CACHE_BYTES);
+	void *head = sroce_frag_prepare(size, SMP_CACHE_BYTES);
 	struct sk_buff *skb;
 	u32 off;
 
 	skb = head ? napi_build_skb(head, size) : NULL;
 	if (!skb)
 		return alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
-	get_page(sroce_arena_cut(size, &off));
+	get_page(sroce_frag_commit(size, &off));
 	return skb;
 }
 
 static struct sk_buff *new_skb(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 {
-	struct dst_entry *dst = sroce_route(qp->dev, av);
+	struct dst_entry *dst = sroce_route_get(qp->dev, av);
 	struct sk_buff *skb;
 	u32 room;
 
@@ -215,21 +215,21 @@ static u8 *joining_room(const struct sk_buff *skb, u32 len)
 	u32 off;
 	u8 *room;
 
-	room = sroce_arena_room(len, 1);
+	room = sroce_frag_prepare(len, 1);
 	/* a block begins on a page */
 	if (!room || (skb_shinfo(skb)->nr_frags && offset_in_page(room)))
 		return room;
-	room = sroce_arena_room(len + skew, PAYLOAD_ALIGN);
+	room = sroce_frag_prepare(len + skew, PAYLOAD_ALIGN);
 	if (!room)
 		return NULL;
-	sroce_arena_cut(skew, &off);
-	return sroce_arena_room(len, 1);
+	sroce_frag_commit(skew, &off);
+	return sroce_frag_prepare(len, 1);
 }
 
 /* Room for a packet at the end of the newest train; NULL if it must start one */
 static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 {
-	struct sk_buff *skb = skb_peek_tail(&qp->host->open_lane->txq);
+	struct sk_buff *skb = skb_peek_tail(&qp->kqp->open_txq->skbs);
 	const struct tx_cb *cb;
 	void *room;
 
@@ -241,7 +241,7 @@ static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 		return NULL;
 	room = joining_room(skb, len);
 	if (room)
-		qp->host->open = skb;
+		qp->kqp->open = skb;
 	return room;
 }
 
@@ -257,28 +257,28 @@ static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		     bool response)
 {
-	struct sroce_qp_host *host = qp->host;
+	struct sroce_kqp *kqp = qp->kqp;
 
 	len += SROCE_ICRC_LEN;
-	host->open_lane = sroce_lane(host, response);
-	host->open_len = len;
-	host->open_joins = true;
-	host->open_bth = join_train(qp, av, len);
-	if (host->open_bth) {
-		av->ip_id = tx_cb(host->open)->id + tx_cb(host->open)->n + 1;
-		return host->open_bth;
+	kqp->open_txq = sroce_txq(kqp, response);
+	kqp->open_len = len;
+	kqp->open_joins = true;
+	kqp->open_bth = join_train(qp, av, len);
+	if (kqp->open_bth) {
+		av->ip_id = tx_cb(kqp->open)->id + tx_cb(kqp->open)->n + 1;
+		return kqp->open_bth;
 	}
-	host->open_joins = false;
-	host->open = new_skb(qp, av, len);
-	if (!host->open)
+	kqp->open_joins = false;
+	kqp->open = new_skb(qp, av, len);
+	if (!kqp->open)
 		return NULL;
-	host->open_bth = skb_transport_header(host->open) +
+	kqp->open_bth = skb_transport_header(kqp->open) +
 			 sizeof(struct udphdr);
-	return host->open_bth;
+	return kqp->open_bth;
 }
 
 /**
- * sroce_tx_begin_run() - room for packets of equal size
+ * sroce_tx_begin_segs() - room for packets of equal size
  * @qp: the QP, locked
  * @av: where they go
  * @len: bytes of each, from BTH to the end of the payload
@@ -288,27 +288,27 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
  * Return: where the first one's BTH goes, or NULL unless they can join a train of
  * their like. The others follow, each behind the ICRC of the one before it.
  */
-void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			 bool response, u32 *n)
 {
-	struct sroce_qp_host *host = qp->host;
+	struct sroce_kqp *kqp = qp->kqp;
 	const struct tx_cb *cb;
 
 	len += SROCE_ICRC_LEN;
-	host->open_lane = sroce_lane(host, response);
-	host->open_bth = join_train(qp, av, len);
-	if (!host->open_bth)
+	kqp->open_txq = sroce_txq(kqp, response);
+	kqp->open_bth = join_train(qp, av, len);
+	if (!kqp->open_bth)
 		return NULL;
-	cb = tx_cb(host->open);
+	cb = tx_cb(kqp->open);
 	if (cb->seg != len) {
-		host->open = NULL;
+		kqp->open = NULL;
 		return NULL;
 	}
-	*n = min3(*n, cb->max - cb->n, min(cb->room, sroce_arena_left()) / len);
-	host->open_len = len;
-	host->open_joins = true;
+	*n = min3(*n, cb->max - cb->n, min(cb->room, sroce_frag_left()) / len);
+	kqp->open_len = len;
+	kqp->open_joins = true;
 	av->ip_id = cb->id + cb->n + *n;
-	return host->open_bth;
+	return kqp->open_bth;
 }
 
 /* Bits that differ between the IPv4 identifications of two segments */
@@ -327,9 +327,9 @@ static u32 net_crc(struct sk_buff *skb, u32 n, u32 len)
 	u32 l3_len = skb_network_header_len(skb);
 
 	if (len == cb->seg)
-		return sroce_icrc_renumber(cb->crc, id_flip(skb, 0, n));
+		return sroce_icrc_step_id(cb->crc, id_flip(skb, 0, n));
 	memcpy(l3, skb_network_header(skb), l3_len);
-	sroce_segment_header(l3, l3_len, n, len);
+	sroce_icrc_segment_header(l3, l3_len, n, len);
 	memcpy(udp, skb_transport_header(skb), sizeof(struct udphdr));
 	put_unaligned_be16(sizeof(struct udphdr) + len, udp + 4);
 	return sroce_icrc_net(l3, l3_len, udp);
@@ -355,7 +355,7 @@ static u32 headers_crc(struct sk_buff *skb, u32 at, const u8 *bth, u32 len)
 
 	if (len != cb->seg)
 		return sroce_icrc_bth(net_crc(skb, at, len), bth);
-	if (sroce_icrc_steps(cb->like_bth, bth))
+	if (sroce_icrc_can_step(cb->like_bth, bth))
 		return sroce_icrc_step(cb->like_crc, id_flip(skb, cb->like, at),
 				       cb->like_bth, bth);
 	crc = sroce_icrc_bth(net_crc(skb, at, len), bth);
@@ -366,13 +366,13 @@ static u32 headers_crc(struct sk_buff *skb, u32 at, const u8 *bth, u32 len)
 }
 
 /* @n of the open packets; the first of them is number @at of its train. */
-static void put_icrcs(struct sroce_qp_host *host, u32 at, u32 n)
+static void put_icrcs(struct sroce_kqp *kqp, u32 at, u32 n)
 {
-	u8 *bth = host->open_bth;
-	u32 i, len = host->open_len;
+	u8 *bth = kqp->open_bth;
+	u32 i, len = kqp->open_len;
 
 	for (i = 0; i < n; i++, bth += len)
-		put_icrc(headers_crc(host->open, at + i, bth, len), bth, len);
+		put_icrc(headers_crc(kqp->open, at + i, bth, len), bth, len);
 }
 
 /* @n packets in the arena, of @size bytes each, become a part of the train. */
@@ -384,7 +384,7 @@ static void couple(struct sk_buff *skb, u32 size, u32 n)
 	struct page *page;
 	u32 off;
 
-	page = sroce_arena_cut(len, &off);
+	page = sroce_frag_commit(len, &off);
 	if (skb_can_coalesce(skb, i, page, off)) {
 		skb_frag_size_add(&skb_shinfo(skb)->frags[i - 1], len);
 	} else {
@@ -406,16 +406,16 @@ static void couple(struct sk_buff *skb, u32 size, u32 n)
  */
 void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 {
-	struct sroce_qp_host *host = qp->host;
-	struct sk_buff *skb = host->open;
-	u32 len = host->open_len;
+	struct sroce_kqp *kqp = qp->kqp;
+	struct sk_buff *skb = kqp->open;
+	u32 len = kqp->open_len;
 
-	put_icrcs(host, host->open_joins ? tx_cb(skb)->n : 0, n);
-	if (host->open_joins)
+	put_icrcs(kqp, kqp->open_joins ? tx_cb(skb)->n : 0, n);
+	if (kqp->open_joins)
 		couple(skb, len, n);
 	else
-		__skb_queue_tail(&host->open_lane->txq, skb);
-	host->open = NULL;
+		__skb_queue_tail(&kqp->open_txq->skbs, skb);
+	kqp->open = NULL;
 }
 
 /**
@@ -424,18 +424,18 @@ void sroce_tx_commit(struct sroce_qp *qp, u32 n)
  */
 void sroce_tx_abort(struct sroce_qp *qp)
 {
-	if (!qp->host->open_joins)
-		kfree_skb(qp->host->open);
-	qp->host->open = NULL;
+	if (!qp->kqp->open_joins)
+		kfree_skb(qp->kqp->open);
+	qp->kqp->open = NULL;
 }
 
 /**
- * sroce_lane_grows() - whether more packets may join what was queued last
- * @lane: of a QP, locked
+ * sroce_tx_txq_can_append() - whether more packets may join what was queued last
+ * @txq: of a QP, locked
  */
-bool sroce_lane_grows(struct sroce_lane *lane)
+bool sroce_tx_txq_can_append(struct sroce_txq *txq)
 {
-	struct sk_buff *skb = skb_peek_tail(&lane->txq);
+	struct sk_buff *skb = skb_peek_tail(&txq->skbs);
 	const struct tx_cb *cb;
 
 	if (!skb)
@@ -445,12 +445,12 @@ bool sroce_lane_grows(struct sroce_lane *lane)
 }
 
 /**
- * sroce_tx_grows() - whether more requests may join what was queued last
+ * sroce_tx_can_append() - whether more requests may join what was queued last
  * @qp: the QP, locked
  */
-bool sroce_tx_grows(struct sroce_qp *qp)
+bool sroce_tx_can_append(struct sroce_qp *qp)
 {
-	return sroce_lane_grows(sroce_lane(qp->host, false));
+	return sroce_tx_txq_can_append(sroce_txq(qp->kqp, false));
 }
 
 /**
@@ -467,8 +467,8 @@ void sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 
 		if (!n)
 			continue;
-		if (n > 1 && !sroce_stream_flows(&qp->host->stream))
-			sroce_relay_sent();
+		if (n > 1 && !sroce_coalesce_active(&qp->kqp->coalesce))
+			sroce_steer_note_tx();
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
 		/* each has headers of its own, or will have */
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
@@ -507,7 +507,7 @@ static void finish(struct sroce_dev *dev, struct sk_buff *skb)
 }
 
 /**
- * sroce_output() - send packets through the IP stack
+ * sroce_tx_xmit() - send packets through the IP stack
  * @dev: whose they are
  * @list: the packets, in order; empty afterwards
  *
@@ -515,7 +515,7 @@ static void finish(struct sroce_dev *dev, struct sk_buff *skb)
  * on this host happens after the caller enables them. A packet that this host
  * drops is a loss like any other.
  */
-void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list)
+void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
 {
 	struct net *net = dev->sn->net;
 	struct sk_buff *skb;
@@ -526,7 +526,7 @@ void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list)
 
 		finish(dev, skb);
 		if (frame)
-			err = sroce_frame_out(dev, skb);
+			err = sroce_raw_xmit(dev, skb);
 		else if (skb->protocol == htons(ETH_P_IP))
 			err = ip_local_out(net, dev->sn->sk4->sk, skb);
 		else

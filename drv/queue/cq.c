@@ -18,24 +18,24 @@ static u32 elem_size(const struct sroce_cq *cq)
 
 static enum hrtimer_restart late_fn(struct hrtimer *timer)
 {
-	struct sroce_cq *cq = container_of(timer, struct sroce_cq, late);
+	struct sroce_cq *cq = container_of(timer, struct sroce_cq, mod_timer);
 	unsigned long flags;
 	bool wake;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	wake = cq->held && cq->notify;
+	wake = cq->mod_held && cq->notify;
 	if (wake) {
-		cq->held = 0;
+		cq->mod_held = 0;
 		cq->notify = 0;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (wake)
-		sroce_cq_wake(cq);
+		sroce_cq_notify(cq);
 	return HRTIMER_NORESTART;
 }
 
 /**
- * sroce_create_cq() - make a completion queue
+ * sroce_cq_create() - make a completion queue
  * @ibcq: the queue
  * @attr: entries wanted, completion vector
  * @udata: where the ring's place goes, for user space
@@ -43,7 +43,7 @@ static enum hrtimer_restart late_fn(struct hrtimer *timer)
  * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for flags: time stamps, which
  * the provider's completions have no room for, and entries that may be lost.
  */
-int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+int sroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata)
 {
 	struct ib_ucontext *uc = sroce_uc(udata);
@@ -61,43 +61,43 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 
 	spin_lock_init(&cq->lock);
-	sroce_hrtimer_setup(&cq->late, late_fn, HRTIMER_MODE_REL_SOFT);
+	sroce_hrtimer_setup(&cq->mod_timer, late_fn, HRTIMER_MODE_REL_SOFT);
 	cq->user = udata;
 	slots = roundup_pow_of_two(attr->cqe + 1);
-	cq->map = sroce_map_create(uc, &cq->ring, slots, elem_size(cq));
-	if (IS_ERR(cq->map))
-		return PTR_ERR(cq->map);
+	cq->mem = sroce_ringmem_create(uc, &cq->ring, slots, elem_size(cq));
+	if (IS_ERR(cq->mem))
+		return PTR_ERR(cq->mem);
 	ibcq->cqe = slots - 1;
 	if (udata) {
-		sroce_map_describe(cq->map, &resp.mi);
+		sroce_ringmem_describe(cq->mem, &resp.mi);
 		ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
 		if (ret) {
-			sroce_map_destroy(cq->map);
+			sroce_ringmem_destroy(cq->mem);
 			return ret;
 		}
 	}
-	sroce_born();
+	sroce_live_inc();
 	return 0;
 }
 
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
-int sroce_create_cq_attrs(struct ib_cq *ibcq,
+int sroce_cq_create_attrs(struct ib_cq *ibcq,
 			  const struct ib_cq_init_attr *attr,
 			  struct uverbs_attr_bundle *attrs)
 {
-	return sroce_create_cq(ibcq, attr, attrs ? &attrs->driver_udata : NULL);
+	return sroce_cq_create(ibcq, attr, attrs ? &attrs->driver_udata : NULL);
 }
 #endif
 
 /**
- * sroce_destroy_cq() - end a completion queue; no QP uses it any more
+ * sroce_cq_destroy() - end a completion queue; no QP uses it any more
  * @ibcq: the queue
  * @udata: unused
  */
-int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+int sroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	sroce_map_destroy(to_scq(ibcq)->map);
-	sroce_gone();
+	sroce_ringmem_destroy(to_scq(ibcq)->mem);
+	sroce_live_dec();
 	return 0;
 }
 
@@ -114,9 +114,9 @@ u32 sroce_cq_used(struct sroce_cq *cq)
 	/* who polls has read the slots before it gives them back */
 	u32 cons = smp_load_acquire(&r->buf->consumer_index) & r->mask;
 
-	if (((cons - cq->seen) & r->mask) > ((r->own - cq->seen) & r->mask))
+	if (((cons - cq->cons_seen) & r->mask) > ((r->own - cq->cons_seen) & r->mask))
 		r->own = cons;
-	cq->seen = cons;
+	cq->cons_seen = cons;
 	return (r->own - cons) & r->mask;
 }
 
@@ -145,19 +145,19 @@ static int move_entries(struct sroce_cq *cq, const struct sroce_ring *to,
 }
 
 /**
- * sroce_resize_cq() - change the number of entries, keeping what is in there
+ * sroce_cq_resize() - change the number of entries, keeping what is in there
  * @ibcq: the queue
  * @cqe: entries wanted
  * @udata: where the new ring's place goes
  *
  * The provider holds its lock, so a user's consumer index does not move.
  */
-int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct ib_ucontext *uc = sroce_uc(udata);
 	struct sroce_abi_create_cq_resp resp = {};
 	struct sroce_cq *cq = to_scq(ibcq);
-	struct sroce_map *map, *old;
+	struct sroce_ringmem *map, *old;
 	struct sroce_ring ring;
 	unsigned long flags;
 	u32 moved = 0;
@@ -166,14 +166,14 @@ int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	if (cqe < 1 || cqe > SROCE_MAX_CQE ||
 	    (udata && udata->outlen < sizeof(resp)))
 		return -EINVAL;
-	map = sroce_map_create(uc, &ring, roundup_pow_of_two(cqe + 1),
+	map = sroce_ringmem_create(uc, &ring, roundup_pow_of_two(cqe + 1),
 			       elem_size(cq));
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 	if (udata) {
-		sroce_map_describe(map, &resp.mi);
+		sroce_ringmem_describe(map, &resp.mi);
 		if (ib_copy_to_udata(udata, &resp, sizeof(resp))) {
-			sroce_map_destroy(map);
+			sroce_ringmem_destroy(map);
 			return -EFAULT;
 		}
 	}
@@ -187,19 +187,19 @@ int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	}
 	if (ret) {
 		spin_unlock_irqrestore(&cq->lock, flags);
-		sroce_map_destroy(map);
+		sroce_ringmem_destroy(map);
 		return ret;
 	}
 	ring.own = moved;
 	/* the entries are there before they are seen */
 	smp_store_release(&ring.buf->producer_index, moved);
-	old = cq->map;
-	cq->map = map;
+	old = cq->mem;
+	cq->mem = map;
 	cq->ring = ring;
-	cq->seen = 0;
+	cq->cons_seen = 0;
 	ibcq->cqe = ring.mask;
 	spin_unlock_irqrestore(&cq->lock, flags);
-	sroce_map_destroy(old);
+	sroce_ringmem_destroy(old);
 	return 0;
 }
 
@@ -263,9 +263,9 @@ static bool handler_begins(struct sroce_cq *cq)
 	bool first;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	first = !cq->waking;
-	cq->waking = true;
-	cq->wake_again = !first;
+	first = !cq->in_handler;
+	cq->in_handler = true;
+	cq->handler_again = !first;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return first;
 }
@@ -277,15 +277,15 @@ static bool handler_repeats(struct sroce_cq *cq)
 	bool again;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	again = cq->wake_again;
-	cq->waking = again;
-	cq->wake_again = false;
+	again = cq->handler_again;
+	cq->in_handler = again;
+	cq->handler_again = false;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return again;
 }
 
 /**
- * sroce_cq_wake() - call the consumer's handler
+ * sroce_cq_notify() - call the consumer's handler
  * @cq: the queue, armed until now
  *
  * No lock is held: a handler polls, arms and posts. Only one of them runs at a
@@ -293,7 +293,7 @@ static bool handler_repeats(struct sroce_cq *cq)
  * to the one that is there, and may go. The queue stays, since a burst of one of its QPs
  * is in here.
  */
-void sroce_cq_wake(struct sroce_cq *cq)
+void sroce_cq_notify(struct sroce_cq *cq)
 {
 	struct ib_cq *ibcq = &cq->ibcq;
 
@@ -307,19 +307,19 @@ void sroce_cq_wake(struct sroce_cq *cq)
 /* Whether the handler can wait for more; the queue is locked and armed. */
 static bool hold_back(struct sroce_cq *cq)
 {
-	if (cq->batch < 2 || !cq->patience || ++cq->held >= cq->batch) {
-		cq->held = 0;
+	if (cq->mod_count < 2 || !cq->mod_usec || ++cq->mod_held >= cq->mod_count) {
+		cq->mod_held = 0;
 		return false;
 	}
-	if (!hrtimer_is_queued(&cq->late))
-		hrtimer_start(&cq->late, ns_to_ktime(cq->patience *
+	if (!hrtimer_is_queued(&cq->mod_timer))
+		hrtimer_start(&cq->mod_timer, ns_to_ktime(cq->mod_usec *
 						     (u64)NSEC_PER_USEC),
 			      HRTIMER_MODE_REL_SOFT);
 	return true;
 }
 
 /**
- * sroce_modify_cq() - moderation: fewer calls of the handler
+ * sroce_cq_modify() - moderation: fewer calls of the handler
  * @ibcq: the queue
  * @count: completions that are worth one
  * @period: us after which fewer are; without both there is no moderation
@@ -327,23 +327,23 @@ static bool hold_back(struct sroce_cq *cq)
  * For kernel users. Its bounds are attributes that only user space asks for, and
  * the provider has no such call: so there they are 0.
  */
-int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+int sroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct sroce_cq *cq = to_scq(ibcq);
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	cq->batch = count;
-	cq->patience = period;
+	cq->mod_count = count;
+	cq->mod_usec = period;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return 0;
 }
 
 /**
- * sroce_cq_join() - a QP's completions will come here
+ * sroce_cq_attach_qp() - a QP's completions will come here
  * @cq: the queue
  */
-void sroce_cq_join(struct sroce_cq *cq)
+void sroce_cq_attach_qp(struct sroce_cq *cq)
 {
 	unsigned long flags;
 
@@ -353,13 +353,13 @@ void sroce_cq_join(struct sroce_cq *cq)
 }
 
 /**
- * sroce_cq_leave() - no more of them; no burst of the QP is left
+ * sroce_cq_detach_qp() - no more of them; no burst of the QP is left
  * @cq: the queue
  *
  * Consumers stop what their handlers have started, and then destroy the queue:
  * no handler may be called once the last QP is gone.
  */
-void sroce_cq_leave(struct sroce_cq *cq)
+void sroce_cq_detach_qp(struct sroce_cq *cq)
 {
 	unsigned long flags;
 	bool last;
@@ -368,16 +368,16 @@ void sroce_cq_leave(struct sroce_cq *cq)
 	last = !--cq->qps;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (last)
-		hrtimer_cancel(&cq->late);
+		hrtimer_cancel(&cq->mod_timer);
 }
 
 /**
- * sroce_cq_lost() - say once that the queue was full, and takes no more
+ * sroce_cq_overflow_event() - say once that the queue was full, and takes no more
  * @cq: the queue
  *
  * 11.6.3.2. No lock is held, as the owner's handler is called.
  */
-void sroce_cq_lost(struct sroce_cq *cq)
+void sroce_cq_overflow_event(struct sroce_cq *cq)
 {
 	struct ib_event ev = {
 		.device = cq->ibcq.device,
@@ -396,7 +396,7 @@ void sroce_cq_lost(struct sroce_cq *cq)
  * @cqe: the completion
  * @solicited: it wakes a consumer that waits for solicited ones
  * @duty: bit to set in @qp's duties if the consumer must be woken; if it is to
- *	hear of an overflow, the one that SROCE_DUTY_LOST() makes of it
+ *	hear of an overflow, the one that SROCE_DEFER_OVERFLOW() makes of it
  *
  * Return: false if the queue has overflowed, now or earlier.
  */
@@ -408,11 +408,11 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 	void *slot;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	lost = cq->lost;
+	lost = cq->overflowed;
 	if (!lost && sroce_cq_used(cq) == cq->ring.mask) {
 		lost = true;
 		first = true;
-		cq->lost = true;
+		cq->overflowed = true;
 	}
 	if (!lost) {
 		slot = sroce_ring_slot(&cq->ring, cq->ring.own);
@@ -425,26 +425,26 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 		     (cq->notify == IB_CQ_SOLICITED && solicited)) &&
 		    !hold_back(cq)) {
 			cq->notify = 0;
-			qp->duty |= duty;
+			qp->deferred |= duty;
 		}
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (unlikely(first)) {
 		sroce_count(qp, SROCE_CNT_CQ_OVERFLOW);
-		qp->duty |= SROCE_DUTY_LOST(duty);
+		qp->deferred |= SROCE_DEFER_OVERFLOW(duty);
 	}
 	return !lost;
 }
 
 /**
- * sroce_poll_cq() - take completions from a kernel CQ
+ * sroce_cq_poll() - take completions from a kernel CQ
  * @ibcq: the queue
  * @num: room in @wc
  * @wc: filled in
  *
  * Return: how many there were.
  */
-int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
+int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
 	struct sroce_cq *cq = to_scq(ibcq);
 	struct sroce_ring *r = &cq->ring;
@@ -465,13 +465,13 @@ int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 }
 
 /**
- * sroce_req_notify_cq() - arm a queue for one notification
+ * sroce_cq_req_notify() - arm a queue for one notification
  * @ibcq: the queue
  * @flags: which completions count
  *
  * Return: 1 if asked to report missed events and there are entries, else 0.
  */
-int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	u8 how = flags & IB_CQ_SOLICITED_MASK;
 	struct sroce_cq *cq = to_scq(ibcq);

@@ -9,9 +9,9 @@
 #include <linux/vmalloc.h>
 #include "drv/dev.h"
 
-static struct sroce_map *to_map(struct rdma_user_mmap_entry *entry)
+static struct sroce_ringmem *to_map(struct rdma_user_mmap_entry *entry)
 {
-	return container_of(entry, struct sroce_map, entry);
+	return container_of(entry, struct sroce_ringmem, entry);
 }
 
 /*
@@ -47,15 +47,15 @@ err:
 	return NULL;
 }
 
-static void map_free(struct sroce_map *map)
+static void map_free(struct sroce_ringmem *map)
 {
 	vfree(map->buf);
 	kfree(map);
-	sroce_gone();
+	sroce_live_dec();
 }
 
 /**
- * sroce_map_create() - memory for a ring
+ * sroce_ringmem_create() - memory for a ring
  * @uc: user context to map it in, NULL for a kernel ring
  * @ring: its private view, set up here
  * @slots: number of slots, a power of two
@@ -63,10 +63,10 @@ static void map_free(struct sroce_map *map)
  *
  * Return: the memory or an ERR_PTR().
  */
-struct sroce_map *sroce_map_create(struct ib_ucontext *uc,
+struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 				   struct sroce_ring *ring, u32 slots, u32 elem)
 {
-	struct sroce_map *map;
+	struct sroce_ringmem *map;
 	int ret;
 
 	map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
@@ -79,7 +79,7 @@ struct sroce_map *sroce_map_create(struct ib_ucontext *uc,
 		kfree(map);
 		return ERR_PTR(-ENOMEM);
 	}
-	sroce_born();
+	sroce_live_inc();
 	if (uc) {
 		ret = rdma_user_mmap_entry_insert(uc, &map->entry, map->size);
 		if (ret) {
@@ -98,10 +98,10 @@ struct sroce_map *sroce_map_create(struct ib_ucontext *uc,
 }
 
 /**
- * sroce_map_destroy() - give up the memory of a ring
+ * sroce_ringmem_destroy() - give up the memory of a ring
  * @map: the memory, or NULL; what user space has mapped lives on
  */
-void sroce_map_destroy(struct sroce_map *map)
+void sroce_ringmem_destroy(struct sroce_ringmem *map)
 {
 	if (!map)
 		return;
@@ -112,11 +112,11 @@ void sroce_map_destroy(struct sroce_map *map)
 }
 
 /**
- * sroce_map_describe() - tell the provider where to map a ring
+ * sroce_ringmem_describe() - tell the provider where to map a ring
  * @map: the memory
  * @mi: filled in
  */
-void sroce_map_describe(const struct sroce_map *map, struct sroce_abi_mmap *mi)
+void sroce_ringmem_describe(const struct sroce_ringmem *map, struct sroce_abi_mmap *mi)
 {
 	mi->offset = rdma_user_mmap_get_offset(&map->entry);
 	mi->size = map->size;
@@ -124,11 +124,11 @@ void sroce_map_describe(const struct sroce_map *map, struct sroce_abi_mmap *mi)
 }
 
 /**
- * sroce_mmap() - map a ring into user space
+ * sroce_ringmem_mmap() - map a ring into user space
  * @uc: the user's context
  * @vma: where
  */
-int sroce_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma)
+int sroce_ringmem_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *entry;
 	int ret;
@@ -142,10 +142,10 @@ int sroce_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma)
 }
 
 /**
- * sroce_mmap_free() - the last user of an mmap entry is gone
+ * sroce_ringmem_mmap_free() - the last user of an mmap entry is gone
  * @entry: the entry
  */
-void sroce_mmap_free(struct rdma_user_mmap_entry *entry)
+void sroce_ringmem_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	map_free(to_map(entry));
 }

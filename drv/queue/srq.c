@@ -13,7 +13,7 @@ static u32 elem_size(u32 max_sge)
 }
 
 /**
- * sroce_rq_create() - memory of a receive queue
+ * sroce_srq_create_rq() - memory of a receive queue
  * @rq: the queue
  * @uc: user context, NULL for a kernel queue
  * @max_wr: work requests wanted, raised to what there is
@@ -21,15 +21,15 @@ static u32 elem_size(u32 max_sge)
  *
  * Return: the memory or an ERR_PTR().
  */
-struct sroce_map *sroce_rq_create(struct sroce_rq *rq, struct ib_ucontext *uc,
+struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontext *uc,
 				  u32 *max_wr, u32 *max_sge)
 {
 	u32 slots = roundup_pow_of_two(*max_wr + 1);
 	u32 elem = elem_size(*max_sge);
-	struct sroce_map *map;
+	struct sroce_ringmem *map;
 
 	spin_lock_init(&rq->lock);
-	map = sroce_map_create(uc, &rq->ring, slots, elem);
+	map = sroce_ringmem_create(uc, &rq->ring, slots, elem);
 	if (IS_ERR(map))
 		return map;
 	*max_wr = slots - 1;
@@ -48,7 +48,7 @@ static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 	bool got;
 
 	spin_lock_irqsave(&rq->lock, flags);
-	got = sroce_rq_fetch(rq, to);
+	got = sroce_wqe_fetch_recv(rq, to);
 	if (got && rq->limit && sroce_ring_filled(&rq->ring) < rq->limit) {
 		rq->limit = 0;
 		qp->srq_events |= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
@@ -58,21 +58,21 @@ static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 }
 
 /**
- * sroce_recv_take() - the next receive work request of a QP
+ * sroce_srq_take_recv() - the next receive work request of a QP
  * @qp: the QP, locked
  * @to: where it is copied
  *
  * Return: whether there was one.
  */
-bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
+bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 {
 	if (qp->srq)
 		return srq_take(qp, to);
-	return sroce_rq_fetch(&qp->rq, to);
+	return sroce_wqe_fetch_recv(&qp->rq, to);
 }
 
 /**
- * sroce_create_srq() - make a shared receive queue
+ * sroce_srq_create() - make a shared receive queue
  * @ibsrq: the queue
  * @init: sizes wanted, raised to what there is
  * @udata: where the ring's place and the number go, for user space
@@ -80,7 +80,7 @@ bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
  * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for other types: XRC, see
  * drv/README.md, and tag matching.
  */
-int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
 	struct sroce_abi_create_srq_resp resp = {};
@@ -94,21 +94,21 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return -EINVAL;
 
 	srq->user = udata;
-	srq->map = sroce_rq_create(&srq->rq, sroce_uc(udata),
+	srq->mem = sroce_srq_create_rq(&srq->rq, sroce_uc(udata),
 				   &init->attr.max_wr, &init->attr.max_sge);
-	if (IS_ERR(srq->map))
-		return PTR_ERR(srq->map);
+	if (IS_ERR(srq->mem))
+		return PTR_ERR(srq->mem);
 	srq->rq.limit = init->attr.srq_limit;
 	srq->num = atomic_inc_return(&to_sdev(ibsrq->device)->srqs);
 	if (udata) {
-		sroce_map_describe(srq->map, &resp.mi);
+		sroce_ringmem_describe(srq->mem, &resp.mi);
 		resp.srq_num = srq->num;
 		if (ib_copy_to_udata(udata, &resp, sizeof(resp))) {
-			sroce_map_destroy(srq->map);
+			sroce_ringmem_destroy(srq->mem);
 			return -EFAULT;
 		}
 	}
-	sroce_born();
+	sroce_live_inc();
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 	struct sroce_abi_modify_srq cmd = {};
 	struct sroce_abi_mmap mi;
 	struct sroce_rq *rq = &srq->rq, new = {};
-	struct sroce_map *map, *old;
+	struct sroce_ringmem *map, *old;
 	u32 max_sge = rq->max_sge, i, n;
 	unsigned long flags;
 
@@ -131,14 +131,14 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 	if (udata && (udata->inlen < sizeof(cmd) ||
 		      ib_copy_from_udata(&cmd, udata, sizeof(cmd))))
 		return -EINVAL;
-	map = sroce_rq_create(&new, sroce_uc(udata), &max_wr, &max_sge);
+	map = sroce_srq_create_rq(&new, sroce_uc(udata), &max_wr, &max_sge);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 	if (udata) {
-		sroce_map_describe(map, &mi);
+		sroce_ringmem_describe(map, &mi);
 		if (copy_to_user(u64_to_user_ptr(cmd.mmap_info_addr), &mi,
 				 sizeof(mi))) {
-			sroce_map_destroy(map);
+			sroce_ringmem_destroy(map);
 			return -EFAULT;
 		}
 	}
@@ -146,7 +146,7 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 	n = sroce_ring_filled(&rq->ring);
 	if (n > max_wr || (limit ? *limit : rq->limit) > max_wr) {
 		spin_unlock_irqrestore(&rq->lock, flags);
-		sroce_map_destroy(map);
+		sroce_ringmem_destroy(map);
 		return -EINVAL;
 	}
 	for (i = 0; i < n; i++)
@@ -155,19 +155,19 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 		       1 << rq->ring.shift);
 	/* the provider looks at the entries once it sees the index */
 	smp_store_release(&new.ring.buf->producer_index, n);
-	old = srq->map;
-	srq->map = map;
+	old = srq->mem;
+	srq->mem = map;
 	rq->ring = new.ring;
 	rq->max_wr = max_wr;
 	if (limit)
 		rq->limit = *limit;
 	spin_unlock_irqrestore(&rq->lock, flags);
-	sroce_map_destroy(old);
+	sroce_ringmem_destroy(old);
 	return 0;
 }
 
 /**
- * sroce_modify_srq() - change size or limit
+ * sroce_srq_modify() - change size or limit
  * @ibsrq: the queue
  * @attr: new values
  * @mask: which of them
@@ -175,7 +175,7 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
  *
  * After an error all is as it was.
  */
-int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct sroce_srq *srq = to_ssrq(ibsrq);
@@ -199,11 +199,11 @@ int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 }
 
 /**
- * sroce_query_srq() - size and limit in force
+ * sroce_srq_query() - size and limit in force
  * @ibsrq: the queue
  * @attr: filled in
  */
-int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+int sroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	struct sroce_srq *srq = to_ssrq(ibsrq);
 
@@ -214,13 +214,13 @@ int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 }
 
 /**
- * sroce_destroy_srq() - end a shared receive queue; no QP uses it any more
+ * sroce_srq_destroy() - end a shared receive queue; no QP uses it any more
  * @ibsrq: the queue
  * @udata: unused
  */
-int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+int sroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
-	sroce_map_destroy(to_ssrq(ibsrq)->map);
-	sroce_gone();
+	sroce_ringmem_destroy(to_ssrq(ibsrq)->mem);
+	sroce_live_dec();
 	return 0;
 }

@@ -21,16 +21,16 @@ static void count(struct sroce_dev *dev, enum sroce_counter c)
 	this_cpu_inc(dev->counters->c[c]);
 }
 
-static struct sroce_dev *dev_of(struct sroce_net *sn, const union ib_gid *dgid,
+static struct sroce_dev *dev_of(struct sroce_snet *sn, const union ib_gid *dgid,
 				const struct net_device *ndev)
 {
 	struct sroce_dev *dev, *any = NULL;
 
 	list_for_each_entry_rcu(dev, &sn->devs, net_list) {
 		if (rcu_access_pointer(dev->ndev) == ndev) {
-			if (sroce_dev_has_gid(dev, dgid))
+			if (sroce_gid_tbl_has(dev, dgid))
 				return dev;
-		} else if (!any && sroce_dev_has_gid(dev, dgid)) {
+		} else if (!any && sroce_gid_tbl_has(dev, dgid)) {
 			any = dev;
 		}
 	}
@@ -41,7 +41,7 @@ static struct sroce_dev *dev_of(struct sroce_net *sn, const union ib_gid *dgid,
  * A packet without a QP still counts somewhere: at the device it came to, or
  * at the first of the namespace.
  */
-static void count_orphan(struct sroce_net *sn, const struct sroce_pkt *pkt,
+static void count_orphan(struct sroce_snet *sn, const struct sroce_pkt *pkt,
 			 const struct sk_buff *skb, enum sroce_counter c)
 {
 	struct sroce_dev *dev = dev_of(sn, &pkt->dgid, skb->dev);
@@ -49,7 +49,7 @@ static void count_orphan(struct sroce_net *sn, const struct sroce_pkt *pkt,
 	if (dev)
 		count(dev, c);
 	else
-		sroce_netns_count(sn, c);
+		sroce_snet_count(sn, c);
 }
 
 /* Network header without options or extensions: ICRC knows no others. */
@@ -119,8 +119,8 @@ static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
  */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 {
-	if (pkt->local) {
-		sroce_parcel_copy(pkt->carrier, off, to, len);
+	if (pkt->loopback) {
+		sroce_lbpkt_copy(pkt->carrier, off, to, len);
 		return 0;
 	}
 	off += pkt->op->hdr_len;
@@ -148,39 +148,39 @@ static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
 /* Packets of all QPs may be kept in this part of the host's memory. */
 #define KEPT_SHARE	64
 
-static atomic_long_t kept;
+static atomic_long_t ofo;
 
 /* Peers with many QPs decide how much is kept, and no socket accounts for it. */
 static bool charge(long size)
 {
 	long max = (totalram_pages() / KEPT_SHARE) << PAGE_SHIFT;
 
-	if (atomic_long_add_return(size, &kept) <= max)
+	if (atomic_long_add_return(size, &ofo) <= max)
 		return true;
-	atomic_long_sub(size, &kept);
+	atomic_long_sub(size, &ofo);
 	return false;
 }
 
 static void uncharge(long size)
 {
-	atomic_long_sub(size, &kept);
+	atomic_long_sub(size, &ofo);
 }
 
 /* What stays on this host has its payload with it, or is not kept. */
 static bool hold_parcel(const struct sroce_pkt *pkt)
 {
-	struct sroce_parcel *parcel = (struct sroce_parcel *)pkt->carrier;
+	struct sroce_lbpkt *lbpkt = (struct sroce_lbpkt *)pkt->carrier;
 
-	if (!charge(sizeof(*parcel) + pkt->payload_len))
+	if (!charge(sizeof(*lbpkt) + pkt->payload_len))
 		return false;
-	parcel->held++;
+	lbpkt->refs++;
 	return true;
 }
 
 static void release_parcel(const struct sroce_pkt *pkt)
 {
-	uncharge(sizeof(struct sroce_parcel) + pkt->payload_len);
-	sroce_parcel_free((struct sroce_parcel *)pkt->carrier);
+	uncharge(sizeof(struct sroce_lbpkt) + pkt->payload_len);
+	sroce_lbpkt_free((struct sroce_lbpkt *)pkt->carrier);
 }
 
 /**
@@ -194,7 +194,7 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
 	bool cut;
 
-	if (pkt->local)
+	if (pkt->loopback)
 		return hold_parcel(pkt);
 	cut = skb_is_gso(skb);
 	skb = cut ? cut_out(pkt) : skb_get(skb);
@@ -223,7 +223,7 @@ void sroce_pkt_release(const struct sroce_pkt *pkt)
 {
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
 
-	if (pkt->local) {
+	if (pkt->loopback) {
 		release_parcel(pkt);
 		return;
 	}
@@ -231,7 +231,7 @@ void sroce_pkt_release(const struct sroce_pkt *pkt)
 	consume_skb(skb);
 }
 
-static struct sroce_qp_host *find_gsi(struct sroce_net *sn,
+static struct sroce_kqp *find_gsi(struct sroce_snet *sn,
 				      const struct sroce_pkt *pkt,
 				      const struct sk_buff *skb)
 {
@@ -241,23 +241,23 @@ static struct sroce_qp_host *find_gsi(struct sroce_net *sn,
 }
 
 /* The QP that a packet names, held; its address must be one of the device. */
-static struct sroce_qp_host *find_qp(struct sroce_net *sn,
+static struct sroce_kqp *find_qp(struct sroce_snet *sn,
 				     const struct sroce_pkt *pkt,
 				     const struct sk_buff *skb)
 {
-	struct sroce_qp_host *host;
+	struct sroce_kqp *kqp;
 
 	if (pkt->qpn == SROCE_QPN_GSI)
-		host = find_gsi(sn, pkt, skb);
+		kqp = find_gsi(sn, pkt, skb);
 	else
-		host = xa_load(&sroce_qps, pkt->qpn);
-	if (!host || !refcount_inc_not_zero(&host->ref))
+		kqp = xa_load(&sroce_qp_tbl, pkt->qpn);
+	if (!kqp || !refcount_inc_not_zero(&kqp->ref))
 		return NULL;
-	if (host->qp->dev->sn == sn &&
-	    (host->qp->svc != SROCE_SVC_UD ||
-	     sroce_dev_has_gid(host->qp->dev, &pkt->dgid)))
-		return host;
-	sroce_qp_host_put(host);
+	if (kqp->qp->dev->sn == sn &&
+	    (kqp->qp->svc != SROCE_SVC_UD ||
+	     sroce_gid_tbl_has(kqp->qp->dev, &pkt->dgid)))
+		return kqp;
+	sroce_qp_tbl_put(kqp);
 	return NULL;
 }
 
@@ -276,9 +276,9 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @n: segments so far
  * @good: so many of those that are received next have been found good: the first was
  *	before it was left in an inbox, or they were thought to be a run
- * @guest: whoever called has taken @host, and releases it
- * @qpn: number of @host, as packets name it
- * @host: the QP that is taken at present, or NULL
+ * @guest: whoever called has taken @kqp, and releases it
+ * @qpn: number of @kqp, as packets name it
+ * @kqp: the QP that is taken at present, or NULL
  * @crc: of the network headers of the first segment, for ICRC
  * @like: number of the newest segment for which no other CRC was to go by
  * @like_crc: that of its headers up to the end of BTH
@@ -292,14 +292,14 @@ static u16 vlan_of(const struct sk_buff *skb)
  * @pkt: the packet in it
  */
 struct rx {
-	struct sroce_net	*sn;
+	struct sroce_snet	*sn;
 	struct sk_buff		*skb;
 	u32			seg;
 	u32			n;
 	u32			good;
 	bool			guest;
 	u32			qpn;
-	struct sroce_qp_host	*host;
+	struct sroce_kqp	*kqp;
 	u32			crc;
 	u32			like;
 	u32			like_crc;
@@ -339,40 +339,40 @@ static const u8 *flat(struct rx *rx, u32 off, u32 len)
 /* Successive packets of a QP find it locked, and it answers them all at once. */
 static void end_burst(struct rx *rx)
 {
-	if (!rx->host)
+	if (!rx->kqp)
 		return;
 	if (!rx->guest) {
-		sroce_qp_end(rx->host->qp);
-		sroce_qp_host_put(rx->host);
+		sroce_task_unlock_run(rx->kqp->qp);
+		sroce_qp_tbl_put(rx->kqp);
 	}
-	rx->host = NULL;
+	rx->kqp = NULL;
 }
 
 /* Whoever has a QP does not wait for another one. */
-static bool take_qp(struct rx *rx, struct sroce_qp_host *host)
+static bool take_qp(struct rx *rx, struct sroce_kqp *kqp)
 {
 	if (!rx->guest)
-		return sroce_inbox_or_take(host, rx->skb, rx->pkt.qpn, rx->n);
-	sroce_inbox_put(host, rx->skb, rx->pkt.qpn, rx->n);
+		return sroce_task_lock_or_backlog(kqp, rx->skb, rx->pkt.qpn, rx->n);
+	sroce_backlog_add(kqp, rx->skb, rx->pkt.qpn, rx->n);
 	return false;
 }
 
 /* Return: TAKEN if the QP is locked, or else what becomes of the packet. */
 static int begin_burst(struct rx *rx)
 {
-	struct sroce_qp_host *host;
+	struct sroce_kqp *kqp;
 
-	if (rx->host && rx->qpn == rx->pkt.qpn)
+	if (rx->kqp && rx->qpn == rx->pkt.qpn)
 		return TAKEN;
 	end_burst(rx);
-	host = find_qp(rx->sn, &rx->pkt, rx->skb);
-	if (!host)
+	kqp = find_qp(rx->sn, &rx->pkt, rx->skb);
+	if (!kqp)
 		return SROCE_CNT_RX_NO_QP;
-	if (!take_qp(rx, host)) {
-		sroce_qp_host_put(host);
+	if (!take_qp(rx, kqp)) {
+		sroce_qp_tbl_put(kqp);
 		return LEFT;
 	}
-	rx->host = host;
+	rx->kqp = kqp;
 	rx->qpn = rx->pkt.qpn;
 	return TAKEN;
 }
@@ -391,7 +391,7 @@ static void first_headers(struct rx *rx)
 	pkt->l3 = rx->l3;
 	if (!skb_is_gso(rx->skb))
 		return;
-	sroce_segment_header(rx->l3, pkt->l3_len, 0, rx->seg);
+	sroce_icrc_segment_header(rx->l3, pkt->l3_len, 0, rx->seg);
 	put_unaligned_be16(sizeof(rx->udp) + rx->seg, rx->udp + 4);
 }
 
@@ -400,7 +400,7 @@ static void segment_headers(struct rx *rx, u32 len)
 {
 	if (rx->n == rx->headed && len == rx->seg)
 		return;
-	sroce_segment_header(rx->l3, rx->pkt.l3_len, rx->n - rx->headed, len);
+	sroce_icrc_segment_header(rx->l3, rx->pkt.l3_len, rx->n - rx->headed, len);
 	put_unaligned_be16(sizeof(rx->udp) + len, rx->udp + 4);
 	rx->headed = rx->n;
 }
@@ -421,7 +421,7 @@ static u32 net_crc(const struct rx *rx, u32 n, u32 len)
 {
 	if (len != rx->seg)
 		return sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
-	return sroce_icrc_renumber(rx->crc, id_flip(rx, 0, n));
+	return sroce_icrc_step_id(rx->crc, id_flip(rx, 0, n));
 }
 
 /* And with BTH, which is the packet's own: most segments differ in their numbers. */
@@ -429,7 +429,7 @@ static u32 bth_crc(struct rx *rx, u32 n, const u8 *bth, u32 len)
 {
 	u32 crc;
 
-	if (rx->like_bth && len == rx->seg && sroce_icrc_steps(rx->like_bth, bth))
+	if (rx->like_bth && len == rx->seg && sroce_icrc_can_step(rx->like_bth, bth))
 		return sroce_icrc_step(rx->like_crc, id_flip(rx, rx->like, n),
 				       rx->like_bth, bth);
 	crc = sroce_icrc_bth(net_crc(rx, n, len), bth);
@@ -477,15 +477,15 @@ static void count_taken(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 le
 }
 
 /**
- * sroce_take_in() - count a packet and hand it to its QP
+ * sroce_udp_deliver() - count a packet and hand it to its QP
  * @qp: the QP, locked
  * @pkt: the packet; its ICRC is right
  * @len: bytes from BTH to the end of the ICRC
  */
-void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
+void sroce_udp_deliver(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
 {
 	count_taken(qp, pkt, len, 1);
-	sroce_qp_rx(qp, pkt);
+	sroce_transport_rx(qp, pkt);
 }
 
 /*
@@ -515,14 +515,14 @@ static int receive(struct rx *rx, u32 off, u32 len)
 						 SROCE_CNT_RX_MALFORMED;
 	if (!good && !icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
-	if (sroce_gid_is_multicast(&pkt->dgid)) {
+	if (sroce_gid_tbl_is_multicast(&pkt->dgid)) {
 		end_burst(rx);
 		return sroce_mcast_rcv(rx->sn, rx->skb, pkt, len) ?
 		       TAKEN : SROCE_CNT_RX_NO_QP;
 	}
 	ret = begin_burst(rx);
 	if (ret == TAKEN)
-		sroce_take_in(rx->host->qp, pkt, len);
+		sroce_udp_deliver(rx->kqp->qp, pkt, len);
 	return ret;
 }
 
@@ -565,7 +565,7 @@ static u32 receive_run(struct rx *rx, u32 off)
 	const u8 *bth;
 	u32 n, left;
 
-	if (!rx->host || rx->good || !is_middle(pkt))
+	if (!rx->kqp || rx->good || !is_middle(pkt))
 		return 0;
 	bth = piece_at(rx->skb, off, &left);
 	if (!bth)
@@ -576,13 +576,13 @@ static u32 receive_run(struct rx *rx, u32 off)
 		pkt->ackreq = false;
 		pkt->carrier_off = off;
 		pkt->flat = bth;
-		pkt->run = n;
-		pkt->unit = pkt->payload_len;
+		pkt->segs = n;
+		pkt->seg_len = pkt->payload_len;
 		pkt->payload_len *= n;
-		if (sroce_qp_rx_run(rx->host->qp, pkt)) {
+		if (sroce_transport_rx_segs(rx->kqp->qp, pkt)) {
 			/* wherever they end */
 			rx->left = 0;
-			count_taken(rx->host->qp, pkt, rx->seg, n);
+			count_taken(rx->kqp->qp, pkt, rx->seg, n);
 			return n;
 		}
 	}
@@ -646,13 +646,13 @@ static void consume(struct rx *rx)
 }
 
 /**
- * sroce_udp_take() - take in what came by a socket
+ * sroce_udp_input() - take in what came by a socket
  * @sn: the namespace
  * @skb: a datagram or a train of them, data at the UDP header; consumed
  *
  * Runs in softirq, under RCU.
  */
-void sroce_udp_take(struct sroce_net *sn, struct sk_buff *skb)
+void sroce_udp_input(struct sroce_snet *sn, struct sk_buff *skb)
 {
 	struct rx rx = {
 		.sn = sn,
@@ -661,7 +661,7 @@ void sroce_udp_take(struct sroce_net *sn, struct sk_buff *skb)
 	};
 
 	if (skb_is_gso(skb))
-		sroce_netns_count(sn, SROCE_CNT_RX_TRAINS);
+		sroce_snet_count(sn, SROCE_CNT_RX_TRAINS);
 	consume(&rx);
 }
 
@@ -676,10 +676,10 @@ void sroce_udp_take(struct sroce_net *sn, struct sk_buff *skb)
  */
 int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb)
 {
-	struct sroce_net *sn = sroce_netns(sock_net(sk));
+	struct sroce_snet *sn = sroce_snet_of(sock_net(sk));
 
-	if (!sroce_relay(sn, skb))
-		sroce_udp_take(sn, skb);
+	if (!sroce_steer(sn, skb))
+		sroce_udp_input(sn, skb);
 	return 0;
 }
 
@@ -702,7 +702,7 @@ void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n)
 		.good = 1,
 		.guest = true,
 		.qpn = qpn,
-		.host = qp->host,
+		.kqp = qp->kqp,
 	};
 
 	rcu_read_lock();

@@ -41,9 +41,9 @@
 #define TRIES		8
 #define FLOWS		256
 
-static bool relay = true;
-module_param(relay, bool, 0644);
-MODULE_PARM_DESC(relay, "Have another CPU receive what comes by a virtual link");
+static bool steer = true;
+module_param(steer, bool, 0644);
+MODULE_PARM_DESC(steer, "Have another CPU receive what comes by a virtual link");
 
 /**
  * struct flow - datagrams that have a hash in common
@@ -86,7 +86,7 @@ struct stop {
  */
 struct relay_cb {
 	struct flow		*flow;
-	struct sroce_net	*sn;
+	struct sroce_snet	*sn;
 };
 
 static struct flow flows[FLOWS];
@@ -99,17 +99,17 @@ static struct relay_cb *relay_cb(struct sk_buff *skb)
 }
 
 /**
- * sroce_relay_sent() - this CPU sends a train
+ * sroce_steer_note_tx() - this CPU sends a train
  */
-void sroce_relay_sent(void)
+void sroce_steer_note_tx(void)
 {
 	this_cpu_write(stops.sent, jiffies);
 }
 
 /**
- * sroce_relay_rang() - a process rings a doorbell on this CPU
+ * sroce_steer_note_doorbell() - a process rings a doorbell on this CPU
  */
-void sroce_relay_rang(void)
+void sroce_steer_note_doorbell(void)
 {
 	this_cpu_write(stops.rang, jiffies);
 }
@@ -130,7 +130,7 @@ static u32 work(const struct sk_buff *skb)
  */
 static bool may_relay(const struct sk_buff *skb)
 {
-	return READ_ONCE(relay) && !skb->dev->dev.parent && !IS_ENABLED(CONFIG_PREEMPT_RT);
+	return READ_ONCE(steer) && !skb->dev->dev.parent && !IS_ENABLED(CONFIG_PREEMPT_RT);
 }
 
 /* Of a message that makes two trains the short one would have the sender receive, too. */
@@ -172,14 +172,14 @@ static int choose(void)
 }
 
 /* Whether so much of a QP is under way that what follows is much as well */
-static bool is_busy(struct sroce_qp_host *host)
+static bool is_busy(struct sroce_kqp *kqp)
 {
 	bool busy;
 
-	if (!refcount_inc_not_zero(&host->ref))
+	if (!refcount_inc_not_zero(&kqp->ref))
 		return false;
-	busy = sroce_qp_is_busy(host->qp);
-	sroce_qp_host_put(host);
+	busy = sroce_task_is_busy(kqp->qp);
+	sroce_qp_tbl_put(kqp);
 	return busy;
 }
 
@@ -190,18 +190,18 @@ static bool is_busy(struct sroce_qp_host *host)
  */
 static int home_of(const struct sroce_bth *bth)
 {
-	struct sroce_qp_host *host;
+	struct sroce_kqp *kqp;
 	int cpu;
 
 	if (!lately(this_cpu_ptr(&stops.took)))
 		return -1;
-	host = xa_load(&sroce_qps, be32_to_cpu(bth->qpn) & SROCE_QPN_MASK);
-	if (!host)
+	kqp = xa_load(&sroce_qp_tbl, be32_to_cpu(bth->qpn) & SROCE_QPN_MASK);
+	if (!kqp)
 		return -1;
-	cpu = READ_ONCE(host->rang_on) - 1;
+	cpu = READ_ONCE(kqp->db_cpu) - 1;
 	if (cpu < 0 || cpu == smp_processor_id() || !lately(per_cpu_ptr(&stops.rang, cpu)) ||
 	    !cpumask_test_cpu(cpu, cpu_active_mask) || !may_receive(cpu) ||
-	    sroce_stream_flows(&host->stream) || !is_busy(host))
+	    sroce_coalesce_active(&kqp->coalesce) || !is_busy(kqp))
 		return -1;
 	return cpu;
 }
@@ -236,7 +236,7 @@ static int best_for(const struct flow *flow, const struct sk_buff *skb)
  * NULL for what is not relayed at all: without acknowledges there is no window
  * that keeps a sender from overrunning the queue.
  */
-static struct flow *flow_of(const struct sroce_net *sn, struct sk_buff *skb)
+static struct flow *flow_of(const struct sroce_snet *sn, struct sk_buff *skb)
 {
 	const struct sroce_bth *bth;
 	const struct udphdr *udp;
@@ -284,7 +284,7 @@ static bool has_room(int cpu, u32 n)
 
 /* Take what waits at a stop of a flow, of one namespace or any. */
 static void pick(struct stop *stop, const struct flow *flow,
-		 const struct sroce_net *sn, struct sk_buff_head *to)
+		 const struct sroce_snet *sn, struct sk_buff_head *to)
 {
 	struct sk_buff *skb, *next;
 
@@ -332,7 +332,7 @@ static int where_to(struct flow *flow, int best)
 }
 
 /**
- * sroce_relay() - have another CPU take a datagram in, if that is better
+ * sroce_steer() - have another CPU take a datagram in, if that is better
  * @sn: the namespace
  * @skb: the datagram or train, data at the UDP header
  *
@@ -340,7 +340,7 @@ static int where_to(struct flow *flow, int best)
  *
  * Return: whether it is gone; if not, it's the caller's to take in.
  */
-bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
+bool sroce_steer(struct sroce_snet *sn, struct sk_buff *skb)
 {
 	struct flow *flow = flow_of(sn, skb);
 	int best, cpu;
@@ -353,11 +353,11 @@ bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb)
 	spin_lock(&flow->lock);
 	cpu = where_to(flow, best);
 	if (cpu >= 0 && !has_room(cpu, 1)) {
-		sroce_netns_count(sn, SROCE_CNT_RELAY_FULL);
+		sroce_snet_count(sn, SROCE_CNT_STEER_FULL);
 		kfree_skb(skb);
 	} else if (cpu >= 0) {
 		if (cpu != smp_processor_id())
-			sroce_netns_count(sn, SROCE_CNT_RELAYED);
+			sroce_snet_count(sn, SROCE_CNT_STEERED);
 		flow->cpu = cpu;
 		if (skb_is_gso(skb) && work(skb) >= WORTH)
 			WRITE_ONCE(flow->relayed, jiffies);
@@ -400,14 +400,14 @@ static void arrive(struct tasklet_struct *t)
 
 	/* once: on a CPU that receives a lot that is pending all the time */
 	stop->gave_way = !stop->gave_way && has_sent();
-	/* of the queue, too: see sroce_relay_forget() */
+	/* of the queue, too: see sroce_steer_flush() */
 	rcu_read_lock();
 	while (!stop->gave_way && n++ < BATCH && (n == 1 || !has_sent()) &&
 	       (skb = skb_dequeue(&stop->queue))) {
 		struct relay_cb cb = *relay_cb(skb);
 		struct net_device *dev = skb->dev;
 
-		sroce_udp_take(cb.sn, skb);
+		sroce_udp_input(cb.sn, skb);
 		dev_put(dev);
 		done(cb.flow);
 	}
@@ -420,7 +420,7 @@ static void arrive(struct tasklet_struct *t)
 }
 
 static void forget_at(struct stop *stop, struct flow *flow,
-		      const struct sroce_net *sn)
+		      const struct sroce_snet *sn)
 {
 	struct sk_buff_head gone;
 	struct sk_buff *skb;
@@ -436,7 +436,7 @@ static void forget_at(struct stop *stop, struct flow *flow,
 }
 
 /* Its lock is held, or another namespace's packets might move it meanwhile. */
-static void forget_flow(struct flow *flow, const struct sroce_net *sn)
+static void forget_flow(struct flow *flow, const struct sroce_snet *sn)
 {
 	int cpu;
 
@@ -450,10 +450,10 @@ static void forget_flow(struct flow *flow, const struct sroce_net *sn)
 }
 
 /**
- * sroce_relay_forget() - drop what waits, and wait for what is being taken in
+ * sroce_steer_flush() - drop what waits, and wait for what is being taken in
  * @sn: a namespace whose sockets are closed
  */
-void sroce_relay_forget(const struct sroce_net *sn)
+void sroce_steer_flush(const struct sroce_snet *sn)
 {
 	u32 i;
 
@@ -465,9 +465,9 @@ void sroce_relay_forget(const struct sroce_net *sn)
 }
 
 /**
- * sroce_relay_init() - prepare the places where datagrams wait
+ * sroce_steer_init() - prepare the places where datagrams wait
  */
-void __init sroce_relay_init(void)
+void __init sroce_steer_init(void)
 {
 	int cpu, i;
 
@@ -488,9 +488,9 @@ void __init sroce_relay_init(void)
 }
 
 /**
- * sroce_relay_exit() - undo sroce_relay_init(); nothing waits any more
+ * sroce_steer_exit() - undo sroce_steer_init(); nothing waits any more
  */
-void sroce_relay_exit(void)
+void sroce_steer_exit(void)
 {
 	int cpu;
 

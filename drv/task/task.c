@@ -32,7 +32,7 @@ u64 sroce_now(void)
 }
 
 /**
- * sroce_timer_ack() - have sroce_req_timer() called
+ * sroce_task_set_ack_timer() - have sroce_retrans_timer() called
  * @qp: the QP, locked
  * @when: not before this time, in ns of sroce_now()
  * @slack: it may be so much later
@@ -41,25 +41,25 @@ u64 sroce_now(void)
  * deadline back costs nothing. Moving it forward has the clock's hardware
  * programmed, which is worth it only if that is much.
  */
-void sroce_timer_ack(struct sroce_qp *qp, u64 when, u64 slack)
+void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 {
-	struct sroce_qp_host *host = qp->host;
+	struct sroce_kqp *kqp = qp->kqp;
 
-	if (host->ack_when && host->ack_when <= when + slack)
+	if (kqp->ack_when && kqp->ack_when <= when + slack)
 		return;
-	host->ack_when = when;
-	hrtimer_start_range_ns(&host->ack_timer, ns_to_ktime(when), slack,
+	kqp->ack_when = when;
+	hrtimer_start_range_ns(&kqp->ack_timer, ns_to_ktime(when), slack,
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
 /**
- * sroce_timer_rnr() - have sroce_req_rnr_over() called
+ * sroce_task_set_rnr_timer() - have sroce_retrans_rnr_timer() called
  * @qp: the QP, locked
  * @delay: after this time in ns
  */
-void sroce_timer_rnr(struct sroce_qp *qp, u64 delay)
+void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 {
-	hrtimer_start(&qp->host->rnr_timer, ns_to_ktime(delay),
+	hrtimer_start(&qp->kqp->rnr_timer, ns_to_ktime(delay),
 		      HRTIMER_MODE_REL_SOFT);
 }
 
@@ -82,22 +82,22 @@ static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
 		qp->srq->ibsrq.event_handler(&ev, qp->srq->ibsrq.srq_context);
 }
 
-static bool lane_empty(const struct sroce_lane *lane)
+static bool lane_empty(const struct sroce_txq *txq)
 {
-	return skb_queue_empty(&lane->txq) && list_empty(&lane->parcels);
+	return skb_queue_empty(&txq->skbs) && list_empty(&txq->lbpkts);
 }
 
 /* What is queued is moved to @list, but for a train that is about to grow. */
-static void take_packets(struct sroce_lane *lane, struct sk_buff_head *list,
+static void take_packets(struct sroce_txq *txq, struct sk_buff_head *list,
 			 bool more)
 {
 	struct sk_buff *last = NULL;
 
-	if (more && sroce_lane_grows(lane))
-		last = __skb_dequeue_tail(&lane->txq);
-	skb_queue_splice_init(&lane->txq, list);
+	if (more && sroce_tx_txq_can_append(txq))
+		last = __skb_dequeue_tail(&txq->skbs);
+	skb_queue_splice_init(&txq->skbs, list);
 	if (last)
-		__skb_queue_tail(&lane->txq, last);
+		__skb_queue_tail(&txq->skbs, last);
 }
 
 /*
@@ -107,44 +107,44 @@ static void take_packets(struct sroce_lane *lane, struct sk_buff_head *list,
  *
  * Return: whether something is left that was not meant to be.
  */
-static bool send_lane(struct sroce_qp *qp, struct sroce_lane *lane, bool more)
+static bool send_lane(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 {
 	struct sk_buff_head list;
-	LIST_HEAD(parcels);
+	LIST_HEAD(lbpkts);
 	u32 round;
 
-	if (lane->sending)
+	if (txq->sending)
 		return false;
 	if (this_cpu_read(nested) == NESTED_MAX)
 		return true;
 	this_cpu_inc(nested);
 	__skb_queue_head_init(&list);
-	lane->sending = true;
+	txq->sending = true;
 	for (round = 0; round < ROUNDS; round++) {
-		take_packets(lane, &list, more);
-		list_splice_init(&lane->parcels, &parcels);
-		if (skb_queue_empty(&list) && list_empty(&parcels))
+		take_packets(txq, &list, more);
+		list_splice_init(&txq->lbpkts, &lbpkts);
+		if (skb_queue_empty(&list) && list_empty(&lbpkts))
 			break;
 		sroce_tx_count(qp, &list);
 		spin_unlock(&qp->lock);
-		sroce_output(qp->dev, &list);
-		sroce_parcel_deliver(qp->dev, &parcels);
+		sroce_tx_xmit(qp->dev, &list);
+		sroce_task_deliver(qp->dev, &lbpkts);
 		spin_lock(&qp->lock);
 	}
-	lane->sending = false;
+	txq->sending = false;
 	this_cpu_dec(nested);
-	return !more && !lane_empty(lane);
+	return !more && !lane_empty(txq);
 }
 
 static bool send_queued(struct sroce_qp *qp, bool more)
 {
-	struct sroce_lane *lane = qp->host->lane;
+	struct sroce_txq *txq = qp->kqp->txq;
 	bool left = false;
 	int i;
 
-	for (i = 0; i < SROCE_LANES; i++)
-		if (!lane_empty(&lane[i]))
-			left |= send_lane(qp, &lane[i], more);
+	for (i = 0; i < SROCE_TXQS; i++)
+		if (!lane_empty(&txq[i]))
+			left |= send_lane(qp, &txq[i], more);
 	return left;
 }
 
@@ -160,110 +160,110 @@ static bool needs_sweep(const struct sroce_qp *qp)
 
 static void watch_error(struct sroce_qp *qp)
 {
-	struct sroce_qp_host *host = qp->host;
+	struct sroce_kqp *kqp = qp->kqp;
 
 	if (!needs_sweep(qp)) {
-		host->sweep = 0;
+		kqp->err_poll_ns = 0;
 		return;
 	}
 	/* this may be the timer itself: it runs, but is it set again? */
-	if (hrtimer_is_queued(&host->rnr_timer))
+	if (hrtimer_is_queued(&kqp->rnr_timer))
 		return;
-	host->sweep = clamp(host->sweep * 2, SWEEP_MIN, SWEEP_MAX);
-	sroce_timer_rnr(qp, host->sweep);
+	kqp->err_poll_ns = clamp(kqp->err_poll_ns * 2, SWEEP_MIN, SWEEP_MAX);
+	sroce_task_set_rnr_timer(qp, kqp->err_poll_ns);
 }
 
 static void sweep(struct sroce_qp *qp)
 {
 	if (sroce_ring_filled(&qp->rq.ring))
-		qp->host->sweep = 0;
-	sroce_sq_flush(qp);
-	sroce_rq_flush(qp);
-	qp->host->sweep = clamp(qp->host->sweep * 2, SWEEP_MIN, SWEEP_MAX);
-	sroce_timer_rnr(qp, qp->host->sweep);
+		qp->kqp->err_poll_ns = 0;
+	sroce_flush_sq(qp);
+	sroce_flush_rq(qp);
+	qp->kqp->err_poll_ns = clamp(qp->kqp->err_poll_ns * 2, SWEEP_MIN, SWEEP_MAX);
+	sroce_task_set_rnr_timer(qp, qp->kqp->err_poll_ns);
 }
 
 /* Whether somebody who found the QP taken relies on us, who just released it */
-static bool is_called(const struct sroce_qp_host *host)
+static bool is_called(const struct sroce_kqp *kqp)
 {
 	/* released, and then asked: whoever leaves something asks the other way */
 	smp_mb();
-	return READ_ONCE(host->rung) || !skb_queue_empty_lockless(&host->inbox);
+	return READ_ONCE(kqp->db_pending) || !skb_queue_empty_lockless(&kqp->backlog);
 }
 
 /*
  * Have the tasklet go on, on this CPU: what was sent here is received before, if
  * the peer is on this host, and nothing overtakes it.
  */
-static void go_on(struct sroce_qp_host *host)
+static void go_on(struct sroce_kqp *kqp)
 {
-	WRITE_ONCE(host->kicked, smp_processor_id() + 1);
-	tasklet_schedule(&host->kick);
+	WRITE_ONCE(kqp->task_cpu, smp_processor_id() + 1);
+	tasklet_schedule(&kqp->task);
 }
 
 /* What follows the release of a QP: @more: it could go on */
-static void see_to(struct sroce_qp_host *host, bool more)
+static void see_to(struct sroce_kqp *kqp, bool more)
 {
-	if (is_called(host) || more)
-		go_on(host);
+	if (is_called(kqp) || more)
+		go_on(kqp);
 	local_bh_enable();
 }
 
 /**
- * sroce_qp_begin() - take a QP for a burst of work
+ * sroce_task_lock() - take a QP for a burst of work
  * @qp: the QP
  *
  * Any context but hard interrupts; bottom halves are off until the end.
  */
-void sroce_qp_begin(struct sroce_qp *qp) __acquires(&qp->lock)
+void sroce_task_lock(struct sroce_qp *qp) __acquires(&qp->lock)
 {
 	spin_lock_bh(&qp->lock);
 }
 
 /**
- * sroce_qp_leave() - release a QP that was only looked at
- * @qp: the QP, taken by sroce_qp_begin()
+ * sroce_task_unlock() - release a QP that was only looked at
+ * @qp: the QP, taken by sroce_task_lock()
  */
-void sroce_qp_leave(struct sroce_qp *qp) __releases(&qp->lock)
+void sroce_task_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	spin_unlock(&qp->lock);
-	see_to(qp->host, false);
+	see_to(qp->kqp, false);
 }
 
 /* Work requests of a user in a state in which they aren't executed */
 static void flush_posted(struct sroce_qp *qp)
 {
-	sroce_sq_rang(qp);
-	WRITE_ONCE(qp->host->rang_on, smp_processor_id() + 1);
+	sroce_wqe_doorbell(qp);
+	WRITE_ONCE(qp->kqp->db_cpu, smp_processor_id() + 1);
 	if (qp->state < IB_QPS_RTS)
-		sroce_sq_discard(qp);
+		sroce_reset_sq(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
-		sroce_sq_flush(qp);
+		sroce_flush_sq(qp);
 	if (qp->state == IB_QPS_ERR)
-		sroce_rq_flush(qp);
+		sroce_flush_rq(qp);
 }
 
 /**
- * sroce_qp_is_busy() - whether a QP has so much under way that who has it keeps it for long
+ * sroce_task_is_busy() - whether a QP has so much under way that who has it keeps it for long
  * @qp: the QP, which need not be locked
  *
  * If not, it is better waited for: whoever has it may well send an acknowledge before he
  * looks for what was left with him.
  */
-bool sroce_qp_is_busy(const struct sroce_qp *qp)
+bool sroce_task_is_busy(const struct sroce_qp *qp)
 {
 	return qp->svc == SROCE_SVC_RC &&
 	       sroce_psn_diff(READ_ONCE(qp->req.max_psn),
-			      READ_ONCE(qp->req.una)) > (s32)SROCE_BURST_LEAST;
+			      READ_ONCE(qp->req.una)) > (s32)SROCE_RETRANS_BATCH_MIN;
 }
 
 /**
- * sroce_qp_trylock() - take a QP, unless somebody has it
+ * sroce_task_trylock() - take a QP, unless somebody has it
  * @qp: the QP
  *
  * Return: whether it was taken. Callers are not checked for that.
  */
-bool sroce_qp_trylock(struct sroce_qp *qp)
+bool sroce_task_trylock(struct sroce_qp *qp)
 {
 	int taken = spin_trylock_bh(&qp->lock);
 
@@ -273,37 +273,37 @@ bool sroce_qp_trylock(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_try() - take a QP, unless somebody has it who will be long
+ * sroce_task_lock_unless_busy() - take a QP, unless somebody has it who will be long
  * @qp: the QP
  *
  * Return: whether it was taken. Callers are not checked for that.
  */
-bool sroce_qp_try(struct sroce_qp *qp)
+bool sroce_task_lock_unless_busy(struct sroce_qp *qp)
 {
-	if (sroce_qp_trylock(qp))
+	if (sroce_task_trylock(qp))
 		return true;
-	if (sroce_qp_is_busy(qp))
+	if (sroce_task_is_busy(qp))
 		return false;
-	sroce_qp_begin(qp);
+	sroce_task_lock(qp);
 	__release(&qp->lock);
 	return true;
 }
 
 /**
- * sroce_qp_ring() - take a QP because its doorbell rings
+ * sroce_task_lock_doorbell() - take a QP because its doorbell rings
  * @qp: the QP
  *
  * Return: whether it was taken; if not, whoever has it will see to it.
  */
-bool sroce_qp_ring(struct sroce_qp *qp)
+bool sroce_task_lock_doorbell(struct sroce_qp *qp)
 {
-	if (!sroce_qp_try(qp)) {
+	if (!sroce_task_lock_unless_busy(qp)) {
 		/* what was posted is seen by whoever sees the flag */
 		smp_mb();
-		WRITE_ONCE(qp->host->rung, true);
+		WRITE_ONCE(qp->kqp->db_pending, true);
 		/* pairs with is_called(): it is seen, or the lock is free */
 		smp_mb();
-		if (!sroce_qp_trylock(qp))
+		if (!sroce_task_trylock(qp))
 			return false;
 	}
 	flush_posted(qp);
@@ -313,9 +313,9 @@ bool sroce_qp_ring(struct sroce_qp *qp)
 /* A doorbell that did not wait for us */
 static void answer_doorbell(struct sroce_qp *qp)
 {
-	if (!READ_ONCE(qp->host->rung))
+	if (!READ_ONCE(qp->kqp->db_pending))
 		return;
-	WRITE_ONCE(qp->host->rung, false);
+	WRITE_ONCE(qp->kqp->db_pending, false);
 	/* cleared before the ring is read: what is posted later rings again */
 	smp_mb();
 	flush_posted(qp);
@@ -327,10 +327,10 @@ static void answer_doorbell(struct sroce_qp *qp)
  */
 static void take_held(struct sroce_qp *qp)
 {
-	struct sroce_qp_host *host = qp->host;
+	struct sroce_kqp *kqp = qp->kqp;
 
-	if (host->rang_on == smp_processor_id() + 1 && atomic_read(&host->stream.held))
-		sroce_sq_rang(qp);
+	if (kqp->db_cpu == smp_processor_id() + 1 && atomic_read(&kqp->coalesce.held))
+		sroce_wqe_doorbell(qp);
 }
 
 /* Return: whether the QP could go on. */
@@ -339,179 +339,179 @@ static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
 	u32 duty, events, srq_events;
 	bool more;
 
-	sroce_inbox_empty(qp);
+	sroce_backlog_drain(qp);
 	answer_doorbell(qp);
 	take_held(qp);
-	more = sroce_qp_run(qp);
+	more = sroce_transport_run(qp);
 	watch_error(qp);
-	more |= send_queued(qp, more && !(qp->duty & SROCE_DUTY_SEND));
-	duty = qp->duty;
+	more |= send_queued(qp, more && !(qp->deferred & SROCE_DEFER_SEND_NOW));
+	duty = qp->deferred;
 	events = qp->events;
 	srq_events = qp->srq_events;
-	qp->duty = 0;
+	qp->deferred = 0;
 	qp->events = 0;
 	qp->srq_events = 0;
 	spin_unlock(&qp->lock);
 
-	if (unlikely(duty & SROCE_DUTY_SCQ))
-		sroce_cq_wake(qp->scq);
-	if (unlikely(duty & SROCE_DUTY_RCQ))
-		sroce_cq_wake(qp->rcq);
-	if (unlikely(duty & SROCE_DUTY_LOST(SROCE_DUTY_SCQ)))
-		sroce_cq_lost(qp->scq);
-	if (unlikely(duty & SROCE_DUTY_LOST(SROCE_DUTY_RCQ)))
-		sroce_cq_lost(qp->rcq);
+	if (unlikely(duty & SROCE_DEFER_SCQ))
+		sroce_cq_notify(qp->scq);
+	if (unlikely(duty & SROCE_DEFER_RCQ))
+		sroce_cq_notify(qp->rcq);
+	if (unlikely(duty & SROCE_DEFER_OVERFLOW(SROCE_DEFER_SCQ)))
+		sroce_cq_overflow_event(qp->scq);
+	if (unlikely(duty & SROCE_DEFER_OVERFLOW(SROCE_DEFER_RCQ)))
+		sroce_cq_overflow_event(qp->rcq);
 	if (unlikely(events | srq_events))
 		dispatch_events(qp, events, srq_events);
 	return more;
 }
 
 /**
- * sroce_qp_end_run() - let the QP work, release it and see to its duties
- * @qp: the QP, taken by sroce_qp_begin()
+ * sroce_task_unlock_run_once() - let the QP work, release it and see to its duties
+ * @qp: the QP, taken by sroce_task_lock()
  *
  * The caller keeps the QP alive.
  *
  * Return: whether the QP could go on if called again.
  */
-bool sroce_qp_end_run(struct sroce_qp *qp) __releases(&qp->lock)
+bool sroce_task_unlock_run_once(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	bool more = run_and_release(qp);
 
-	see_to(qp->host, false);
+	see_to(qp->kqp, false);
 	return more;
 }
 
 /**
- * sroce_qp_end() - sroce_qp_end_run(), and go on later if there is more
- * @qp: the QP, taken by sroce_qp_begin()
+ * sroce_task_unlock_run() - sroce_task_unlock_run_once(), and go on later if there is more
+ * @qp: the QP, taken by sroce_task_lock()
  */
-void sroce_qp_end(struct sroce_qp *qp) __releases(&qp->lock)
+void sroce_task_unlock_run(struct sroce_qp *qp) __releases(&qp->lock)
 {
-	see_to(qp->host, run_and_release(qp));
+	see_to(qp->kqp, run_and_release(qp));
 }
 
 /**
- * sroce_qp_end_verb() - sroce_qp_end() of a verb that its user has called
- * @qp: the QP, taken by sroce_qp_begin()
+ * sroce_task_unlock_verb() - sroce_task_unlock_run() of a verb that its user has called
+ * @qp: the QP, taken by sroce_task_lock()
  *
  * What a kernel user is told comes from the tasklet: none of its handlers may
  * be called from within a verb.
  */
-void sroce_qp_end_verb(struct sroce_qp *qp) __releases(&qp->lock)
+void sroce_task_unlock_verb(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	if (qp->user) {
-		sroce_qp_end(qp);
+		sroce_task_unlock_run(qp);
 		return;
 	}
-	tasklet_schedule(&qp->host->kick);
+	tasklet_schedule(&qp->kqp->task);
 	spin_unlock_bh(&qp->lock);
 }
 
 static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)
 {
-	struct sroce_qp_host *host =
-		container_of(timer, struct sroce_qp_host, ack_timer);
+	struct sroce_kqp *kqp =
+		container_of(timer, struct sroce_kqp, ack_timer);
 
-	sroce_qp_begin(host->qp);
-	host->ack_when = 0;
+	sroce_task_lock(kqp->qp);
+	kqp->ack_when = 0;
 	/* perhaps it has come */
-	sroce_inbox_empty(host->qp);
-	sroce_req_timer(host->qp);
-	sroce_qp_end(host->qp);
+	sroce_backlog_drain(kqp->qp);
+	sroce_retrans_timer(kqp->qp);
+	sroce_task_unlock_run(kqp->qp);
 	return HRTIMER_NORESTART;
 }
 
 static enum hrtimer_restart rnr_timer_fn(struct hrtimer *timer)
 {
-	struct sroce_qp_host *host =
-		container_of(timer, struct sroce_qp_host, rnr_timer);
+	struct sroce_kqp *kqp =
+		container_of(timer, struct sroce_kqp, rnr_timer);
 
-	sroce_qp_begin(host->qp);
-	if (needs_sweep(host->qp))
-		sweep(host->qp);
+	sroce_task_lock(kqp->qp);
+	if (needs_sweep(kqp->qp))
+		sweep(kqp->qp);
 	else
-		sroce_req_rnr_over(host->qp);
-	sroce_qp_end(host->qp);
+		sroce_retrans_rnr_timer(kqp->qp);
+	sroce_task_unlock_run(kqp->qp);
 	return HRTIMER_NORESTART;
 }
 
 static void kick_fn(struct tasklet_struct *t)
 {
-	struct sroce_qp_host *host = from_tasklet(host, t, kick);
-	struct sroce_qp *qp = host->qp;
+	struct sroce_kqp *kqp = from_tasklet(kqp, t, task);
+	struct sroce_qp *qp = kqp->qp;
 
-	sroce_qp_begin(qp);
-	WRITE_ONCE(host->kicked, 0);
+	sroce_task_lock(qp);
+	WRITE_ONCE(kqp->task_cpu, 0);
 	if (!qp->user) {
 		/* pairs with the release in drv/post.c: what was posted is there */
-		qp->sq.prod = smp_load_acquire(&host->posted);
+		qp->sq.prod = smp_load_acquire(&kqp->posted);
 		if (qp->state >= IB_QPS_RTS)
 			flush_posted(qp);
 	}
-	sroce_qp_end(qp);
+	sroce_task_unlock_run(qp);
 }
 
 /**
- * sroce_qp_host_init() - set up the surroundings of a QP
+ * sroce_task_init() - set up the surroundings of a QP
  * @qp: the QP
- * @host: zeroed
+ * @kqp: zeroed
  */
-void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host)
+void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp)
 {
 	int i;
 
-	host->qp = qp;
-	qp->host = host;
-	refcount_set(&host->ref, 1);
-	init_completion(&host->unused);
-	spin_lock_init(&host->post_lock);
-	skb_queue_head_init(&host->inbox);
-	for (i = 0; i < SROCE_LANES; i++) {
-		__skb_queue_head_init(&host->lane[i].txq);
-		INIT_LIST_HEAD(&host->lane[i].parcels);
+	kqp->qp = qp;
+	qp->kqp = kqp;
+	refcount_set(&kqp->ref, 1);
+	init_completion(&kqp->unused);
+	spin_lock_init(&kqp->post_lock);
+	skb_queue_head_init(&kqp->backlog);
+	for (i = 0; i < SROCE_TXQS; i++) {
+		__skb_queue_head_init(&kqp->txq[i].skbs);
+		INIT_LIST_HEAD(&kqp->txq[i].lbpkts);
 	}
-	sroce_hrtimer_setup(&host->ack_timer, ack_timer_fn,
+	sroce_hrtimer_setup(&kqp->ack_timer, ack_timer_fn,
 			    HRTIMER_MODE_ABS_SOFT);
-	sroce_hrtimer_setup(&host->rnr_timer, rnr_timer_fn,
+	sroce_hrtimer_setup(&kqp->rnr_timer, rnr_timer_fn,
 			    HRTIMER_MODE_REL_SOFT);
-	tasklet_setup(&host->kick, kick_fn);
-	sroce_stream_init(&host->stream);
+	tasklet_setup(&kqp->task, kick_fn);
+	sroce_coalesce_init(&kqp->coalesce);
 	sroce_pager_init(qp);
 }
 
 /**
- * sroce_qp_host_put() - let go of a QP found by number
- * @host: the QP's surroundings
+ * sroce_qp_tbl_put() - let go of a QP found by number
+ * @kqp: the QP's surroundings
  */
-void sroce_qp_host_put(struct sroce_qp_host *host)
+void sroce_qp_tbl_put(struct sroce_kqp *kqp)
 {
-	if (refcount_dec_and_test(&host->ref))
-		complete(&host->unused);
+	if (refcount_dec_and_test(&kqp->ref))
+		complete(&kqp->unused);
 }
 
 /**
- * sroce_qp_host_stop() - wait until nobody uses the QP, and nobody will
- * @host: the surroundings; the QP can't be found any more and is in RESET
+ * sroce_task_stop() - wait until nobody uses the QP, and nobody will
+ * @kqp: the surroundings; the QP can't be found any more and is in RESET
  *
  * May sleep, for as long as a burst takes.
  */
-void sroce_qp_host_stop(struct sroce_qp_host *host)
+void sroce_task_stop(struct sroce_kqp *kqp)
 {
 	int i;
 
-	sroce_qp_host_put(host);
-	wait_for_completion(&host->unused);
-	sroce_pager_stop(host->qp);
+	sroce_qp_tbl_put(kqp);
+	wait_for_completion(&kqp->unused);
+	sroce_pager_stop(kqp->qp);
 	/* The tasklet does nothing in RESET, so it can't start a timer. */
-	tasklet_kill(&host->kick);
-	hrtimer_cancel(&host->ack_timer);
-	hrtimer_cancel(&host->rnr_timer);
-	sroce_stream_stop(&host->stream);
-	tasklet_kill(&host->kick);
-	sroce_inbox_purge(host);
-	for (i = 0; i < SROCE_LANES; i++) {
-		__skb_queue_purge(&host->lane[i].txq);
-		sroce_parcel_purge(&host->lane[i].parcels);
+	tasklet_kill(&kqp->task);
+	hrtimer_cancel(&kqp->ack_timer);
+	hrtimer_cancel(&kqp->rnr_timer);
+	sroce_coalesce_stop(&kqp->coalesce);
+	tasklet_kill(&kqp->task);
+	sroce_backlog_purge(kqp);
+	for (i = 0; i < SROCE_TXQS; i++) {
+		__skb_queue_purge(&kqp->txq[i].skbs);
+		sroce_loopback_purge(&kqp->txq[i].lbpkts);
 	}
 }

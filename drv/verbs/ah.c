@@ -34,7 +34,7 @@ int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 	av->v6 = !ipv6_addr_v4mapped((struct in6_addr *)&sgid->gid);
 	if (av->v6 == ipv6_addr_v4mapped((struct in6_addr *)&grh->dgid))
 		return -EINVAL;
-	av->multicast = sroce_gid_is_multicast(&grh->dgid);
+	av->multicast = sroce_gid_tbl_is_multicast(&grh->dgid);
 	av->tclass = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: 64;
 	av->flow_label = grh->flow_label & 0xfffff;
@@ -69,7 +69,7 @@ void sroce_ah_put(struct sroce_ah *ah)
 		return;
 	dst_cache_destroy(&ah->av.dst);
 	kfree_rcu(ah, rcu);
-	sroce_gone();
+	sroce_live_dec();
 }
 
 /**
@@ -120,17 +120,17 @@ static struct sroce_ah *ah_build(struct sroce_dev *dev, struct ib_pd *pd,
 		kfree(ah);
 		return ERR_PTR(ret);
 	}
-	sroce_born();
+	sroce_live_inc();
 	return ah;
 }
 
 /**
- * sroce_create_ah() - make an address handle
+ * sroce_ah_create() - make an address handle
  * @ibah: the handle
  * @init: attributes; without RDMA_CREATE_AH_SLEEPABLE the caller is atomic
  * @udata: where the number goes, for user space
  */
-int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+int sroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
 {
 	bool may_sleep = init->flags & RDMA_CREATE_AH_SLEEPABLE;
@@ -167,11 +167,11 @@ err:
 }
 
 /**
- * sroce_modify_ah() - give a handle another address
+ * sroce_ah_modify() - give a handle another address
  * @ibah: the handle
  * @attr: new attributes
  */
-int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+int sroce_ah_modify(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	struct sroce_dev *dev = to_sdev(ibah->device);
 	struct sroce_ah *old = to_sibah(ibah)->ah, *ah;
@@ -190,22 +190,22 @@ int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 }
 
 /**
- * sroce_query_ah() - attributes of a handle, as set
+ * sroce_ah_query() - attributes of a handle, as set
  * @ibah: the handle
  * @attr: filled in
  */
-int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+int sroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	*attr = to_sibah(ibah)->ah->attr;
 	return 0;
 }
 
 /**
- * sroce_destroy_ah() - end a handle; work requests that use it go on
+ * sroce_ah_destroy() - end a handle; work requests that use it go on
  * @ibah: the handle
  * @flags: whether the caller may sleep; it does not matter here
  */
-int sroce_destroy_ah(struct ib_ah *ibah, u32 flags)
+int sroce_ah_destroy(struct ib_ah *ibah, u32 flags)
 {
 	struct sroce_dev *dev = to_sdev(ibah->device);
 	struct sroce_ah *ah = to_sibah(ibah)->ah;

@@ -15,12 +15,12 @@
 /**
  * struct sroce_member - a QP in a group
  * @list: of the group
- * @host: the QP
+ * @kqp: the QP
  * @rcu: frees it
  */
 struct sroce_member {
 	struct list_head	list;
-	struct sroce_qp_host	*host;
+	struct sroce_kqp	*kqp;
 	struct rcu_head		rcu;
 };
 
@@ -46,10 +46,10 @@ static const struct in6_addr *addr6(const union ib_gid *gid)
 }
 
 /**
- * sroce_gid_is_multicast() - whether a GID is the address of a group
+ * sroce_gid_tbl_is_multicast() - whether a GID is the address of a group
  * @gid: the GID, perhaps an IPv4 address
  */
-bool sroce_gid_is_multicast(const union ib_gid *gid)
+bool sroce_gid_tbl_is_multicast(const union ib_gid *gid)
 {
 	if (ipv6_addr_v4mapped(addr6(gid)))
 		return ipv4_is_multicast(addr6(gid)->s6_addr32[3]);
@@ -85,7 +85,7 @@ static void leave(struct net_device *ndev, const union ib_gid *gid)
 /* The netdev's membership; it loses them all when it goes away itself. */
 static int netdev_join(struct sroce_dev *dev, const union ib_gid *gid)
 {
-	struct net_device *ndev = sroce_dev_netdev(dev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
 	int ret;
 
 	if (!ndev)
@@ -102,7 +102,7 @@ static int netdev_join(struct sroce_dev *dev, const union ib_gid *gid)
 
 static void netdev_leave(struct sroce_dev *dev, const union ib_gid *gid)
 {
-	struct net_device *ndev = sroce_dev_netdev(dev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
 
 	if (!ndev)
 		return;
@@ -127,12 +127,12 @@ static struct sroce_group *find_group(struct sroce_dev *dev,
 }
 
 static struct sroce_member *find_member(struct sroce_group *g,
-					const struct sroce_qp_host *host)
+					const struct sroce_kqp *kqp)
 {
 	struct sroce_member *m;
 
 	list_for_each_entry(m, &g->members, list)
-		if (m->host == host)
+		if (m->kqp == kqp)
 			return m;
 	return NULL;
 }
@@ -157,7 +157,7 @@ static struct sroce_group *add_group(struct sroce_dev *dev,
 	INIT_LIST_HEAD(&g->members);
 	list_add_tail_rcu(&g->list, &dev->groups);
 	dev->ngroups++;
-	sroce_born();
+	sroce_live_inc();
 	return g;
 }
 
@@ -169,21 +169,21 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 	list_del_rcu(&g->list);
 	dev->ngroups--;
 	kfree_rcu(g, rcu);
-	sroce_gone();
+	sroce_live_dec();
 }
 
-static int add_member(struct sroce_group *g, struct sroce_qp_host *host)
+static int add_member(struct sroce_group *g, struct sroce_kqp *kqp)
 {
 	struct sroce_member *m;
 
-	if (find_member(g, host))
+	if (find_member(g, kqp))
 		return 0;
 	if (g->n == SROCE_MAX_GROUP_QPS)
 		return -ENOMEM;
 	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
-	m->host = host;
+	m->kqp = kqp;
 	list_add_tail_rcu(&m->list, &g->members);
 	g->n++;
 	return 0;
@@ -197,18 +197,18 @@ static void del_member(struct sroce_group *g, struct sroce_member *m)
 }
 
 /**
- * sroce_attach_mcast() - have a QP get what is sent to a group
+ * sroce_mcast_attach() - have a QP get what is sent to a group
  * @ibqp: the QP, UD
  * @gid: the group
  * @lid: unused
  */
-int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct sroce_dev *dev = to_sdev(ibqp->device);
 	struct sroce_group *g;
 	int ret;
 
-	if (!sroce_gid_is_multicast(gid))
+	if (!sroce_gid_tbl_is_multicast(gid))
 		return -EINVAL;
 	mutex_lock(&dev->group_lock);
 	g = find_group(dev, gid);
@@ -216,7 +216,7 @@ int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 		g = add_group(dev, gid);
 	ret = PTR_ERR_OR_ZERO(g);
 	if (!ret) {
-		ret = add_member(g, to_sqp(ibqp)->host);
+		ret = add_member(g, to_sqp(ibqp)->kqp);
 		drop_if_empty(dev, g);
 	}
 	mutex_unlock(&dev->group_lock);
@@ -224,14 +224,14 @@ int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 }
 
 /**
- * sroce_detach_mcast() - undo sroce_attach_mcast()
+ * sroce_mcast_detach() - undo sroce_mcast_attach()
  * @ibqp: the QP
  * @gid: the group
  * @lid: unused
  *
  * Return: 0, or -EINVAL if the QP is not in the group.
  */
-int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct sroce_dev *dev = to_sdev(ibqp->device);
 	struct sroce_member *m = NULL;
@@ -240,7 +240,7 @@ int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	mutex_lock(&dev->group_lock);
 	g = find_group(dev, gid);
 	if (g)
-		m = find_member(g, to_sqp(ibqp)->host);
+		m = find_member(g, to_sqp(ibqp)->kqp);
 	if (m) {
 		del_member(g, m);
 		drop_if_empty(dev, g);
@@ -263,7 +263,7 @@ void sroce_mcast_forget(struct sroce_qp *qp)
 		return;
 	mutex_lock(&dev->group_lock);
 	list_for_each_entry_safe(g, next, &dev->groups, list) {
-		m = find_member(g, qp->host);
+		m = find_member(g, qp->kqp);
 		if (!m)
 			continue;
 		del_member(g, m);
@@ -279,13 +279,13 @@ static u32 deliver_to(struct sroce_group *g, const struct sroce_pkt *pkt,
 	u32 n = 0;
 
 	list_for_each_entry_rcu(m, &g->members, list) {
-		if (!refcount_inc_not_zero(&m->host->ref))
+		if (!refcount_inc_not_zero(&m->kqp->ref))
 			continue;
-		sroce_count(m->host->qp, SROCE_CNT_RX_MULTICAST);
-		sroce_qp_begin(m->host->qp);
-		sroce_take_in(m->host->qp, pkt, len);
-		sroce_qp_end(m->host->qp);
-		sroce_qp_host_put(m->host);
+		sroce_count(m->kqp->qp, SROCE_CNT_RX_MULTICAST);
+		sroce_task_lock(m->kqp->qp);
+		sroce_udp_deliver(m->kqp->qp, pkt, len);
+		sroce_task_unlock_run(m->kqp->qp);
+		sroce_qp_tbl_put(m->kqp);
 		n++;
 	}
 	return n;
@@ -302,7 +302,7 @@ static u32 deliver_to(struct sroce_group *g, const struct sroce_pkt *pkt,
  *
  * Return: whether there was one.
  */
-bool sroce_mcast_rcv(struct sroce_net *sn, const struct sk_buff *skb,
+bool sroce_mcast_rcv(struct sroce_snet *sn, const struct sk_buff *skb,
 		     const struct sroce_pkt *pkt, u32 len)
 {
 	struct sroce_group *g;

@@ -19,27 +19,27 @@
 
 static struct workqueue_struct *pager_wq, *advice_wq;
 
-static enum sroce_bring how_of(const struct sroce_want *want)
+static enum sroce_fault how_of(const struct sroce_fault_req *want)
 {
-	return want->write ? SROCE_BRING_WRITE : SROCE_BRING_READ;
+	return want->write ? SROCE_FAULT_WRITE : SROCE_FAULT_READ;
 }
 
 /* The QP is told why when it asks for that page again. */
-static void note_failure(struct sroce_pager *pg, const struct sroce_want *want)
+static void note_failure(struct sroce_pager *pg, const struct sroce_fault_req *want)
 {
-	struct sroce_failure *f;
+	struct sroce_fault_error *f;
 
-	sroce_qp_begin(pg->qp);
-	f = &pg->failed[pg->next_failed++ % SROCE_FAILURES];
-	*f = (struct sroce_failure){
+	sroce_task_lock(pg->qp);
+	f = &pg->failed[pg->next_failed++ % SROCE_FAULT_ERRORS];
+	*f = (struct sroce_fault_error){
 		.key = want->mr->key, .iova = want->iova,
 		.write = want->write, .fresh = true,
 	};
-	sroce_qp_leave(pg->qp);
+	sroce_task_unlock(pg->qp);
 }
 
 /* Bring the next @len bytes; false: there is no use in going on */
-static bool bring(struct sroce_pager *pg, struct sroce_want *want, u32 len)
+static bool bring(struct sroce_pager *pg, struct sroce_fault_req *want, u32 len)
 {
 	u64 from = want->iova;
 	u32 done;
@@ -48,7 +48,7 @@ static bool bring(struct sroce_pager *pg, struct sroce_want *want, u32 len)
 	len = min(len, want->len);
 	if (!len)
 		return false;
-	ret = sroce_odp_bring(want->mr->odp, &want->iova, len, how_of(want),
+	ret = sroce_odp_fault_in(want->mr->odp, &want->iova, len, how_of(want),
 			      false);
 	if (ret && ret != -EBUSY && want->iova - from < want->need)
 		note_failure(pg, want);
@@ -60,14 +60,14 @@ static bool bring(struct sroce_pager *pg, struct sroce_want *want, u32 len)
 	return true;
 }
 
-static void bring_needed(struct sroce_pager *pg, struct sroce_want *want)
+static void bring_needed(struct sroce_pager *pg, struct sroce_fault_req *want)
 {
 	if (!bring(pg, want, max_t(u32, want->need, STEP)))
 		want->len = 0;
 }
 
 /* Unless something else is needed now, or has come and is waited for */
-static void bring_ahead(struct sroce_pager *pg, struct sroce_want *want)
+static void bring_ahead(struct sroce_pager *pg, struct sroce_fault_req *want)
 {
 	while (want->len && !work_pending(&pg->work) &&
 	       READ_ONCE(pg->qp->state) != IB_QPS_RESET)
@@ -80,19 +80,19 @@ static void pager_fn(struct work_struct *work)
 {
 	struct sroce_pager *pg = container_of(work, struct sroce_pager, work);
 	struct sroce_qp *qp = pg->qp;
-	struct sroce_want want[SROCE_WANTS];
+	struct sroce_fault_req want[SROCE_FAULT_REQS];
 	u32 i, n;
 
-	sroce_qp_begin(qp);
+	sroce_task_lock(qp);
 	n = pg->n;
 	memcpy(want, pg->want, n * sizeof(*want));
 	WRITE_ONCE(pg->n, 0);
-	sroce_qp_leave(qp);
+	sroce_task_unlock(qp);
 	for (i = 0; i < n; i++)
 		bring_needed(pg, &want[i]);
-	sroce_qp_begin(qp);
-	sroce_qp_paged(qp);
-	sroce_qp_end(qp);
+	sroce_task_lock(qp);
+	sroce_transport_paged(qp);
+	sroce_task_unlock_run(qp);
 	for (i = 0; i < n; i++) {
 		bring_ahead(pg, &want[i]);
 		sroce_mr_put(want[i].mr);
@@ -100,13 +100,13 @@ static void pager_fn(struct work_struct *work)
 }
 
 /* Whether a range can't be, as far as was found out since it was last wanted */
-static bool has_failed(struct sroce_pager *pg, const struct sroce_want *want)
+static bool has_failed(struct sroce_pager *pg, const struct sroce_fault_req *want)
 {
 	u64 first = want->iova & PAGE_MASK;
 	u32 i;
 
-	for (i = 0; want->need && i < SROCE_FAILURES; i++) {
-		struct sroce_failure *f = &pg->failed[i];
+	for (i = 0; want->need && i < SROCE_FAULT_ERRORS; i++) {
+		struct sroce_fault_error *f = &pg->failed[i];
 
 		if (!f->fresh || f->key != want->mr->key ||
 		    f->write > want->write ||
@@ -119,7 +119,7 @@ static bool has_failed(struct sroce_pager *pg, const struct sroce_want *want)
 }
 
 /* It may have come since: a list of many must not want the same ones again. */
-static bool is_there(const struct sroce_want *want)
+static bool is_there(const struct sroce_fault_req *want)
 {
 	struct sroce_odp *odp = want->mr->odp;
 
@@ -131,7 +131,7 @@ static bool is_there(const struct sroce_want *want)
 }
 
 /* One that is wanted already may take another in. */
-static bool join(struct sroce_want *was, const struct sroce_want *want)
+static bool join(struct sroce_fault_req *was, const struct sroce_fault_req *want)
 {
 	u64 skip = want->iova - was->iova;
 
@@ -144,7 +144,7 @@ static bool join(struct sroce_want *was, const struct sroce_want *want)
 }
 
 /**
- * sroce_odp_want() - have pages brought in for a QP
+ * sroce_pager_fault_in() - have pages brought in for a QP
  * @qp: the QP, locked
  * @mr: the region
  * @iova: first byte
@@ -152,17 +152,17 @@ static bool join(struct sroce_want *was, const struct sroce_want *want)
  * @len: bytes that are of use, those included
  * @write: they are to be changed
  *
- * Return: -EAGAIN: sroce_qp_paged() is called when those that are needed are there;
+ * Return: -EAGAIN: sroce_transport_paged() is called when those that are needed are there;
  * -EFAULT: that was tried before, and can't be done.
  *
  * They are brought by the CPU that wants them: were it another one that goes on
  * sending, its packets could overtake those that this CPU has sent.
  */
-int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		   u32 len, bool write)
 {
-	struct sroce_pager *pg = &qp->host->pager;
-	struct sroce_want want = {
+	struct sroce_pager *pg = &qp->kqp->pager;
+	struct sroce_fault_req want = {
 		.mr = mr, .iova = iova, .need = need, .len = len,
 		.write = write,
 	};
@@ -173,7 +173,7 @@ int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 	for (i = 0; i < pg->n && !join(&pg->want[i], &want); i++)
 		;
 	/* who finds no room asks again after those that did */
-	if (i == pg->n && i < SROCE_WANTS && !is_there(&want)) {
+	if (i == pg->n && i < SROCE_FAULT_REQS && !is_there(&want)) {
 		sroce_mr_hold(mr);
 		pg->want[i] = want;
 		WRITE_ONCE(pg->n, i + 1);
@@ -188,8 +188,8 @@ int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
  */
 void sroce_pager_init(struct sroce_qp *qp)
 {
-	qp->host->pager.qp = qp;
-	INIT_WORK(&qp->host->pager.work, pager_fn);
+	qp->kqp->pager.qp = qp;
+	INIT_WORK(&qp->kqp->pager.work, pager_fn);
 }
 
 /**
@@ -198,7 +198,7 @@ void sroce_pager_init(struct sroce_qp *qp)
  */
 void sroce_pager_stop(struct sroce_qp *qp)
 {
-	struct sroce_pager *pg = &qp->host->pager;
+	struct sroce_pager *pg = &qp->kqp->pager;
 
 	cancel_work_sync(&pg->work);
 	while (pg->n)
@@ -211,7 +211,7 @@ void sroce_pager_stop(struct sroce_qp *qp)
  */
 void sroce_pager_forget(struct sroce_qp *qp)
 {
-	struct sroce_pager *pg = &qp->host->pager;
+	struct sroce_pager *pg = &qp->kqp->pager;
 
 	memset(pg->failed, 0, sizeof(pg->failed));
 }
@@ -225,9 +225,9 @@ void sroce_pager_forget(struct sroce_qp *qp)
  */
 struct prefetch {
 	struct work_struct	work;
-	enum sroce_bring	how;
+	enum sroce_fault	how;
 	u32			n;
-	struct sroce_want	want[];
+	struct sroce_fault_req	want[];
 };
 
 /* Bring it all, and be done with it. Return: the first error */
@@ -237,10 +237,10 @@ static int prefetch_run(struct prefetch *pf)
 	u32 i;
 
 	for (i = 0; i < pf->n; i++) {
-		struct sroce_want *want = &pf->want[i];
+		struct sroce_fault_req *want = &pf->want[i];
 
 		if (!ret && want->len)
-			ret = sroce_odp_bring(want->mr->odp, &want->iova,
+			ret = sroce_odp_fault_in(want->mr->odp, &want->iova,
 					      want->len, pf->how, true);
 		sroce_mr_put(want->mr);
 	}
@@ -255,7 +255,7 @@ static void prefetch_fn(struct work_struct *work)
 
 /* Whether that may be done with a region */
 static int check(const struct sroce_mr *mr, const struct ib_pd *pd,
-		 const struct ib_sge *sge, enum sroce_bring how)
+		 const struct ib_sge *sge, enum sroce_fault how)
 {
 	/* pairs with the release that made it valid */
 	if (smp_load_acquire(&mr->state) != SROCE_MR_VALID ||
@@ -265,7 +265,7 @@ static int check(const struct sroce_mr *mr, const struct ib_pd *pd,
 		return -EPERM;
 	if (!mr->odp)
 		return -EINVAL;
-	if (how == SROCE_BRING_WRITE && !(mr->access & IB_ACCESS_LOCAL_WRITE))
+	if (how == SROCE_FAULT_WRITE && !(mr->access & IB_ACCESS_LOCAL_WRITE))
 		return -EPERM;
 	return sroce_mr_covers(mr, sge->addr, sge->length) ? 0 : -EFAULT;
 }
@@ -275,13 +275,13 @@ static int check(const struct sroce_mr *mr, const struct ib_pd *pd,
  * anything, which a softirq may want for itself.
  */
 static int find(struct ib_pd *pd, const struct ib_sge *sge,
-		enum sroce_bring how, struct sroce_mr **found)
+		enum sroce_fault how, struct sroce_mr **found)
 {
 	struct sroce_mr *mr;
 	int ret = -ENOENT;
 
 	local_bh_disable();
-	mr = sroce_dev_mr(to_sdev(pd->device), sge->lkey);
+	mr = sroce_region_find(to_sdev(pd->device), sge->lkey);
 	if (mr) {
 		ret = check(mr, pd, sge, how);
 		if (ret)
@@ -300,7 +300,7 @@ static void prefetch_drop(struct prefetch *pf)
 }
 
 /**
- * sroce_advise_mr() - bring pages before they are needed
+ * sroce_pager_advise() - bring pages before they are needed
  * @pd: protection domain
  * @advice: for reading or writing; or only those that the process has already
  * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: the caller waits
@@ -312,15 +312,15 @@ static void prefetch_drop(struct prefetch *pf)
  * in another domain or without the right, -EINVAL if it isn't on demand, -EFAULT
  * beyond its end; and what came of it, if the caller waits.
  */
-int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sge, u32 n,
 		    struct uverbs_attr_bundle *attrs)
 {
-	static const enum sroce_bring how[] = {
-		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH] = SROCE_BRING_READ,
-		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE] = SROCE_BRING_WRITE,
+	static const enum sroce_fault how[] = {
+		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH] = SROCE_FAULT_READ,
+		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE] = SROCE_FAULT_WRITE,
 		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT] =
-			SROCE_BRING_PRESENT,
+			SROCE_FAULT_PRESENT,
 	};
 	struct prefetch *pf;
 	int ret;
@@ -332,7 +332,7 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		return -ENOMEM;
 	pf->how = how[advice];
 	for (; pf->n < n; pf->n++, sge++) {
-		struct sroce_want *want = &pf->want[pf->n];
+		struct sroce_fault_req *want = &pf->want[pf->n];
 
 		ret = find(pd, sge, pf->how, &want->mr);
 		if (ret) {
@@ -350,9 +350,9 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 }
 
 /**
- * sroce_pagers_init() - before the first QP
+ * sroce_pager_wq_init() - before the first QP
  */
-int sroce_pagers_init(void)
+int sroce_pager_wq_init(void)
 {
 	pager_wq = alloc_workqueue("sroce_pages",
 				   WQ_PERCPU | WQ_CPU_INTENSIVE, 0);
@@ -365,9 +365,9 @@ int sroce_pagers_init(void)
 }
 
 /**
- * sroce_pagers_exit() - after the last QP and region
+ * sroce_pager_wq_exit() - after the last QP and region
  */
-void sroce_pagers_exit(void)
+void sroce_pager_wq_exit(void)
 {
 	destroy_workqueue(advice_wq);
 	destroy_workqueue(pager_wq);

@@ -17,24 +17,24 @@ static int user_doorbell(struct sroce_qp *qp)
 	int left = DOORBELL_BURSTS;
 	bool more;
 
-	sroce_relay_rang();
-	if (sroce_stream_holds(qp))
+	sroce_steer_note_doorbell();
+	if (sroce_coalesce_hold(qp))
 		return 0;
 	do {
-		if (!sroce_qp_ring(qp))
+		if (!sroce_task_lock_doorbell(qp))
 			return 0;
 		if (qp->state < IB_QPS_RTS) {
-			sroce_qp_end(qp);
+			sroce_task_unlock_run(qp);
 			return -EINVAL;
 		}
-		more = sroce_qp_end_run(qp);
+		more = sroce_task_unlock_run_once(qp);
 		if (more && (!--left || fatal_signal_pending(current))) {
-			tasklet_schedule(&qp->host->kick);
+			tasklet_schedule(&qp->kqp->task);
 			break;
 		}
 		cond_resched();
 	} while (more);
-	sroce_stream_sent(qp);
+	sroce_coalesce_sent(qp);
 	return 0;
 }
 
@@ -119,9 +119,9 @@ static int masked_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 
 	if (wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD)
 		return at->compare_add_mask & S64_MAX ? -EINVAL :
-		       sroce_msg_of_wr(qp->svc, IB_WR_ATOMIC_FETCH_AND_ADD);
+		       sroce_wqe_msg_of_wr(qp->svc, IB_WR_ATOMIC_FETCH_AND_ADD);
 	return ~(at->compare_add_mask & at->swap_mask) ? -EINVAL :
-	       sroce_msg_of_wr(qp->svc, IB_WR_ATOMIC_CMP_AND_SWP);
+	       sroce_wqe_msg_of_wr(qp->svc, IB_WR_ATOMIC_CMP_AND_SWP);
 }
 
 /*
@@ -135,17 +135,17 @@ static int kernel_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 	if (is_masked(wr))
 		return masked_msg(qp, wr);
 	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
-		return sroce_msg_of_wr(qp->svc, IB_WR_RDMA_READ);
+		return sroce_wqe_msg_of_wr(qp->svc, IB_WR_RDMA_READ);
 	if (wr->opcode == IB_WR_REG_MR)
 		return qp->svc == SROCE_SVC_UD ? -EINVAL : SROCE_MSG_REG_MR;
-	return sroce_msg_of_wr(qp->svc, wr->opcode);
+	return sroce_wqe_msg_of_wr(qp->svc, wr->opcode);
 }
 
 /* Fill the slot at host->posted; the caller publishes it. */
 static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 {
 	struct sroce_sq *sq = &qp->sq;
-	u32 at = qp->host->posted;
+	u32 at = qp->kqp->posted;
 	struct sroce_wqe *wqe = sroce_sq_wqe(sq, at);
 	int msg, ret;
 
@@ -164,7 +164,7 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	wqe->inv_rkey = wr->ex.invalidate_rkey;
 	wqe->inv = wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 	wqe->masked = is_masked(wr);
-	if (wr->send_flags & IB_SEND_INLINE && sroce_wqe_carries(wqe)) {
+	if (wr->send_flags & IB_SEND_INLINE && sroce_wqe_has_payload(wqe)) {
 		ret = kernel_inline(qp, wqe, wr);
 		if (ret)
 			return ret;
@@ -186,23 +186,23 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad)
 {
-	struct sroce_qp_host *host = qp->host;
+	struct sroce_kqp *kqp = qp->kqp;
 	unsigned long flags;
 	int ret = 0;
 
-	spin_lock_irqsave(&host->post_lock, flags);
+	spin_lock_irqsave(&kqp->post_lock, flags);
 	for (; wr; wr = wr->next) {
 		ret = kernel_wqe(qp, wr);
 		if (ret)
 			break;
 		/* the work request is there before it is seen as posted */
-		smp_store_release(&host->posted,
-				  sroce_sq_next(&qp->sq, host->posted));
+		smp_store_release(&kqp->posted,
+				  sroce_sq_next(&qp->sq, kqp->posted));
 	}
-	spin_unlock_irqrestore(&host->post_lock, flags);
+	spin_unlock_irqrestore(&kqp->post_lock, flags);
 	if (ret)
 		*bad = wr;
-	tasklet_schedule(&host->kick);
+	tasklet_schedule(&kqp->task);
 	return ret;
 }
 
@@ -288,10 +288,10 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	if (qp->user || qp->srq || READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 	ret = kernel_recvs(&qp->rq, wr, bad);
-	/* pairs with sroce_rq_flush(): either sees what the other has done */
+	/* pairs with sroce_flush_rq(): either sees what the other has done */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		tasklet_schedule(&qp->host->kick);
+		tasklet_schedule(&qp->kqp->task);
 	return ret;
 }
 

@@ -8,13 +8,13 @@
 #include "drv/dev.h"
 
 /* QPs of all devices by number; numbers are unique in the module. */
-DEFINE_XARRAY_ALLOC1(sroce_qps);
+DEFINE_XARRAY_ALLOC1(sroce_qp_tbl);
 static u32 next_qpn;
 
 /* A tunnel has no Ethernet frames. The core has seen to CAP_NET_RAW. */
 static int check_raw(struct sroce_dev *dev, bool user)
 {
-	struct net_device *ndev = sroce_dev_netdev(dev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
 	bool ethernet;
 
 	if (!ndev)
@@ -86,11 +86,11 @@ static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		return -ENOMEM;
 	if (!uc)
 		return 0;
-	qp->host->sq_map = sroce_map_create(uc, &sq->ring, slots, elem);
-	if (IS_ERR(qp->host->sq_map)) {
-		int ret = PTR_ERR(qp->host->sq_map);
+	qp->kqp->sq_mem = sroce_ringmem_create(uc, &sq->ring, slots, elem);
+	if (IS_ERR(qp->kqp->sq_mem)) {
+		int ret = PTR_ERR(qp->kqp->sq_mem);
 
-		qp->host->sq_map = NULL;
+		qp->kqp->sq_mem = NULL;
 		return ret;
 	}
 	return 0;
@@ -99,34 +99,34 @@ static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 static int create_rq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		     struct ib_qp_cap *cap)
 {
-	struct sroce_map *map;
+	struct sroce_ringmem *map;
 
 	if (qp->srq) {
 		cap->max_recv_wr = 0;
 		cap->max_recv_sge = 0;
 		return 0;
 	}
-	map = sroce_rq_create(&qp->rq, uc, &cap->max_recv_wr,
+	map = sroce_srq_create_rq(&qp->rq, uc, &cap->max_recv_wr,
 			      &cap->max_recv_sge);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
-	qp->host->rq_map = map;
+	qp->kqp->rq_mem = map;
 	return 0;
 }
 
 static void free_qp(struct sroce_qp *qp)
 {
-	struct sroce_qp_host *host = qp->host;
+	struct sroce_kqp *kqp = qp->kqp;
 
-	sroce_cq_leave(qp->scq);
-	sroce_cq_leave(qp->rcq);
-	sroce_map_destroy(host->sq_map);
-	sroce_map_destroy(host->rq_map);
+	sroce_cq_detach_qp(qp->scq);
+	sroce_cq_detach_qp(qp->rcq);
+	sroce_ringmem_destroy(kqp->sq_mem);
+	sroce_ringmem_destroy(kqp->rq_mem);
 	dst_cache_destroy(&qp->av.dst);
 	kvfree(qp->sq.slots);
 	kfree(qp->resp.res);
-	kfree_rcu(host, rcu);
-	sroce_gone();
+	kfree_rcu(kqp, rcu);
+	sroce_live_dec();
 }
 
 static int tell_user(struct sroce_qp *qp, struct ib_udata *udata)
@@ -135,9 +135,9 @@ static int tell_user(struct sroce_qp *qp, struct ib_udata *udata)
 
 	if (!udata)
 		return 0;
-	if (qp->host->rq_map)
-		sroce_map_describe(qp->host->rq_map, &resp.rq_mi);
-	sroce_map_describe(qp->host->sq_map, &resp.sq_mi);
+	if (qp->kqp->rq_mem)
+		sroce_ringmem_describe(qp->kqp->rq_mem, &resp.rq_mi);
+	sroce_ringmem_describe(qp->kqp->sq_mem, &resp.sq_mi);
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
@@ -150,10 +150,10 @@ static int publish(struct sroce_qp *qp)
 		qp->qpn = SROCE_QPN_GSI;
 		if (rcu_access_pointer(qp->dev->gsi))
 			return -EBUSY;
-		rcu_assign_pointer(qp->dev->gsi, qp->host);
+		rcu_assign_pointer(qp->dev->gsi, qp->kqp);
 		return 0;
 	}
-	ret = xa_alloc_cyclic(&sroce_qps, &qp->qpn, qp->host,
+	ret = xa_alloc_cyclic(&sroce_qp_tbl, &qp->qpn, qp->kqp,
 			      XA_LIMIT(SROCE_QPN_MIN, SROCE_QPN_MASK - 1),
 			      &next_qpn, GFP_KERNEL);
 	return ret < 0 ? ret : 0;
@@ -164,7 +164,7 @@ static void unpublish(struct sroce_qp *qp)
 	if (qp->type == IB_QPT_GSI)
 		RCU_INIT_POINTER(qp->dev->gsi, NULL);
 	else
-		xa_erase(&sroce_qps, qp->qpn);
+		xa_erase(&sroce_qp_tbl, qp->qpn);
 }
 
 static u8 service_of(enum ib_qp_type type)
@@ -194,8 +194,8 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_scq(init->send_cq);
 	qp->rcq = to_scq(init->recv_cq);
-	sroce_cq_join(qp->scq);
-	sroce_cq_join(qp->rcq);
+	sroce_cq_attach_qp(qp->scq);
+	sroce_cq_attach_qp(qp->rcq);
 	qp->srq = init->srq ? to_ssrq(init->srq) : NULL;
 	qp->state = IB_QPS_RESET;
 	qp->mtu = ib_mtu_enum_to_int(IB_MTU_4096);
@@ -204,19 +204,19 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 }
 
 /**
- * sroce_create_qp() - make a queue pair
+ * sroce_qp_create() - make a queue pair
  * @ibqp: the QP
  * @init: what is wanted; capacities are raised to what there is
  * @udata: where the rings' places go, for user space
  *
  * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for an unknown type or flag.
  */
-int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
 	struct ib_ucontext *uc = sroce_uc(udata);
-	struct sroce_qp_host *host;
+	struct sroce_kqp *kqp;
 	int ret;
 
 	if (udata && udata->outlen < sizeof(struct sroce_abi_create_qp_resp))
@@ -224,12 +224,12 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	ret = check_init(to_sdev(ibqp->device), init, udata);
 	if (ret)
 		return ret;
-	host = kzalloc(sizeof(*host), GFP_KERNEL_ACCOUNT);
-	if (!host)
+	kqp = kzalloc(sizeof(*kqp), GFP_KERNEL_ACCOUNT);
+	if (!kqp)
 		return -ENOMEM;
 	init_qp(qp, init, udata);
-	sroce_qp_host_init(qp, host);
-	sroce_born();
+	sroce_task_init(qp, kqp);
+	sroce_live_inc();
 
 	ret = dst_cache_init(&qp->av.dst, GFP_KERNEL_ACCOUNT);
 	if (!ret)
@@ -239,7 +239,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret)
 		goto err;
 	qp->attr.cap = init->cap;
-	sroce_qp_reset(qp);
+	sroce_reset_qp(qp);
 	ret = tell_user(qp, udata);
 	if (!ret)
 		ret = publish(qp);
@@ -267,9 +267,9 @@ static int resize_res(struct sroce_qp *qp, u32 n)
 		if (!res)
 			return -ENOMEM;
 	}
-	sroce_qp_begin(qp);
-	old = sroce_answer_resize(qp, res, n);
-	sroce_qp_leave(qp);
+	sroce_task_lock(qp);
+	old = sroce_resp_res_resize(qp, res, n);
+	sroce_task_unlock(qp);
 	kfree(old);
 	return 0;
 }
@@ -282,12 +282,12 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
 		return -EINVAL;
 	if (mask & IB_QP_PATH_MTU) {
-		struct net_device *ndev = sroce_dev_netdev(qp->dev);
+		struct net_device *ndev = sroce_sdev_netdev(qp->dev);
 		enum ib_mtu max;
 
 		if (!ndev)
 			return -ENODEV;
-		max = sroce_dev_mtu(ndev->mtu);
+		max = sroce_sdev_mtu(ndev->mtu);
 		dev_put(ndev);
 		if (attr->path_mtu < IB_MTU_256 || attr->path_mtu > max)
 			return -EINVAL;
@@ -341,7 +341,7 @@ static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask
 	if (mask & IB_QP_PATH_MTU)
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_SQ_PSN)
-		sroce_req_set_psn(qp, attr->sq_psn);
+		sroce_reset_req_psn(qp, attr->sq_psn);
 }
 
 static void enter(struct sroce_qp *qp, enum ib_qp_state from,
@@ -349,21 +349,21 @@ static void enter(struct sroce_qp *qp, enum ib_qp_state from,
 {
 	switch (to) {
 	case IB_QPS_RESET:
-		sroce_qp_reset(qp);
-		qp->host->posted = qp->sq.prod;
+		sroce_reset_qp(qp);
+		qp->kqp->posted = qp->sq.prod;
 		sroce_pager_forget(qp);
 		break;
 	case IB_QPS_RTR:
 		if (from == IB_QPS_INIT)
-			sroce_qp_start_resp(qp);
+			sroce_state_start_resp(qp);
 		qp->state = to;
 		break;
 	case IB_QPS_RTS:
-		sroce_qp_start_req(qp);
+		sroce_state_start_req(qp);
 		qp->state = to;
 		break;
 	case IB_QPS_ERR:
-		sroce_qp_error(qp);
+		sroce_flush_qp_error(qp);
 		break;
 	default:
 		qp->state = to;
@@ -378,7 +378,7 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 
 	from = READ_ONCE(qp->state);
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
-	if (!sroce_qp_transition_ok(qp, attr, mask, from, to))
+	if (!sroce_state_transition_ok(qp, attr, mask, from, to))
 		return -EINVAL;
 	ret = check_values(qp, attr, mask);
 	if (ret)
@@ -398,24 +398,24 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 			return ret;
 	}
 
-	sroce_qp_begin(qp);
+	sroce_task_lock(qp);
 	/* An error may have come in between. */
 	if (qp->state != from && to != IB_QPS_ERR && to != IB_QPS_RESET) {
-		sroce_qp_end_verb(qp);
+		sroce_task_unlock_verb(qp);
 		return -EINVAL;
 	}
 	if (!qp->user)
 		/* what was posted until now is there */
-		qp->sq.prod = smp_load_acquire(&qp->host->posted);
+		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
 	install(qp, attr, mask, &av);
 	if (mask & IB_QP_STATE)
 		enter(qp, from, to);
-	sroce_qp_end_verb(qp);
+	sroce_task_unlock_verb(qp);
 	return 0;
 }
 
 /**
- * sroce_modify_qp() - change state and attributes
+ * sroce_qp_modify() - change state and attributes
  * @ibqp: the QP
  * @attr: new values
  * @mask: which of them
@@ -424,7 +424,7 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
  * Return: 0, -EINVAL if the state machine or a bound forbids it, -EOPNOTSUPP for
  * what is no attribute of the specification's: a rate limit.
  */
-int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
@@ -432,7 +432,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
-	sroce_stream_end(qp);
+	sroce_task_send_held(qp);
 	mutex_lock(&qp->mutex);
 	ret = modify_locked(qp, attr, mask);
 	mutex_unlock(&qp->mutex);
@@ -440,25 +440,25 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /**
- * sroce_query_qp() - attributes as they are in force
+ * sroce_qp_query() - attributes as they are in force
  * @ibqp: the QP
  * @attr: filled in
  * @mask: ignored, all are filled in
  * @init: filled in
  */
-int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
 
-	sroce_qp_begin(qp);
+	sroce_task_lock(qp);
 	*attr = qp->attr;
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
 	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->drained;
 	attr->rq_psn = qp->state >= IB_QPS_RTR ? qp->resp.psn : attr->rq_psn;
 	attr->sq_psn = qp->state >= IB_QPS_RTS ? qp->req.psn : attr->sq_psn;
-	sroce_qp_end_verb(qp);
+	sroce_task_unlock_verb(qp);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;
@@ -473,30 +473,30 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /**
- * sroce_destroy_qp() - end a queue pair
+ * sroce_qp_destroy() - end a queue pair
  * @ibqp: the QP
  * @udata: unused
  *
  * Waits for bursts in progress, never for a peer or a timer.
  */
-int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
 
-	sroce_stream_end(qp);
+	sroce_task_send_held(qp);
 	unpublish(qp);
 	mutex_lock(&qp->mutex);
 	spin_lock_bh(&qp->lock);
 	if (!qp->user)
 		/* what was posted until now is there */
-		qp->sq.prod = smp_load_acquire(&qp->host->posted);
-	sroce_qp_reset(qp);
-	qp->host->posted = qp->sq.prod;
+		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
+	sroce_reset_qp(qp);
+	qp->kqp->posted = qp->sq.prod;
 	/* a burst that is sending has duties yet: others share the CQs */
 	qp->events = 0;
 	spin_unlock_bh(&qp->lock);
 	mutex_unlock(&qp->mutex);
-	sroce_qp_host_stop(qp->host);
+	sroce_task_stop(qp->kqp);
 	sroce_mw_forget(qp);
 	sroce_mcast_forget(qp);
 	free_qp(qp);

@@ -41,14 +41,14 @@ void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to)
 }
 
 /**
- * sroce_mw_unbind() - a window leads nowhere any more
+ * sroce_mr_unbind() - a window leads nowhere any more
  * @mw: the window, claimed
  */
-void sroce_mw_unbind(struct sroce_mr *mw)
+void sroce_mr_unbind(struct sroce_mr *mw)
 {
-	if (mw->under)
-		atomic_dec(&mw->under->windows);
-	mw->under = NULL;
+	if (mw->parent)
+		atomic_dec(&mw->parent->windows);
+	mw->parent = NULL;
 }
 
 static bool may_invalidate(const struct sroce_qp *qp, const struct sroce_mr *mr,
@@ -63,19 +63,19 @@ static bool may_invalidate(const struct sroce_qp *qp, const struct sroce_mr *mr,
 }
 
 /**
- * sroce_local_invalidate() - have a key work no longer
+ * sroce_mem_ops_invalidate() - have a key work no longer
  * @qp: on whose behalf, or by which the request came
  * @key: of a fast region, or of a window of type 2 that @qp has bound
  * @remote: the peer asks for it
  *
  * Return: 0, or -EINVAL if it may not be or is not valid.
  */
-int sroce_local_invalidate(struct sroce_qp *qp, u32 key, bool remote)
+int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 {
 	struct sroce_mr *mr;
 	int ret = -EINVAL;
 
-	sroce_mr_leave(qp);
+	sroce_mr_put_last(qp);
 	mr = sroce_mr_find(qp, key);
 	if (!mr)
 		return ret;
@@ -87,7 +87,7 @@ int sroce_local_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 	    sroce_mr_claim(mr, SROCE_MR_VALID)) {
 		/* it may have become another one before it was claimed */
 		if (may_invalidate(qp, mr, key, remote)) {
-			sroce_mw_unbind(mr);
+			sroce_mr_unbind(mr);
 			sroce_mr_release(mr, SROCE_MR_FREE);
 			sroce_count(qp, SROCE_CNT_INVALIDATE);
 			ret = 0;
@@ -106,7 +106,7 @@ static bool may_bind(const struct sroce_mr *mr, const struct sroce_bind *b)
 	u32 allowed = REMOTE_RIGHTS | IB_ZERO_BASED | IB_ACCESS_LOCAL_WRITE |
 		      (mr->access & SROCE_ACCESS_FLUSH_GLOBAL);
 
-	if (mr->kind != SROCE_MR_PLAIN || mr->all ||
+	if (mr->kind != SROCE_MR_PLAIN || mr->dma_all ||
 	    !(mr->access & IB_ACCESS_MW_BIND))
 		return false;
 	if (b->access & ~allowed)
@@ -126,17 +126,17 @@ static u32 with_tag(u32 key, u32 tag)
 static void rebind(struct sroce_qp *qp, struct sroce_mr *mw,
 		   struct sroce_mr *mr, const struct sroce_bind *b)
 {
-	sroce_mw_unbind(mw);
+	sroce_mr_unbind(mw);
 	mw->key = with_tag(mw->key, b->new_key);
 	if (mr) {
 		atomic_inc(&mr->windows);
-		mw->under = mr;
+		mw->parent = mr;
 		mw->base = b->addr;
 		mw->iova = b->access & IB_ZERO_BASED ? 0 : b->addr;
 		mw->length = b->length;
 		mw->access = b->access;
 		mw->qpn = qp->qpn;
-		qp->binds |= mw->kind == SROCE_MW_2;
+		qp->has_mw |= mw->kind == SROCE_MW_2;
 	}
 	sroce_mr_release(mw, mr ? SROCE_MR_VALID : SROCE_MR_FREE);
 }
@@ -223,20 +223,20 @@ static bool do_register(struct sroce_qp *qp, const struct sroce_bind *b)
 }
 
 /**
- * sroce_local_run() - execute a work request that sends nothing
+ * sroce_mem_ops_run() - execute a work request that sends nothing
  * @qp: the QP
  * @wqe: the work request
  *
  * Return: how it ended.
  */
-enum ib_wc_status sroce_local_run(struct sroce_qp *qp,
+enum ib_wc_status sroce_mem_ops_run(struct sroce_qp *qp,
 				  const struct sroce_wqe *wqe)
 {
 	bool ok;
 
-	sroce_mr_leave(qp);
+	sroce_mr_put_last(qp);
 	if (wqe->msg == SROCE_MSG_LOCAL_INV)
-		ok = !sroce_local_invalidate(qp, wqe->inv_rkey, false);
+		ok = !sroce_mem_ops_invalidate(qp, wqe->inv_rkey, false);
 	else if (wqe->msg == SROCE_MSG_BIND_MW)
 		ok = do_bind(qp, &wqe->bind);
 	else

@@ -7,38 +7,38 @@
 #include "drv/core/env.h"
 
 /**
- * sroce_mr_leave() - let go of the region or window that the QP used last
+ * sroce_mr_put_last() - let go of the region or window that the QP used last
  * @qp: the QP
  *
  * At the end of a burst, and before it claims one: who claims it waits for all others.
  */
-void sroce_mr_leave(struct sroce_qp *qp)
+void sroce_mr_put_last(struct sroce_qp *qp)
 {
-	if (!qp->mr)
+	if (!qp->last_mr)
 		return;
-	sroce_mr_put(qp->mr);
-	qp->mr = NULL;
+	sroce_mr_put(qp->last_mr);
+	qp->last_mr = NULL;
 }
 
 /*
  * What a key names, if it works. A burst mostly uses the same one again and again: the
- * QP holds what it used last, until it uses another one or sroce_mr_leave().
+ * QP holds what it used last, until it uses another one or sroce_mr_put_last().
  */
 static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
 {
-	struct sroce_mr *mr = qp->mr;
+	struct sroce_mr *mr = qp->last_mr;
 
 	if (!mr || sroce_key_index(READ_ONCE(mr->key)) != sroce_key_index(key)) {
-		sroce_mr_leave(qp);
+		sroce_mr_put_last(qp);
 		mr = sroce_mr_find(qp, key);
-		qp->mr = mr;
+		qp->last_mr = mr;
 	}
 	/* pairs with the release that made it valid */
 	if (mr && smp_load_acquire(&mr->state) == SROCE_MR_VALID &&
 	    mr->key == key && mr->pd == qp->ibqp.pd)
 		return mr;
 	/* who claims it, or whose it is, need not wait for those who only ask for it */
-	sroce_mr_leave(qp);
+	sroce_mr_put_last(qp);
 	return NULL;
 }
 
@@ -48,7 +48,7 @@ static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
  * @lkey: the key; windows have none
  * @access: rights that are needed
  *
- * Return: the region, held until the next is asked for or sroce_mr_leave(), or NULL.
+ * Return: the region, held until the next is asked for or sroce_mr_put_last(), or NULL.
  */
 struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access)
 {
@@ -71,14 +71,14 @@ static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
 }
 
 /**
- * sroce_mr_whole() - the region or window that an R_Key names, all of it
+ * sroce_mr_remote_whole() - the region or window that an R_Key names, all of it
  * @qp: by which the request came
  * @rkey: the key
  * @access: rights that are needed
  *
- * Return: the region, held until the next is asked for or sroce_mr_leave(), or NULL.
+ * Return: the region, held until the next is asked for or sroce_mr_put_last(), or NULL.
  */
-struct sroce_mr *sroce_mr_whole(struct sroce_qp *qp, u32 rkey, int access)
+struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access)
 {
 	return get_remote(qp, rkey, access);
 }
@@ -91,7 +91,7 @@ struct sroce_mr *sroce_mr_whole(struct sroce_qp *qp, u32 rkey, int access)
  * @len: bytes, all of which must lie within
  * @access: rights that are needed
  *
- * Return: the region, held until the next is asked for or sroce_mr_leave(), or NULL.
+ * Return: the region, held until the next is asked for or sroce_mr_put_last(), or NULL.
  */
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access)
@@ -112,7 +112,7 @@ struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
  */
 bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len)
 {
-	if (mr->all)
+	if (mr->dma_all)
 		return iova + len >= iova;
 	if (iova < mr->iova || len > mr->length)
 		return false;
@@ -165,11 +165,11 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 	u64 off;
 	u32 i;
 
-	if (mr->under) {
+	if (mr->parent) {
 		iova = iova - mr->iova + mr->base;
-		mr = mr->under;
+		mr = mr->parent;
 	}
-	if (mr->all)
+	if (mr->dma_all)
 		return (void *)(uintptr_t)iova;
 	if (mr->odp)
 		return sroce_odp_span(mr->odp, iova, len);
@@ -181,14 +181,14 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 }
 
 /**
- * sroce_span_get() - for sroce_mr_walk(): copy the bytes out
+ * sroce_mr_copy_from() - for sroce_mr_walk(): copy the bytes out
  * @span: where they are
  * @len: how many
  * @arg: u8 **, where they go; moves on
  *
  * Return: 0
  */
-int sroce_span_get(void *span, u32 len, void *arg)
+int sroce_mr_copy_from(void *span, u32 len, void *arg)
 {
 	u8 **to = arg;
 
@@ -198,14 +198,14 @@ int sroce_span_get(void *span, u32 len, void *arg)
 }
 
 /**
- * sroce_span_put() - for sroce_mr_walk(): copy bytes in
+ * sroce_mr_copy_to() - for sroce_mr_walk(): copy bytes in
  * @span: where they go
  * @len: how many
  * @arg: u8 **, where they are; moves on
  *
  * Return: 0
  */
-int sroce_span_put(void *span, u32 len, void *arg)
+int sroce_mr_copy_to(void *span, u32 len, void *arg)
 {
 	u8 **from = arg;
 
@@ -276,7 +276,7 @@ static noinline int walk_odp(const struct sroce_mr *mr, u64 iova, u32 len, bool 
  * @arg: passed to @fn
  *
  * Return: 0, -EFAULT if the range is not inside the region, -EAGAIN if some of it
- * is not in memory, see sroce_mr_want(); or what @fn said.
+ * is not in memory, see sroce_mr_fault_in(); or what @fn said.
  */
 int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 		  sroce_span_fn fn, void *arg)
@@ -285,11 +285,11 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 		return -EFAULT;
 	if (!len)
 		return 0;
-	if (mr->under) {
+	if (mr->parent) {
 		iova = iova - mr->iova + mr->base;
-		mr = mr->under;
+		mr = mr->parent;
 	}
-	if (mr->all)
+	if (mr->dma_all)
 		return fn((void *)(uintptr_t)iova, len, arg);
 	if (mr->odp)
 		return walk_odp(mr, iova, len, write, fn, arg);
@@ -297,7 +297,7 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 }
 
 /**
- * sroce_mr_want() - have a range brought into memory
+ * sroce_mr_fault_in() - have a range brought into memory
  * @qp: on whose behalf
  * @mr: the region, or a window
  * @iova: first byte
@@ -305,21 +305,21 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
  * @len: bytes that are of use, those included
  * @write: they will be changed
  *
- * Return: -EAGAIN: it is on its way, sroce_qp_paged() is called when what is needed
+ * Return: -EAGAIN: it is on its way, sroce_transport_paged() is called when what is needed
  * has come; -EFAULT if that can't be; 0 if nobody has to wait.
  */
-int sroce_mr_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		  u64 len, bool write)
 {
 	len = min_t(u64, len, max(need, SROCE_PAGES_AHEAD));
 	if (!sroce_mr_covers(mr, iova, len))
 		len = need;
-	if (mr->under) {
+	if (mr->parent) {
 		iova = iova - mr->iova + mr->base;
-		mr = mr->under;
+		mr = mr->parent;
 	}
 	if (!mr->odp || !len)
 		return 0;
-	sroce_count(qp, SROCE_CNT_PAGE_WAIT);
-	return sroce_odp_want(qp, mr, iova, need, len, write);
+	sroce_count(qp, SROCE_CNT_ODP_WAIT);
+	return sroce_pager_fault_in(qp, mr, iova, need, len, write);
 }

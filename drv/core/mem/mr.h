@@ -54,10 +54,10 @@ enum sroce_mr_state {
  * @length: bytes
  * @access: enum ib_access_flags
  * @windows: bound onto this region, which must stay as it is meanwhile
- * @under: window: the region it is bound onto
- * @base: window: address of its first byte in @under
+ * @parent: window: the region it is bound onto
+ * @base: window: address of its first byte in @parent
  * @qpn: SROCE_MW_2: number of the QP that bound it
- * @all: a DMA region: all of memory by kernel address
+ * @dma_all: a DMA region: all of memory by kernel address
  * @odp: pages that come when they are needed, instead of all that follows
  * @umem: the pinned pages of a process
  * @dmabuf: or the memory of another driver
@@ -82,10 +82,10 @@ struct sroce_mr {
 	u64			length;
 	int			access;
 	atomic_t		windows;
-	struct sroce_mr		*under;
+	struct sroce_mr		*parent;
 	u64			base;
 	u32			qpn;
-	bool			all;
+	bool			dma_all;
 	struct sroce_odp	*odp;
 	struct ib_umem		*umem;
 	struct sroce_dmabuf	*dmabuf;
@@ -113,25 +113,25 @@ static inline bool sroce_mr_is_window(const struct sroce_mr *mr)
 #define SROCE_ACCESS_FLUSH_GLOBAL	BIT(8)
 #define SROCE_ACCESS_FLUSH_PERSISTENT	BIT(9)
 
-void sroce_mr_leave(struct sroce_qp *qp);
+void sroce_mr_put_last(struct sroce_qp *qp);
 struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access);
-struct sroce_mr *sroce_mr_whole(struct sroce_qp *qp, u32 rkey, int access);
+struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access);
 bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len);
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 
 /* Where the bytes come from or go to on the other side of a copy. */
 typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
-int sroce_span_get(void *span, u32 len, void *arg);
-int sroce_span_put(void *span, u32 len, void *arg);
+int sroce_mr_copy_from(void *span, u32 len, void *arg);
+int sroce_mr_copy_to(void *span, u32 len, void *arg);
 int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 		  sroce_span_fn fn, void *arg);
 
 /* Most bytes that are brought since they will be needed soon */
 #define SROCE_PAGES_AHEAD	(2U << 20)
 
-int sroce_mr_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		  u64 len, bool write);
 
 #endif /* SROCE_MR_H */

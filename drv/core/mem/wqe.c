@@ -33,13 +33,13 @@ static const struct user_op {
 };
 
 /**
- * sroce_msg_of_wr() - what a work request of a given opcode does
+ * sroce_wqe_msg_of_wr() - what a work request of a given opcode does
  * @svc: transport service of the QP
  * @opcode: enum ib_wr_opcode, unchecked
  *
  * Return: enum sroce_msg, or -EINVAL if it can't be posted there.
  */
-int sroce_msg_of_wr(u8 svc, u32 opcode)
+int sroce_wqe_msg_of_wr(u8 svc, u32 opcode)
 {
 	if (svc == SROCE_SVC_RAW)
 		return opcode == IB_WR_SEND ? SROCE_MSG_FRAME : -EINVAL;
@@ -85,7 +85,7 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		wqe->length = dma->length;
 		return;
 	}
-	if (sroce_wqe_carries(wqe) &&
+	if (sroce_wqe_has_payload(wqe) &&
 	    (wqe->flags & IB_SEND_INLINE || (!dma->num_sge && dma->length))) {
 		wqe->flags |= IB_SEND_INLINE;
 		wqe->num_sge = 0;
@@ -182,36 +182,36 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	if (qp->svc == SROCE_SVC_UD && wqe->length > qp->mtu)
 		wqe->status = IB_WC_LOC_LEN_ERR;
 	if (wqe->msg == SROCE_MSG_FRAME &&
-	    (wqe->length < ETH_HLEN || wqe->length > sroce_tx_frame_max(qp)))
+	    (wqe->length < ETH_HLEN || wqe->length > sroce_raw_max(qp)))
 		wqe->status = IB_WC_LOC_LEN_ERR;
 	if (wqe->msg >= SROCE_MSG_CMP_SWP && wqe->length != sizeof(u64))
 		wqe->status = IB_WC_LOC_LEN_ERR;
 }
 
 /**
- * sroce_sq_rang() - a user's doorbell has rung for what is in the ring by now
+ * sroce_wqe_doorbell() - a user's doorbell has rung for what is in the ring by now
  * @qp: the QP, locked
  *
  * What is posted later waits for its own doorbell, whoever has the QP meanwhile: it
  * would leave in pieces, and perhaps from a CPU where it overtakes what was sent before.
  */
-void sroce_sq_rang(struct sroce_qp *qp)
+void sroce_wqe_doorbell(struct sroce_qp *qp)
 {
 	struct sroce_sq *sq = &qp->sq;
 
 	if (qp->user)
-		sq->rang = (sq->ring.own + sroce_ring_filled(&sq->ring)) & sq->ring.mask;
+		sq->db_tail = (sq->ring.own + sroce_ring_filled(&sq->ring)) & sq->ring.mask;
 }
 
 /**
- * sroce_sq_fetch() - take in the next work request of a user's ring
+ * sroce_wqe_fetch() - take in the next work request of a user's ring
  * @qp: the QP, locked
  *
  * Of those for which the doorbell has rung.
  *
  * Return: whether there was one, and room for it.
  */
-bool sroce_sq_fetch(struct sroce_qp *qp)
+bool sroce_wqe_fetch(struct sroce_qp *qp)
 {
 	const struct sroce_abi_send_wqe *slot;
 	struct sroce_sq *sq = &qp->sq;
@@ -219,7 +219,7 @@ bool sroce_sq_fetch(struct sroce_qp *qp)
 	struct sroce_wqe *wqe;
 	int msg;
 
-	if (!qp->user || sroce_sq_full(sq) || sq->ring.own == sq->rang)
+	if (!qp->user || sroce_sq_full(sq) || sq->ring.own == sq->db_tail)
 		return false;
 
 	slot = sroce_ring_slot(&sq->ring, sq->ring.own);
@@ -231,7 +231,7 @@ bool sroce_sq_fetch(struct sroce_qp *qp)
 					 IB_SEND_SOLICITED | IB_SEND_INLINE);
 	wqe->imm = (__force __be32)p->wr.ex;
 	wqe->inv_rkey = p->wr.ex;
-	msg = sroce_msg_of_wr(qp->svc, p->wr.opcode);
+	msg = sroce_wqe_msg_of_wr(qp->svc, p->wr.opcode);
 	if (msg < 0) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 	} else {
@@ -250,13 +250,13 @@ bool sroce_sq_fetch(struct sroce_qp *qp)
 }
 
 /**
- * sroce_rq_fetch() - take the next work request from a receive queue
+ * sroce_wqe_fetch_recv() - take the next work request from a receive queue
  * @rq: the queue; the caller serializes consumers
  * @to: where it is copied
  *
  * Return: whether there was one.
  */
-bool sroce_rq_fetch(struct sroce_rq *rq, struct sroce_rwqe *to)
+bool sroce_wqe_fetch_recv(struct sroce_rq *rq, struct sroce_rwqe *to)
 {
 	const struct sroce_abi_recv_wqe *slot;
 	struct sroce_abi_recv_wqe raw;
@@ -320,12 +320,12 @@ static int want_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 
 	if (!mr)
 		return -EFAULT;
-	return sroce_mr_want(qp, mr, sge->addr + skip, need, len,
+	return sroce_mr_fault_in(qp, mr, sge->addr + skip, need, len,
 			     access & IB_ACCESS_LOCAL_WRITE);
 }
 
 /**
- * sroce_sge_want() - have memory brought that a part of a payload is in
+ * sroce_sge_fault_in() - have memory brought that a part of a payload is in
  * @qp: whose list it is
  * @sge: the list
  * @num: its length
@@ -334,10 +334,10 @@ static int want_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
  * @len: bytes that are of use, those included
  * @access: rights that a region must give
  *
- * Return: -EAGAIN: it is on its way, sroce_qp_paged() is called when what is needed
+ * Return: -EAGAIN: it is on its way, sroce_transport_paged() is called when what is needed
  * has come; -EFAULT if that can't be; 0 if nobody has to wait.
  */
-int sroce_sge_want(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
+int sroce_sge_fault_in(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		   u32 off, u32 need, u32 len, int access)
 {
 	int ret = 0;
@@ -399,7 +399,7 @@ int sroce_wqe_walk(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len)
 {
-	return sroce_wqe_walk(qp, wqe, off, len, sroce_span_get, &to);
+	return sroce_wqe_walk(qp, wqe, off, len, sroce_mr_copy_from, &to);
 }
 
 /**

@@ -138,7 +138,7 @@ struct sroce_posted {
  * @max_sge: most scatter/gather entries
  * @max_inline: most inline bytes
  * @ring: the ring they are copied from; unused in a kernel QP
- * @rang: one past those in it for which the doorbell has rung
+ * @db_tail: one past those in it for which the doorbell has rung
  * @posted: the one that is being taken in
  */
 struct sroce_sq {
@@ -150,7 +150,7 @@ struct sroce_sq {
 	u32			max_sge;
 	u32			max_inline;
 	struct sroce_ring	ring;
-	u32			rang;
+	u32			db_tail;
 	struct sroce_posted	posted;
 };
 
@@ -186,7 +186,7 @@ static inline bool sroce_sq_full(const struct sroce_sq *sq)
 	return sroce_sq_next(sq, sq->prod) == sq->cons;
 }
 
-static inline bool sroce_wqe_responds(const struct sroce_wqe *wqe)
+static inline bool sroce_wqe_wants_response(const struct sroce_wqe *wqe)
 {
 	return wqe->msg >= SROCE_MSG_READ;
 }
@@ -204,26 +204,26 @@ static inline bool sroce_wqe_fetches(const struct sroce_wqe *wqe)
 }
 
 /* Its response brings nothing: it says that the request was executed. */
-static inline bool sroce_wqe_confirms(const struct sroce_wqe *wqe)
+static inline bool sroce_wqe_ack_only(const struct sroce_wqe *wqe)
 {
 	return wqe->msg == SROCE_MSG_FLUSH || wqe->msg == SROCE_MSG_ATOMIC_WRITE;
 }
 
 /* It takes its payload to the peer. */
-static inline bool sroce_wqe_carries(const struct sroce_wqe *wqe)
+static inline bool sroce_wqe_has_payload(const struct sroce_wqe *wqe)
 {
-	return !sroce_wqe_responds(wqe) || wqe->msg == SROCE_MSG_ATOMIC_WRITE;
+	return !sroce_wqe_wants_response(wqe) || wqe->msg == SROCE_MSG_ATOMIC_WRITE;
 }
 
-void sroce_sq_rang(struct sroce_qp *qp);
-bool sroce_sq_fetch(struct sroce_qp *qp);
+void sroce_wqe_doorbell(struct sroce_qp *qp);
+bool sroce_wqe_fetch(struct sroce_qp *qp);
 void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe);
-bool sroce_rq_fetch(struct sroce_rq *rq, struct sroce_rwqe *to);
+bool sroce_wqe_fetch_recv(struct sroce_rq *rq, struct sroce_rwqe *to);
 int sroce_wqe_walk(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		   u32 len, sroce_span_fn fn, void *arg);
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len);
-int sroce_sge_want(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
+int sroce_sge_fault_in(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		   u32 off, u32 need, u32 len, int access);
 int sroce_sge_scatter(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		      u32 off, u32 len, sroce_span_fn fn, void *arg);

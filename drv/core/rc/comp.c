@@ -19,8 +19,8 @@ static const u32 rnr_us[32] = {
 /* What had failed was sent twice, and had better luck the other time: all goes on. */
 static void spare(struct sroce_qp *qp)
 {
-	qp->req.doom = 0;
-	sroce_repair_anew(qp);
+	qp->req.pending_err = 0;
+	sroce_retrans_restart(qp);
 }
 
 /*
@@ -34,7 +34,7 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 	bool spared;
 	u32 i;
 
-	for (i = req->passed; i != sq->prod; i = sroce_sq_next(sq, i)) {
+	for (i = req->acked_idx; i != sq->prod; i = sroce_sq_next(sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
 
 		/* what has no PSN is behind us with what came before it */
@@ -42,7 +42,7 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 		    !sroce_wqe_is_local(wqe))
 			break;
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0) {
-			if (sroce_wqe_responds(wqe))
+			if (sroce_wqe_wants_response(wqe))
 				end = wqe->first_psn;
 			break;
 		}
@@ -50,15 +50,15 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 			req->read_psns -= sroce_psn_diff(wqe->last_psn,
 							 wqe->first_psn);
 	}
-	req->passed = i;
+	req->acked_idx = i;
 	if (sroce_psn_diff(end, req->acked) <= 0)
 		return;
-	spared = req->doom && req->doom_psn == req->acked;
+	spared = req->pending_err && req->pending_err_psn == req->acked;
 	req->acked = end;
-	if (req->beyond && sroce_psn_diff(end, req->trial) > 0)
-		req->beyond = false;
-	sroce_window_acked(qp);
-	sroce_repair_acked(qp, gap);
+	if (req->credit_probe && sroce_psn_diff(end, req->credit_probe_psn) > 0)
+		req->credit_probe = false;
+	sroce_cwnd_acked(qp);
+	sroce_retrans_acked(qp, gap);
 	if (spared)
 		spare(qp);
 }
@@ -70,8 +70,8 @@ static u32 answered_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 
 	if (sroce_psn_diff(wqe->first_psn, psn) > 0)
 		psn = wqe->first_psn;
-	while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->got)) {
-		__clear_bit(psn % SROCE_READ_AHEAD, req->got);
+	while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap)) {
+		__clear_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap);
 		psn = sroce_psn_add(psn, 1);
 	}
 	return psn;
@@ -80,7 +80,7 @@ static u32 answered_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 /* One past the PSNs of a work request that need nothing more */
 static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 {
-	if (sroce_wqe_responds(wqe))
+	if (sroce_wqe_wants_response(wqe))
 		return answered_end(req, wqe);
 	if (sroce_psn_diff(req->acked, wqe->last_psn) > 0)
 		return sroce_psn_add(wqe->last_psn, 1);
@@ -91,7 +91,7 @@ static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 static void read_over(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	qp->req.reads--;
-	if (wqe->inv && sroce_local_invalidate(qp, wqe->inv_rkey, false)) {
+	if (wqe->inv && sroce_mem_ops_invalidate(qp, wqe->inv_rkey, false)) {
 		sroce_count(qp, SROCE_CNT_MEM_OP_ERROR);
 		sroce_sq_fail(qp, IB_WC_MW_BIND_ERR);
 	}
@@ -103,10 +103,10 @@ static void meet_doom(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	struct sroce_req *req = &qp->req;
 
 	if (!wqe || !wqe->started ||
-	    sroce_psn_diff(req->doom_psn, wqe->first_psn) < 0)
+	    sroce_psn_diff(req->pending_err_psn, wqe->first_psn) < 0)
 		spare(qp);
-	else if (sroce_psn_diff(req->doom_psn, wqe->last_psn) <= 0)
-		sroce_sq_fail(qp, req->doom);
+	else if (sroce_psn_diff(req->pending_err_psn, wqe->last_psn) <= 0)
+		sroce_sq_fail(qp, req->pending_err);
 }
 
 /**
@@ -123,12 +123,12 @@ void sroce_comp_settle(struct sroce_qp *qp)
 
 		if (sroce_psn_diff(end, req->una) > 0) {
 			req->una = end;
-			sroce_reread_settled(qp);
-			sroce_repair_progress(qp);
+			sroce_read_retry_trim(qp);
+			sroce_retrans_progress(qp);
 		}
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 			break;
-		if (sroce_wqe_responds(wqe))
+		if (sroce_wqe_wants_response(wqe))
 			read_over(qp, wqe);
 		/* that may have failed */
 		if (!sroce_qp_may_send(qp))
@@ -138,7 +138,7 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
-	if (req->doom)
+	if (req->pending_err)
 		meet_doom(qp, wqe);
 }
 
@@ -147,10 +147,10 @@ static void doom(struct sroce_qp *qp, u32 psn, enum ib_wc_status status)
 {
 	struct sroce_req *req = &qp->req;
 
-	if (req->doom && sroce_psn_diff(psn, req->doom_psn) > 0)
+	if (req->pending_err && sroce_psn_diff(psn, req->pending_err_psn) > 0)
 		return;
-	req->doom = status;
-	req->doom_psn = psn;
+	req->pending_err = status;
+	req->pending_err_psn = psn;
 	sroce_comp_settle(qp);
 }
 
@@ -162,15 +162,15 @@ static void take_credits(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u32 limit;
 
 	if (code == SROCE_AETH_NO_CREDITS) {
-		req->limited = false;
+		req->lsn_valid = false;
 		return;
 	}
 	limit = sroce_psn_add(pkt->msn, sroce_credit_decode(code));
 	/* an acknowledge that was overtaken promises less */
-	if (req->limited && sroce_psn_diff(limit, req->limit) < 0)
+	if (req->lsn_valid && sroce_psn_diff(limit, req->lsn) < 0)
 		return;
-	req->limited = true;
-	req->limit = limit;
+	req->lsn_valid = true;
+	req->lsn = limit;
 }
 
 /*
@@ -184,10 +184,10 @@ static bool may_be_put_off(struct sroce_qp *qp, u32 psn)
 
 	if (psn == req->acked)
 		return true;
-	wqe = sroce_req_wqe(qp, qp->sq.cons, psn);
+	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, psn);
 	return wqe && wqe->msg == SROCE_MSG_READ && psn != wqe->first_psn &&
 	       sroce_psn_diff(req->acked, wqe->last_psn) <= 1 &&
-	       sroce_reread_lacks(req, psn);
+	       sroce_read_retry_missing(req, psn);
 }
 
 static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
@@ -197,7 +197,7 @@ static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
 	sroce_count(qp, SROCE_CNT_RNR_RCVD);
 	if (req->rnr_wait)
 		return;
-	if (req->doom && sroce_psn_diff(psn, req->doom_psn) >= 0)
+	if (req->pending_err && sroce_psn_diff(psn, req->pending_err_psn) >= 0)
 		return;
 	if (qp->attr.rnr_retry != 7) {
 		if (!req->rnr_retries) {
@@ -208,8 +208,8 @@ static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
 		req->rnr_retries--;
 	}
 	req->rnr_wait = true;
-	sroce_reread_put_off(qp, psn);
-	sroce_timer_rnr(qp, rnr_us[timer] * 1000ULL);
+	sroce_read_retry_postpone(qp, psn);
+	sroce_task_set_rnr_timer(qp, rnr_us[timer] * 1000ULL);
 }
 
 static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
@@ -243,10 +243,10 @@ static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	/* within a READ it means nothing */
 	if (qp->req.acked == before)
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
-	sroce_reread_until(qp, qp->req.acked);
+	sroce_read_retry_until(qp, qp->req.acked);
 	sroce_comp_settle(qp);
 	if (qp->req.acked != before && sroce_qp_may_send(qp))
-		sroce_repair_passed(qp);
+		sroce_retrans_passed(qp);
 }
 
 /* The PSN is the oldest one not executed; what came before is acknowledged. */
@@ -263,7 +263,7 @@ static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	owed = qp->req.acked;
 	if (sroce_psn_diff(pkt->psn, owed) < 0)
 		owed = pkt->psn;
-	sroce_reread_until(qp, owed);
+	sroce_read_retry_until(qp, owed);
 	sroce_comp_settle(qp);
 	if (!sroce_qp_may_send(qp))
 		return;
@@ -273,7 +273,7 @@ static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	    (rnr && !may_be_put_off(qp, pkt->psn)))
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 	else if (gap)
-		sroce_repair_gap(qp);
+		sroce_retrans_gap(qp);
 	else if (rnr)
 		rnr_nak(qp, pkt->psn, value);
 	else
@@ -306,10 +306,10 @@ static int place_read(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		      const struct sroce_wqe *wqe)
 {
 	u32 off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
-	struct sroce_place pl = { .pkt = pkt };
+	struct sroce_rx_cursor pl = { .pkt = pkt };
 
 	return sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, off,
-				 pkt->payload_len, sroce_place_span, &pl);
+				 pkt->payload_len, sroce_segs_rx_span, &pl);
 }
 
 static int place_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
@@ -319,7 +319,7 @@ static int place_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	u8 *from = (u8 *)&orig;
 
 	return sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, sizeof(orig),
-				 sroce_span_put, &from);
+				 sroce_mr_copy_to, &from);
 }
 
 /* One past the PSNs of a response */
@@ -337,11 +337,11 @@ static bool response_fits(const struct sroce_qp *qp,
 
 	if (pkt->op->flags & SROCE_ATOMIC)
 		return true;
-	if (sroce_wqe_confirms(wqe))
+	if (sroce_wqe_ack_only(wqe))
 		return !pkt->payload_len;
 	off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	left = wqe->length - off;
-	if (pkt->local)
+	if (pkt->loopback)
 		return len == left || (len && len < left && !(len % qp->mtu));
 	return len == min(qp->mtu, left);
 }
@@ -349,7 +349,7 @@ static bool response_fits(const struct sroce_qp *qp,
 static void mark(struct sroce_req *req, u32 psn, u32 end)
 {
 	for (; psn != end; psn = sroce_psn_add(psn, 1))
-		__set_bit(psn % SROCE_READ_AHEAD, req->got);
+		__set_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap);
 }
 
 /*
@@ -373,12 +373,12 @@ static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	u32 need = wqe->msg == SROCE_MSG_READ ? pkt->payload_len : wqe->length;
 	int ret;
 
-	ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off, need,
+	ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, off, need,
 			     wqe->length - off, IB_ACCESS_LOCAL_WRITE);
 	if (ret != -EAGAIN)
 		return -EFAULT;
-	sroce_count(qp, SROCE_CNT_PAGE_MISS);
-	sroce_repair_alive(qp);
+	sroce_count(qp, SROCE_CNT_ODP_MISS);
+	sroce_retrans_alive(qp);
 	return ret;
 }
 
@@ -388,13 +388,13 @@ static void keep(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u32 end = response_end(qp, pkt);
 	struct sroce_req *req = &qp->req;
 
-	if (sroce_store_late(qp, pkt)) {
-		sroce_reread_came(qp, pkt->psn, end);
+	if (sroce_ofo_defer(qp, pkt)) {
+		sroce_read_retry_received(qp, pkt->psn, end);
 		return;
 	}
-	if (!req->missed || sroce_psn_diff(end, req->missed_end) > 0)
-		req->missed_end = end;
-	req->missed = true;
+	if (!req->resp_dropped || sroce_psn_diff(end, req->resp_dropped_end) > 0)
+		req->resp_dropped_end = end;
+	req->resp_dropped = true;
 }
 
 /* Return: whether the QP is still there after what a response means for others */
@@ -402,7 +402,7 @@ static bool note_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  const struct sroce_wqe *wqe)
 {
 	advance(qp, sroce_psn_add(wqe->last_psn, 1), false);
-	sroce_reread_until(qp, pkt->psn);
+	sroce_read_retry_until(qp, pkt->psn);
 	sroce_comp_settle(qp);
 	return sroce_qp_may_send(qp);
 }
@@ -413,8 +413,8 @@ static void response_over(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u32 end = response_end(qp, pkt);
 
 	mark(&qp->req, pkt->psn, end);
-	sroce_repair_alive(qp);
-	sroce_reread_came(qp, pkt->psn, end);
+	sroce_retrans_alive(qp);
+	sroce_read_retry_received(qp, pkt->psn, end);
 	if (sroce_qp_may_send(qp))
 		sroce_comp_settle(qp);
 }
@@ -453,16 +453,16 @@ static bool take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 /* Return: whether it must wait */
 static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->sq.cons, pkt->psn);
+	struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, pkt->psn);
 	bool atomic = pkt->op->flags & SROCE_ATOMIC;
 
-	if (!wqe || !sroce_wqe_responds(wqe) || !aeth_positive(pkt) ||
+	if (!wqe || !sroce_wqe_wants_response(wqe) || !aeth_positive(pkt) ||
 	    atomic != sroce_wqe_fetches(wqe))
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
 	else if (sroce_psn_diff(response_end(qp, pkt), qp->req.una) >
 		 SROCE_READ_AHEAD)
 		sroce_count(qp, SROCE_CNT_ACK_EARLY);
-	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.got))
+	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.resp_bitmap))
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 	else
 		return take_response(qp, pkt, wqe);
@@ -485,18 +485,18 @@ static bool is_under_way(const struct sroce_req *req, const struct sroce_pkt *pk
 void sroce_comp_paged(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_kept *kept, *next;
+	struct sroce_ofo_pkt *ofo, *next;
 	LIST_HEAD(late);
 
-	list_splice_init(&req->late, &late);
-	req->lates = 0;
-	list_for_each_entry_safe(kept, next, &late, list) {
+	list_splice_init(&req->deferred, &late);
+	req->n_deferred = 0;
+	list_for_each_entry_safe(ofo, next, &late, list) {
 		/* what came first may have been the end of the QP */
-		if (sroce_qp_may_send(qp) && is_under_way(req, &kept->pkt) &&
-		    rx_response(qp, &kept->pkt))
-			sroce_store_late_again(qp, kept);
+		if (sroce_qp_may_send(qp) && is_under_way(req, &ofo->pkt) &&
+		    rx_response(qp, &ofo->pkt))
+			sroce_ofo_defer_again(qp, ofo);
 		else
-			sroce_store_free(kept);
+			sroce_ofo_free(ofo);
 	}
 }
 
@@ -525,8 +525,8 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_ACK_GHOST);
 		return;
 	}
-	sroce_window_heard(qp);
-	if (!(pkt->op->flags & SROCE_ANSWERED))
+	sroce_cwnd_heard(qp);
+	if (!(pkt->op->flags & SROCE_HAS_RESPONSE))
 		rx_ack(qp, pkt);
 	else if (rx_response(qp, pkt))
 		keep(qp, pkt);
@@ -539,35 +539,35 @@ static bool is_awaited(const struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	const struct sroce_req *req = &qp->req;
 	u32 end = response_end(qp, pkt), psn;
 
-	if (wqe->msg != SROCE_MSG_READ || pkt->unit != qp->mtu ||
+	if (wqe->msg != SROCE_MSG_READ || pkt->seg_len != qp->mtu ||
 	    sroce_psn_diff(end, wqe->last_psn) > 0 ||
 	    sroce_psn_diff(pkt->psn, req->una) < 0 ||
 	    sroce_psn_diff(end, req->max_psn) > 0 ||
 	    sroce_psn_diff(end, req->una) > SROCE_READ_AHEAD)
 		return false;
 	for (psn = pkt->psn; psn != end; psn = sroce_psn_add(psn, 1))
-		if (test_bit(psn % SROCE_READ_AHEAD, req->got))
+		if (test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap))
 			return false;
 	return true;
 }
 
 /**
- * sroce_comp_run() - take in a run of response packets
+ * sroce_comp_rx_segs() - take in a run of response packets
  * @qp: the QP, RC
  * @pkt: the run
  *
  * Return: false if its packets must be taken in one by one.
  */
-bool sroce_comp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	const struct sroce_wqe *wqe;
 
 	if (!sroce_qp_may_send(qp) || !(pkt->op->flags & SROCE_READING))
 		return false;
-	wqe = sroce_req_wqe(qp, qp->sq.cons, pkt->psn);
+	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, pkt->psn);
 	if (!wqe || !is_awaited(qp, pkt, wqe))
 		return false;
-	sroce_window_heard(qp);
+	sroce_cwnd_heard(qp);
 	if (!note_response(qp, pkt, wqe) || place_read(qp, pkt, wqe))
 		return false;
 	response_over(qp, pkt);

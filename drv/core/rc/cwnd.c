@@ -19,23 +19,23 @@
 #define MOST_PATIENCE	(500ULL * NSEC_PER_MSEC)
 
 /**
- * sroce_ack_timeout() - how long the peer may take to answer (9.7.6.1.3)
+ * sroce_cwnd_ack_timeout() - how long the peer may take to answer (9.7.6.1.3)
  * @qp: the QP, RC
  *
  * Return: ns, 0 for as long as it likes
  */
-u64 sroce_ack_timeout(const struct sroce_qp *qp)
+u64 sroce_cwnd_ack_timeout(const struct sroce_qp *qp)
 {
 	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
 }
 
 /**
- * sroce_window_sent() - a packet left that was not sent before
+ * sroce_cwnd_sent() - a packet left that was not sent before
  * @qp: the QP, RC
  * @psn: its PSN
  * @asks: the peer answers it at once
  */
-void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks)
+void sroce_cwnd_sent(struct sroce_qp *qp, u32 psn, bool asks)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 
@@ -44,55 +44,55 @@ void sroce_window_sent(struct sroce_qp *qp, u32 psn, bool asks)
 	if (!asks || rtt->sampling)
 		return;
 	rtt->sampling = true;
-	rtt->repair = false;
+	rtt->retrans = false;
 	rtt->psn = psn;
 	rtt->acked = qp->req.acked;
 	rtt->start = sroce_now();
 }
 
 /**
- * sroce_window_heard() - the peer has answered something
+ * sroce_cwnd_heard() - the peer has answered something
  * @qp: the QP
  *
  * Until there is a sample, the first answer to anything says how long the round
  * trip may be: where much is lost no other sample may ever be taken.
  */
-void sroce_window_heard(struct sroce_qp *qp)
+void sroce_cwnd_heard(struct sroce_qp *qp)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 
-	if (rtt->first && !rtt->min) {
-		rtt->min_at = sroce_now();
-		rtt->min = max_t(u64, rtt->min_at - rtt->first, 1);
+	if (rtt->first && !rtt->min_rtt) {
+		rtt->min_rtt_at = sroce_now();
+		rtt->min_rtt = max_t(u64, rtt->min_rtt_at - rtt->first, 1);
 	}
 }
 
 /* RFC 6298 */
 static void smooth(struct sroce_rtt *rtt, u64 ns)
 {
-	s64 err = (s64)ns - (s64)rtt->smooth;
+	s64 err = (s64)ns - (s64)rtt->srtt;
 
-	if (!rtt->smooth) {
-		rtt->smooth = ns;
-		rtt->var = ns / 2;
+	if (!rtt->srtt) {
+		rtt->srtt = ns;
+		rtt->rttvar = ns / 2;
 		return;
 	}
-	rtt->smooth += err >> 3;
-	rtt->var += ((err < 0 ? -err : err) - (s64)rtt->var) >> 2;
+	rtt->srtt += err >> 3;
+	rtt->rttvar += ((err < 0 ? -err : err) - (s64)rtt->rttvar) >> 2;
 }
 
 static void note_min(struct sroce_rtt *rtt, u64 ns, u64 now)
 {
-	if (rtt->min && rtt->min <= ns && now - rtt->min_at < MIN_LIFE)
+	if (rtt->min_rtt && rtt->min_rtt <= ns && now - rtt->min_rtt_at < MIN_LIFE)
 		return;
-	rtt->min = ns;
-	rtt->min_at = now;
+	rtt->min_rtt = ns;
+	rtt->min_rtt_at = now;
 }
 
 /* Less than a round trip: not that packet has come, but the first one, late. */
 static bool too_soon(const struct sroce_rtt *rtt, u64 ns)
 {
-	return ns < rtt->min - rtt->min / 4;
+	return ns < rtt->min_rtt - rtt->min_rtt / 4;
 }
 
 /*
@@ -102,10 +102,10 @@ static bool too_soon(const struct sroce_rtt *rtt, u64 ns)
  */
 static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 {
-	u64 want = div64_u64(2 * (u64)delivered * rtt->min, ns);
-	u32 floor = max(rtt->window - rtt->window / 8, SROCE_WINDOW_MIN);
+	u64 want = div64_u64(2 * (u64)delivered * rtt->min_rtt, ns);
+	u32 floor = max(rtt->cwnd - rtt->cwnd / 8, SROCE_CWND_MIN);
 
-	rtt->window = clamp_t(u64, want, floor, SROCE_WINDOW_MAX);
+	rtt->cwnd = clamp_t(u64, want, floor, SROCE_CWND_MAX);
 }
 
 /*
@@ -114,10 +114,10 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
  */
 static void recover(struct sroce_qp *qp, u64 ns)
 {
-	u64 timeout = sroce_ack_timeout(qp);
+	u64 timeout = sroce_cwnd_ack_timeout(qp);
 
 	if (!timeout || ns < timeout / 8)
-		qp->req.rtt.window = min(2 * sroce_window(qp), SROCE_WINDOW_MIN);
+		qp->req.rtt.cwnd = min(2 * sroce_cwnd(qp), SROCE_CWND_MIN);
 }
 
 /*
@@ -127,12 +127,12 @@ static void recover(struct sroce_qp *qp, u64 ns)
  */
 static bool outran(const struct sroce_qp *qp, u32 delivered)
 {
-	bool sending = qp->req.next != qp->sq.prod;
-	s32 few = sending ? sroce_window(qp) / 4 : SROCE_BURST;
+	bool sending = qp->req.next_idx != qp->sq.prod;
+	s32 few = sending ? sroce_cwnd(qp) / 4 : SROCE_TX_BUDGET;
 	s32 left = sroce_in_flight(qp);
 
 	return left >= 0 && left <= few &&
-	       delivered >= sroce_window(qp) / SROCE_ACKS_PER_WINDOW;
+	       delivered >= sroce_cwnd(qp) / SROCE_ACKS_PER_CWND;
 }
 
 /*
@@ -144,24 +144,24 @@ static void answered(struct sroce_qp *qp, u64 ns, u64 now)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 
-	if (!rtt->losses && too_soon(rtt, ns)) {
-		sroce_repair_vain(qp);
+	if (!rtt->assume_lost && too_soon(rtt, ns)) {
+		sroce_retrans_spurious(qp);
 		return;
 	}
 	smooth(rtt, ns);
-	if (rtt->losses) {
-		rtt->losses--;
+	if (rtt->assume_lost) {
+		rtt->assume_lost--;
 		return;
 	}
 	note_min(rtt, ns, now);
-	sroce_repair_took(qp, ns);
+	sroce_retrans_took(qp, ns);
 }
 
 /**
- * sroce_window_acked() - req.acked has moved
+ * sroce_cwnd_acked() - req.acked has moved
  * @qp: the QP
  */
-void sroce_window_acked(struct sroce_qp *qp)
+void sroce_cwnd_acked(struct sroce_qp *qp)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 	u32 acked = qp->req.acked, delivered;
@@ -172,80 +172,80 @@ void sroce_window_acked(struct sroce_qp *qp)
 	rtt->sampling = false;
 	now = sroce_now();
 	ns = max_t(u64, now - rtt->start, 1);
-	if (rtt->repair) {
+	if (rtt->retrans) {
 		answered(qp, ns, now);
 		return;
 	}
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
 	delivered = sroce_psn_diff(acked, rtt->acked);
-	if (sroce_window(qp) < SROCE_WINDOW_MIN)
+	if (sroce_cwnd(qp) < SROCE_CWND_MIN)
 		recover(qp, ns);
 	else if (outran(qp, delivered))
-		rtt->window = min(2 * sroce_window(qp), SROCE_WINDOW_MAX);
+		rtt->cwnd = min(2 * sroce_cwnd(qp), SROCE_CWND_MAX);
 	else
 		resize(rtt, delivered, ns);
 }
 
 /**
- * sroce_window_probed() - a silence has lasted so long that something was lost
+ * sroce_cwnd_probed() - a silence has lasted so long that something was lost
  * @qp: the QP
  */
-void sroce_window_probed(struct sroce_qp *qp)
+void sroce_cwnd_probed(struct sroce_qp *qp)
 {
-	qp->req.rtt.losses = LOSSES;
+	qp->req.rtt.assume_lost = LOSSES;
 }
 
 /**
- * sroce_window_stalled() - nothing was heard for as long as the timeout
+ * sroce_cwnd_timeout() - nothing was heard for as long as the timeout
  * @qp: the QP
  *
  * Single losses are repaired long before. Either much is lost or the peer has become
  * slower: it must not have more to work through than it can in that time.
  */
-void sroce_window_stalled(struct sroce_qp *qp)
+void sroce_cwnd_timeout(struct sroce_qp *qp)
 {
-	qp->req.rtt.window = max(sroce_window(qp) / 2, SROCE_WINDOW_SLOW);
+	qp->req.rtt.cwnd = max(sroce_cwnd(qp) / 2, SROCE_CWND_SLOW);
 }
 
 /**
- * sroce_window_repaired() - the packet that the peer lacks is being sent again
+ * sroce_cwnd_retransmitted() - the packet that the peer lacks is being sent again
  * @qp: the QP
  *
  * It has said so: what comes now is the answer to the new one.
  */
-void sroce_window_repaired(struct sroce_qp *qp)
+void sroce_cwnd_retransmitted(struct sroce_qp *qp)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 
 	rtt->sampling = true;
-	rtt->repair = true;
+	rtt->retrans = true;
 	rtt->psn = qp->req.acked;
 	rtt->acked = qp->req.acked;
 	rtt->start = sroce_now();
 }
 
 /**
- * sroce_window_reread() - responses that were asked for again have come
+ * sroce_cwnd_read_retried() - responses that were asked for again have come
  * @qp: the QP
  * @ns: after this time
  */
-void sroce_window_reread(struct sroce_qp *qp, u64 ns)
+void sroce_cwnd_read_retried(struct sroce_qp *qp, u64 ns)
 {
 	smooth(&qp->req.rtt, max_t(u64, ns, 1));
 }
 
 /**
- * sroce_window_patience() - after which silence a packet is probably lost
+ * sroce_cwnd_rto() - after which silence a packet is probably lost
  * @qp: the QP
  * @timeout: the acknowledge timeout, 0 for none
  *
  * Return: ns
  */
-u64 sroce_window_patience(const struct sroce_qp *qp, u64 timeout)
+u64 sroce_cwnd_rto(const struct sroce_qp *qp, u64 timeout)
 {
 	const struct sroce_rtt *rtt = &qp->req.rtt;
-	u64 ns = rtt->smooth ? rtt->smooth + max(4 * rtt->var, rtt->smooth / 2) : FIRST_PATIENCE;
+	u64 ns = rtt->srtt ? rtt->srtt + max(4 * rtt->rttvar, rtt->srtt / 2) : FIRST_PATIENCE;
 
 	if (timeout)
 		ns = min(ns, timeout / 4);

@@ -41,7 +41,7 @@ static void count_status(struct sroce_qp *qp, enum ib_wc_status status)
 static void cq_lost(struct sroce_qp *qp)
 {
 	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_RESET)
-		sroce_qp_fatal(qp, IB_EVENT_QP_FATAL);
+		sroce_flush_qp_fatal(qp, IB_EVENT_QP_FATAL);
 }
 
 /**
@@ -75,27 +75,27 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 	if (signaled) {
 		trace_sroce_complete(qp, &cqe);
 		if (!sroce_cq_post(qp, qp->scq, &cqe, status != IB_WC_SUCCESS,
-				   SROCE_DUTY_SCQ))
+				   SROCE_DEFER_SCQ))
 			cq_lost(qp);
 	}
 }
 
 /**
- * sroce_sq_flush() - complete all send work requests with a flush error
+ * sroce_flush_sq() - complete all send work requests with a flush error
  * @qp: the QP
  *
  * As many as the ring holds: a user who posts all the while must not keep the
  * CPU. What is posted later has a doorbell of its own.
  */
-void sroce_sq_flush(struct sroce_qp *qp)
+void sroce_flush_sq(struct sroce_qp *qp)
 {
 	u32 left = qp->sq.mask;
 
 	do {
 		while (qp->sq.cons != qp->sq.prod)
 			sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
-	} while (left-- && sroce_sq_fetch(qp));
-	sroce_req_forget(qp);
+	} while (left-- && sroce_wqe_fetch(qp));
+	sroce_reset_req(qp);
 }
 
 static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
@@ -109,18 +109,18 @@ static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
 
 	count_status(qp, cqe.status);
 	trace_sroce_complete(qp, &cqe);
-	if (!sroce_cq_post(qp, qp->rcq, &cqe, true, SROCE_DUTY_RCQ))
+	if (!sroce_cq_post(qp, qp->rcq, &cqe, true, SROCE_DEFER_RCQ))
 		cq_lost(qp);
 }
 
 /**
- * sroce_rq_flush() - complete all receive work requests with a flush error
+ * sroce_flush_rq() - complete all receive work requests with a flush error
  * @qp: the QP
  *
  * Those of an SRQ stay, but for one in use; the QP reports that it takes no
  * more of them (IB_EVENT_QP_LAST_WQE_REACHED).
  */
-void sroce_rq_flush(struct sroce_qp *qp)
+void sroce_flush_rq(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 	u32 left = qp->rq.ring.mask;
@@ -138,33 +138,33 @@ void sroce_rq_flush(struct sroce_qp *qp)
 		qp->last_wqe = true;
 		return;
 	}
-	while (left-- && sroce_rq_fetch(&qp->rq, &resp->wqe))
+	while (left-- && sroce_wqe_fetch_recv(&qp->rq, &resp->wqe))
 		flush_recv(qp, &resp->wqe);
 }
 
 /**
- * sroce_qp_error() - enter the error state and flush both queues
+ * sroce_flush_qp_error() - enter the error state and flush both queues
  * @qp: the QP
  */
-void sroce_qp_error(struct sroce_qp *qp)
+void sroce_flush_qp_error(struct sroce_qp *qp)
 {
 	trace_sroce_state(qp, IB_QPS_ERR);
 	qp->state = IB_QPS_ERR;
-	sroce_answer_forget(qp);
-	sroce_store_purge(qp);
-	sroce_sq_flush(qp);
-	sroce_rq_flush(qp);
+	sroce_resp_res_forget(qp);
+	sroce_ofo_purge(qp);
+	sroce_flush_sq(qp);
+	sroce_flush_rq(qp);
 }
 
 /**
- * sroce_qp_fatal() - enter the error state and tell the user why
+ * sroce_flush_qp_fatal() - enter the error state and tell the user why
  * @qp: the QP
  * @event: an affiliated asynchronous error
  */
-void sroce_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
+void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
 {
 	sroce_qp_event(qp, event);
-	sroce_qp_error(qp);
+	sroce_flush_qp_error(qp);
 }
 
 /**
@@ -183,11 +183,11 @@ void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status)
 		/* No completion before this one may see another state. */
 		qp->state = IB_QPS_ERR;
 		sroce_sq_complete(qp, status);
-		sroce_qp_error(qp);
+		sroce_flush_qp_error(qp);
 		return;
 	}
 	trace_sroce_state(qp, IB_QPS_SQE);
 	qp->state = IB_QPS_SQE;
 	sroce_sq_complete(qp, status);
-	sroce_sq_flush(qp);
+	sroce_flush_sq(qp);
 }

@@ -24,52 +24,52 @@ static bool in_order(const struct sroce_qp *qp)
 }
 
 /* A copy of a packet, but for what carries its payload */
-static struct sroce_kept *copy_of(const struct sroce_pkt *pkt)
+static struct sroce_ofo_pkt *copy_of(const struct sroce_pkt *pkt)
 {
-	struct sroce_kept *kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
+	struct sroce_ofo_pkt *ofo = kmalloc(sizeof(*ofo), GFP_ATOMIC | __GFP_NOWARN);
 
-	if (!kept)
+	if (!ofo)
 		return NULL;
-	kept->pkt = *pkt;
+	ofo->pkt = *pkt;
 	/* only datagrams need it, and the original may not live as long */
 	if (pkt->l3_len)
-		memcpy(kept->l3, pkt->l3, pkt->l3_len);
-	kept->pkt.l3 = kept->l3;
-	return kept;
+		memcpy(ofo->l3, pkt->l3, pkt->l3_len);
+	ofo->pkt.l3 = ofo->l3;
+	return ofo;
 }
 
 /* Return: false if it is there already. */
-static bool insert_by_psn(struct list_head *list, struct sroce_kept *kept)
+static bool insert_by_psn(struct list_head *list, struct sroce_ofo_pkt *ofo)
 {
 	struct list_head *pos;
 
 	/* nearly always the newest goes last */
 	list_for_each_prev(pos, list) {
-		const struct sroce_kept *k =
-			list_entry(pos, struct sroce_kept, list);
-		s32 diff = sroce_psn_diff(kept->pkt.psn, k->pkt.psn);
+		const struct sroce_ofo_pkt *k =
+			list_entry(pos, struct sroce_ofo_pkt, list);
+		s32 diff = sroce_psn_diff(ofo->pkt.psn, k->pkt.psn);
 
 		if (!diff)
 			return false;
 		if (diff > 0)
 			break;
 	}
-	list_add(&kept->list, pos);
+	list_add(&ofo->list, pos);
 	return true;
 }
 
-static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
+static bool insert(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo, bool first)
 {
-	struct list_head *store = &qp->resp.store;
+	struct list_head *store = &qp->resp.ofo_queue;
 
 	if (in_order(qp))
-		return insert_by_psn(store, kept);
-	list_add(&kept->list, first ? store : store->prev);
+		return insert_by_psn(store, ofo);
+	list_add(&ofo->list, first ? store : store->prev);
 	return true;
 }
 
 /**
- * sroce_store_put() - keep a request for later
+ * sroce_ofo_put() - keep a request for later
  * @qp: the QP
  * @pkt: the packet; with RC its PSN is not before the expected one
  * @first: without RC: it goes before all others, and not behind them
@@ -79,137 +79,137 @@ static bool insert(struct sroce_qp *qp, struct sroce_kept *kept, bool first)
  *
  * Return: 0, -EEXIST if it is there already, -ENOMEM if there is no room.
  */
-int sroce_store_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
+int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 {
 	struct sroce_resp *resp = &qp->resp;
-	struct sroce_kept *kept;
+	struct sroce_ofo_pkt *ofo;
 	int ret = -ENOMEM;
 
-	if ((pkt->local && in_order(qp)) || resp->stored >= resp->store_max)
+	if ((pkt->loopback && in_order(qp)) || resp->ofo_len >= resp->ofo_max)
 		return ret;
 	if (in_order(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
 		return ret;
-	kept = copy_of(pkt);
-	if (!kept)
+	ofo = copy_of(pkt);
+	if (!ofo)
 		return ret;
-	if (!insert(qp, kept, first)) {
+	if (!insert(qp, ofo, first)) {
 		ret = -EEXIST;
 		goto forget;
 	}
-	if (!sroce_pkt_hold(&kept->pkt)) {
-		list_del(&kept->list);
+	if (!sroce_pkt_hold(&ofo->pkt)) {
+		list_del(&ofo->list);
 		goto forget;
 	}
-	resp->stored++;
+	resp->ofo_len++;
 	return 0;
 
 forget:
-	kfree(kept);
+	kfree(ofo);
 	return ret;
 }
 
 /**
- * sroce_store_late() - keep a response until there are pages that it goes to
+ * sroce_ofo_defer() - keep a response until there are pages that it goes to
  * @qp: the QP, RC
  * @pkt: the packet
  *
  * Return: false if there is no room for it.
  */
-bool sroce_store_late(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_kept *kept;
+	struct sroce_ofo_pkt *ofo;
 
-	if (pkt->local || req->lates >= qp->resp.store_max)
+	if (pkt->loopback || req->n_deferred >= qp->resp.ofo_max)
 		return false;
-	kept = copy_of(pkt);
-	if (!kept)
+	ofo = copy_of(pkt);
+	if (!ofo)
 		return false;
-	if (!insert_by_psn(&req->late, kept)) {
-		kfree(kept);
+	if (!insert_by_psn(&req->deferred, ofo)) {
+		kfree(ofo);
 		return true;
 	}
-	if (!sroce_pkt_hold(&kept->pkt)) {
-		list_del(&kept->list);
-		kfree(kept);
+	if (!sroce_pkt_hold(&ofo->pkt)) {
+		list_del(&ofo->list);
+		kfree(ofo);
 		return false;
 	}
-	req->lates++;
+	req->n_deferred++;
 	return true;
 }
 
 /**
- * sroce_store_late_again() - keep a response for longer
+ * sroce_ofo_defer_again() - keep a response for longer
  * @qp: the QP, RC
- * @kept: it was kept, and is not before those that still are
+ * @ofo: it was kept, and is not before those that still are
  */
-void sroce_store_late_again(struct sroce_qp *qp, struct sroce_kept *kept)
+void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo)
 {
-	list_add_tail(&kept->list, &qp->req.late);
-	qp->req.lates++;
+	list_add_tail(&ofo->list, &qp->req.deferred);
+	qp->req.n_deferred++;
 }
 
 /**
- * sroce_store_free() - be done with a packet that was kept
- * @kept: from sroce_store_take(), or a response that is kept no more
+ * sroce_ofo_free() - be done with a packet that was kept
+ * @ofo: from sroce_ofo_take(), or a response that is kept no more
  */
-void sroce_store_free(struct sroce_kept *kept)
+void sroce_ofo_free(struct sroce_ofo_pkt *ofo)
 {
-	sroce_pkt_release(&kept->pkt);
-	kfree(kept);
+	sroce_pkt_release(&ofo->pkt);
+	kfree(ofo);
 }
 
-static struct sroce_kept *first(struct sroce_resp *resp)
+static struct sroce_ofo_pkt *first(struct sroce_resp *resp)
 {
-	return list_first_entry_or_null(&resp->store, struct sroce_kept, list);
+	return list_first_entry_or_null(&resp->ofo_queue, struct sroce_ofo_pkt, list);
 }
 
-static void unlink(struct sroce_resp *resp, struct sroce_kept *kept)
+static void unlink(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
 {
-	list_del(&kept->list);
-	resp->stored--;
+	list_del(&ofo->list);
+	resp->ofo_len--;
 }
 
 /**
- * sroce_store_take() - the request with the expected PSN, or the oldest
+ * sroce_ofo_take() - the request with the expected PSN, or the oldest
  * @qp: the QP
  *
- * Return: the request, to be freed by sroce_store_free(), or NULL.
+ * Return: the request, to be freed by sroce_ofo_free(), or NULL.
  */
-struct sroce_kept *sroce_store_take(struct sroce_qp *qp)
+struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
-	struct sroce_kept *kept;
+	struct sroce_ofo_pkt *ofo;
 
-	while ((kept = first(resp))) {
+	while ((ofo = first(resp))) {
 		s32 diff = in_order(qp) ?
-			   sroce_psn_diff(kept->pkt.psn, resp->psn) : 0;
+			   sroce_psn_diff(ofo->pkt.psn, resp->psn) : 0;
 
 		if (diff > 0)
 			return NULL;
-		unlink(resp, kept);
+		unlink(resp, ofo);
 		if (!diff)
-			return kept;
+			return ofo;
 		/* within a READ that came meanwhile */
-		sroce_store_free(kept);
+		sroce_ofo_free(ofo);
 	}
 	return NULL;
 }
 
 /**
- * sroce_store_purge() - forget all of them
+ * sroce_ofo_purge() - forget all of them
  * @qp: the QP
  */
-void sroce_store_purge(struct sroce_qp *qp)
+void sroce_ofo_purge(struct sroce_qp *qp)
 {
-	struct sroce_kept *kept, *next;
+	struct sroce_ofo_pkt *ofo, *next;
 
-	while ((kept = first(&qp->resp))) {
-		unlink(&qp->resp, kept);
-		sroce_store_free(kept);
+	while ((ofo = first(&qp->resp))) {
+		unlink(&qp->resp, ofo);
+		sroce_ofo_free(ofo);
 	}
-	list_for_each_entry_safe(kept, next, &qp->req.late, list)
-		sroce_store_free(kept);
-	INIT_LIST_HEAD(&qp->req.late);
-	qp->req.lates = 0;
+	list_for_each_entry_safe(ofo, next, &qp->req.deferred, list)
+		sroce_ofo_free(ofo);
+	INIT_LIST_HEAD(&qp->req.deferred);
+	qp->req.n_deferred = 0;
 }

@@ -57,17 +57,17 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 		     struct sroce_pkt *pkt)
 {
 	u32 off = offset_of(qp, wqe, psn);
-	bool responds = sroce_wqe_responds(wqe);
+	bool responds = sroce_wqe_wants_response(wqe);
 	bool first, last;
 
 	pkt->psn = psn;
-	pkt->local = sroce_tx_local(qp);
-	if (sroce_wqe_carries(wqe))
-		pkt->payload_len = min(sroce_room_unit(qp, pkt),
+	pkt->loopback = sroce_loopback_usable(qp);
+	if (sroce_wqe_has_payload(wqe))
+		pkt->payload_len = min(sroce_txbuf_max_payload(qp, pkt),
 				       wqe->length - off);
 	first = responds || !off;
 	last = responds || off + pkt->payload_len == wqe->length;
-	pkt->opcode = sroce_msg_opcode(qp->svc, wqe->msg, first, last);
+	pkt->opcode = sroce_opcode_of_msg(qp->svc, wqe->msg, first, last);
 	fill_bth(qp, pkt, wqe, last);
 	if (wqe->msg == SROCE_MSG_READ)
 		pkt->va += off;
@@ -81,12 +81,12 @@ static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
  * not yet; -EXDEV: the packet has to be made anew.
  */
 static int lay_out(struct sroce_qp *qp, const struct sroce_wqe *wqe,
-		   const struct sroce_pkt *pkt, struct sroce_room *room)
+		   const struct sroce_pkt *pkt, struct sroce_txbuf *room)
 {
 	struct sroce_av *av;
 
 	av = qp->svc == SROCE_SVC_UD ? sroce_ah_av(wqe->ah) : &qp->av;
-	return sroce_room_wqe(qp, av, pkt, wqe, offset_of(qp, wqe, pkt->psn),
+	return sroce_txbuf_fill_wqe(qp, av, pkt, wqe, offset_of(qp, wqe, pkt->psn),
 			      room);
 }
 
@@ -109,7 +109,7 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	if (sroce_psn_diff(req->psn, req->max_psn) > 0)
 		req->max_psn = req->psn;
 	if (last)
-		req->next = sroce_sq_next(&qp->sq, req->next);
+		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 }
 
 /*
@@ -120,21 +120,21 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 			struct sroce_wqe **next)
 {
-	if (!sroce_is_rc(qp) || sroce_wqe_responds(wqe))
+	if (!sroce_is_rc(qp) || sroce_wqe_wants_response(wqe))
 		return false;
-	if (++qp->req.unasked < sroce_window(qp) / SROCE_ACKS_PER_WINDOW) {
-		*next = sroce_turn_follower(qp);
+	if (++qp->req.since_ackreq < sroce_cwnd(qp) / SROCE_ACKS_PER_CWND) {
+		*next = sroce_sq_sched_peek(qp);
 		if (*next)
 			return false;
 	}
-	qp->req.unasked = 0;
+	qp->req.since_ackreq = 0;
 	return true;
 }
 
 /* Do what @wqe wants done here; it completes after those before it. */
 static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
-	enum ib_wc_status status = sroce_local_run(qp, wqe);
+	enum ib_wc_status status = sroce_mem_ops_run(qp, wqe);
 	struct sroce_req *req = &qp->req;
 
 	if (status != IB_WC_SUCCESS) {
@@ -142,9 +142,9 @@ static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		wqe->started = false;
 		return status;
 	}
-	if (req->passed == req->next)
-		req->passed = sroce_sq_next(&qp->sq, req->next);
-	req->next = sroce_sq_next(&qp->sq, req->next);
+	if (req->acked_idx == req->next_idx)
+		req->acked_idx = sroce_sq_next(&qp->sq, req->next_idx);
+	req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 	if (sroce_is_rc(qp))
 		sroce_comp_settle(qp);
 	else
@@ -155,19 +155,19 @@ static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 /* Send a frame: nothing of what follows for packets applies to it. */
 static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
-	int ret = sroce_tx_frame(qp, wqe);
+	int ret = sroce_raw_tx(qp, wqe);
 
 	/* a region that has been pinned since needs no pages */
 	if (ret == -EAGAIN)
-		ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, 0, wqe->length,
+		ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, 0, wqe->length,
 				     wqe->length, 0) ?: -EXDEV;
 	qp->req.paging = ret == -EAGAIN;
 	if (ret == -EAGAIN || ret == -EXDEV)
 		return IB_WC_SUCCESS;
 	if (ret)
 		return IB_WC_LOC_PROT_ERR;
-	qp->burst += wqe->length;
-	qp->req.next = sroce_sq_next(&qp->sq, qp->req.next);
+	qp->trip_bytes += wqe->length;
+	qp->req.next_idx = sroce_sq_next(&qp->sq, qp->req.next_idx);
 	sroce_sq_complete(qp, IB_WC_SUCCESS);
 	return IB_WC_SUCCESS;
 }
@@ -185,14 +185,14 @@ static int make_ready(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	u32 need = min(wqe->length, SROCE_PAGES_AHEAD);
 
-	if (!sroce_wqe_responds(wqe) || wqe->ready ||
-	    sroce_wqe_confirms(wqe) || !sroce_odp_used(qp))
+	if (!sroce_wqe_wants_response(wqe) || wqe->ready ||
+	    sroce_wqe_ack_only(wqe) || !sroce_odp_used(qp))
 		return 0;
 	wqe->ready = true;
 	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, need, do_nothing,
 			      NULL) != -EAGAIN)
 		return 0;
-	return sroce_sge_want(qp, wqe->sge, wqe->num_sge, 0, need, need,
+	return sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, 0, need, need,
 			      IB_ACCESS_LOCAL_WRITE);
 }
 
@@ -205,7 +205,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 {
 	u32 psn = qp->req.psn;
 	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
-	struct sroce_room room;
+	struct sroce_txbuf room;
 	struct sroce_pkt pkt = {};
 	bool last;
 	int ret;
@@ -228,14 +228,14 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		return IB_WC_LOC_PROT_ERR;
 	advance(qp, wqe, &pkt, last);
 	pkt.ackreq = ask_for_ack(qp, wqe, next);
-	sroce_room_seal(qp, &pkt, &room);
+	sroce_txbuf_commit(qp, &pkt, &room);
 	if (room.bth && is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
 	if (again)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	else if (sroce_is_rc(qp))
-		sroce_window_sent(qp, psn,
-				  pkt.ackreq || sroce_wqe_responds(wqe));
+		sroce_cwnd_sent(qp, psn,
+				  pkt.ackreq || sroce_wqe_wants_response(wqe));
 	/* UC and UD are done with a message once it is sent. */
 	if (!sroce_is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
@@ -258,11 +258,11 @@ static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	n = min_t(u32, budget, sroce_psn_diff(wqe->last_psn, req->psn));
 	if (!sroce_is_rc(qp))
 		return n;
-	asks = sroce_window(qp) / SROCE_ACKS_PER_WINDOW;
-	room = sroce_window_room(qp);
-	if (req->unasked + 1 >= asks || room <= 1)
+	asks = sroce_cwnd(qp) / SROCE_ACKS_PER_CWND;
+	room = sroce_cwnd_free(qp);
+	if (req->since_ackreq + 1 >= asks || room <= 1)
 		return 0;
-	return min3(n, asks - 1 - req->unasked, room - 1);
+	return min3(n, asks - 1 - req->since_ackreq, room - 1);
 }
 
 /*
@@ -274,10 +274,10 @@ static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	u32 room;
 
 	if (!sroce_is_rc(qp) || wqe->msg > SROCE_MSG_WRITE_IMM ||
-	    qp->req.psn != qp->req.max_psn || sroce_window(qp) < SROCE_WINDOW_MIN)
+	    qp->req.psn != qp->req.max_psn || sroce_cwnd(qp) < SROCE_CWND_MIN)
 		return false;
-	room = sroce_window_room(qp);
-	return room < SROCE_BURST && !sroce_tx_grows(qp) &&
+	room = sroce_cwnd_free(qp);
+	return room < SROCE_TX_BUDGET && !sroce_tx_can_append(qp) &&
 	       (s32)room <= sroce_psn_diff(wqe->last_psn, qp->req.psn);
 }
 
@@ -293,14 +293,14 @@ static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 		return 0;
 	memset(&pkt, 0, sizeof(pkt));
 	describe(qp, wqe, req->psn, &pkt);
-	if (pkt.local)
+	if (pkt.loopback)
 		return 0;
-	n = sroce_run_wqe(qp, &pkt, wqe, offset_of(qp, wqe, req->psn), most);
+	n = sroce_segs_tx_wqe(qp, &pkt, wqe, offset_of(qp, wqe, req->psn), most);
 	if (n < 0)
 		return n;
 	req->psn = sroce_psn_add(req->psn, n);
 	req->max_psn = req->psn;
-	req->unasked += n;
+	req->since_ackreq += n;
 	return n;
 }
 
@@ -335,10 +335,10 @@ static bool put_like(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	pkt->inv_rkey = wqe->inv_rkey;
 	req->psn = sroce_psn_add(req->psn, 1);
 	req->max_psn = req->psn;
-	req->next = sroce_sq_next(&qp->sq, req->next);
+	req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 	*next = NULL;
 	pkt->ackreq = ask_for_ack(qp, wqe, next);
-	sroce_window_sent(qp, pkt->psn, pkt->ackreq);
+	sroce_cwnd_sent(qp, pkt->psn, pkt->ackreq);
 	sroce_pkt_build(pkt, bth);
 	trace_sroce_tx(qp, pkt);
 	return true;
@@ -358,35 +358,35 @@ static u32 send_series(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
 
 	memset(&pkt, 0, sizeof(pkt));
 	describe(qp, wqe, qp->req.psn, &pkt);
-	if (n < 2 || pkt.local)
+	if (n < 2 || pkt.loopback)
 		return 0;
 	len = pkt.op->hdr_len + pkt.payload_len + pkt.pad;
-	bth = sroce_tx_begin_run(qp, &qp->av, len, false, &n);
+	bth = sroce_tx_begin_segs(qp, &qp->av, len, false, &n);
 	if (!bth)
 		return 0;
 	while (put_like(qp, wqe, &pkt, bth, next)) {
 		bth += len + SROCE_ICRC_LEN;
 		if (++done == n || !*next || !is_only(qp, *next) || !is_like(*next, wqe))
 			break;
-		wqe = sroce_turn_take(qp, *next);
+		wqe = sroce_sq_sched_next(qp, *next);
 	}
 	if (!done) {
 		sroce_tx_abort(qp);
 		return 0;
 	}
-	sroce_count(qp, SROCE_CNT_TX_SERIES);
+	sroce_count(qp, SROCE_CNT_TX_MSG_BATCHES);
 	sroce_tx_commit(qp, done);
 	return done;
 }
 
 /**
- * sroce_req_psn_after() - one past the PSNs of a packet that was sent
+ * sroce_req_pkt_psn_after() - one past the PSNs of a packet that was sent
  * @qp: the QP
  * @psn: its first
  */
-u32 sroce_req_psn_after(struct sroce_qp *qp, u32 psn)
+u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn)
 {
-	const struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, psn);
+	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx, psn);
 
 	return sroce_psn_add(wqe && wqe->msg == SROCE_MSG_READ ?
 			     wqe->last_psn : psn, 1);
@@ -395,15 +395,15 @@ u32 sroce_req_psn_after(struct sroce_qp *qp, u32 psn)
 /* Send the next packet that the peer lacks, out of turn. */
 static void send_repair(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_retrans *rp = &qp->req.retrans;
 	bool copy = rp->from == rp->to;
 	u32 psn = copy ? qp->req.acked : rp->from;
-	struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed, psn);
-	struct sroce_room room;
+	struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx, psn);
+	struct sroce_txbuf room;
 	struct sroce_pkt pkt = {};
 	int ret;
 
-	if (!wqe || sroce_turn_refused(&qp->req, psn)) {
+	if (!wqe || sroce_sq_sched_blocked(&qp->req, psn)) {
 		rp->from = rp->to;
 		if (copy)
 			rp->copies = 0;
@@ -417,15 +417,15 @@ static void send_repair(struct sroce_qp *qp)
 	}
 	if (ret) {
 		/* in turn, it ends with an error */
-		rp->hold = false;
+		rp->hold_new = false;
 		rp->copies = 0;
-		sroce_req_seek(qp, psn);
+		sroce_sq_sched_seek(qp, psn);
 		rp->from = rp->to;
 		return;
 	}
 	if (copy) {
-		if (!--rp->copies && rp->told)
-			rp->fence = qp->req.max_psn;
+		if (!--rp->copies && rp->gap_reported)
+			rp->recover_psn = qp->req.max_psn;
 	} else {
 		rp->from = psn_after(qp, wqe, &pkt);
 		if (sroce_psn_diff(rp->from, rp->to) >= 0) {
@@ -434,13 +434,13 @@ static void send_repair(struct sroce_qp *qp)
 			rp->last = rp->from;
 		}
 	}
-	pkt.ackreq = copy && !sroce_wqe_responds(wqe);
+	pkt.ackreq = copy && !sroce_wqe_wants_response(wqe);
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	sroce_room_seal(qp, &pkt, &room);
+	sroce_txbuf_commit(qp, &pkt, &room);
 }
 
 /**
- * sroce_req_resend_read() - ask for responses again
+ * sroce_req_pkt_resend_read() - ask for responses again
  * @qp: the QP
  * @wqe: a READ or atomic that was executed
  * @from: PSN of the first response, or before those of @wqe
@@ -448,10 +448,10 @@ static void send_repair(struct sroce_qp *qp)
  *
  * An ATOMIC WRITE brings bytes, which may be gone: that ends the connection.
  */
-void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
+void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   u32 from, u32 end)
 {
-	struct sroce_room room;
+	struct sroce_txbuf room;
 	struct sroce_pkt pkt = {};
 	u32 len;
 	int ret;
@@ -472,14 +472,14 @@ void sroce_req_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
-	sroce_count(qp, SROCE_CNT_READ_GAP);
+	sroce_count(qp, SROCE_CNT_READ_RETRY);
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	sroce_room_seal(qp, &pkt, &room);
+	sroce_txbuf_commit(qp, &pkt, &room);
 }
 
 static void check_drained(struct sroce_qp *qp)
 {
-	if (qp->state != IB_QPS_SQD || qp->drained || !sroce_req_idle(qp))
+	if (qp->state != IB_QPS_SQD || qp->drained || !sroce_sq_sched_idle(qp))
 		return;
 	qp->drained = true;
 	if (qp->attr.en_sqd_async_notify)
@@ -493,17 +493,17 @@ static void ask_in_sqd(struct sroce_qp *qp)
 	u32 prev = sroce_psn_add(req->psn, -1);
 	const struct sroce_wqe *before;
 
-	if (!sroce_is_rc(qp) || !req->unasked || req->psn != req->max_psn ||
-	    req->repair.from != req->repair.to ||
+	if (!sroce_is_rc(qp) || !req->since_ackreq || req->psn != req->max_psn ||
+	    req->retrans.from != req->retrans.to ||
 	    sroce_psn_diff(prev, req->acked) < 0 ||
-	    sroce_req_wqe(qp, req->passed, req->psn))
+	    sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
 		return;
-	req->unasked = 0;
-	before = sroce_req_wqe(qp, req->passed, prev);
-	if (!before || sroce_wqe_responds(before))
+	req->since_ackreq = 0;
+	before = sroce_sq_sched_wqe(qp, req->acked_idx, prev);
+	if (!before || sroce_wqe_wants_response(before))
 		return;
-	req->repair.from = prev;
-	req->repair.to = req->psn;
+	req->retrans.from = prev;
+	req->retrans.to = req->psn;
 }
 
 /**
@@ -528,22 +528,22 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		bool follows;
 		int n;
 
-		if (qp->burst >= SROCE_BURST_BYTES) {
+		if (qp->trip_bytes >= SROCE_TX_BUDGET_BYTES) {
 			budget = 0;
 			break;
 		}
-		if (req->repair.from != req->repair.to || req->repair.copies) {
+		if (req->retrans.from != req->retrans.to || req->retrans.copies) {
 			send_repair(qp);
 			repaired = true;
 			continue;
 		}
 		if (repaired) {
 			/* nothing that is long in the making delays it */
-			qp->duty |= SROCE_DUTY_SEND;
+			qp->deferred |= SROCE_DEFER_SEND_NOW;
 			budget = 0;
 			break;
 		}
-		wqe = sroce_turn_take(qp, next);
+		wqe = sroce_sq_sched_next(qp, next);
 		if (!wqe || is_cut_short(qp, wqe))
 			break;
 		follows = next;
@@ -564,20 +564,20 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			runs = false;
 		status = send_next(qp, wqe, &next);
 		if (status != IB_WC_SUCCESS)
-			sroce_turn_give_up(qp, wqe, status);
+			sroce_sq_sched_give_up(qp, wqe, status);
 	}
 	if (sroce_is_rc(qp) && sroce_qp_may_send(qp))
-		sroce_repair_watch(qp);
+		sroce_retrans_set_timer(qp);
 	check_drained(qp);
 	return !budget;
 }
 
 /**
- * sroce_req_set_psn() - nothing is under way, and the next packet has this PSN
+ * sroce_reset_req_psn() - nothing is under way, and the next packet has this PSN
  * @qp: the QP
  * @psn: the PSN
  */
-void sroce_req_set_psn(struct sroce_qp *qp, u32 psn)
+void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_req *req = &qp->req;
 
@@ -585,47 +585,47 @@ void sroce_req_set_psn(struct sroce_qp *qp, u32 psn)
 	req->max_psn = psn;
 	req->acked = psn;
 	req->una = psn;
-	req->reread.due = psn;
-	req->reread.n = 0;
-	req->reread.full = false;
-	req->repair.from = psn;
-	req->repair.to = psn;
-	req->repair.n = 0;
-	req->repair.gap = psn;
-	req->repair.distance = SROCE_GAP_FAR;
-	req->repair.copies = 0;
-	req->repair.told = false;
-	req->repair.burst = SROCE_BURST_LEAST;
-	req->repair.fence = psn;
-	req->repair.asked = 0;
+	req->read_retry.high = psn;
+	req->read_retry.n = 0;
+	req->read_retry.full = false;
+	req->retrans.from = psn;
+	req->retrans.to = psn;
+	req->retrans.n = 0;
+	req->retrans.gap = psn;
+	req->retrans.gap_dist = SROCE_GAP_DIST_MAX;
+	req->retrans.copies = 0;
+	req->retrans.gap_reported = false;
+	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
+	req->retrans.recover_psn = psn;
+	req->retrans.probe_reads = 0;
 }
 
 /**
- * sroce_req_forget() - no work request is under way any more
+ * sroce_reset_req() - no work request is under way any more
  * @qp: the QP; its send queue is empty
  */
-void sroce_req_forget(struct sroce_qp *qp)
+void sroce_reset_req(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
-	sroce_req_set_psn(qp, req->max_psn);
-	req->next = qp->sq.cons;
-	req->passed = qp->sq.cons;
+	sroce_reset_req_psn(qp, req->max_psn);
+	req->next_idx = qp->sq.cons;
+	req->acked_idx = qp->sq.cons;
 	req->reads = 0;
 	req->read_psns = 0;
 	req->rnr_wait = false;
 	req->paging = false;
-	req->missed = false;
-	req->beyond = false;
-	req->doom = 0;
+	req->resp_dropped = false;
+	req->credit_probe = false;
+	req->pending_err = 0;
 	req->deadline = 0;
-	req->repair.hold = false;
-	req->repair.tried = false;
-	req->repair.rewound = false;
-	req->repair.probes = 0;
-	req->repair.probe_at = 0;
+	req->retrans.hold_new = false;
+	req->retrans.tried = false;
+	req->retrans.rewound = false;
+	req->retrans.probes = 0;
+	req->retrans.probe_at = 0;
 	req->rtt.sampling = false;
-	bitmap_zero(req->got, SROCE_READ_AHEAD);
+	bitmap_zero(req->resp_bitmap, SROCE_READ_AHEAD);
 }
 
 /**
@@ -635,12 +635,12 @@ void sroce_req_forget(struct sroce_qp *qp)
 void sroce_req_paged(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	bool missed = req->missed;
+	bool missed = req->resp_dropped;
 
 	req->paging = false;
-	req->missed = false;
-	if (req->lates)
+	req->resp_dropped = false;
+	if (req->n_deferred)
 		sroce_comp_paged(qp);
 	if (missed && sroce_qp_may_send(qp))
-		sroce_reread_missed(qp, req->missed_end);
+		sroce_read_retry_dropped(qp, req->resp_dropped_end);
 }

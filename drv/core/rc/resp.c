@@ -40,10 +40,10 @@ static enum verdict drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	sroce_count(qp, SROCE_CNT_DUPLICATE);
-	if (pkt->op->flags & SROCE_ANSWERED)
-		sroce_answer_again(qp, pkt);
+	if (pkt->op->flags & SROCE_HAS_RESPONSE)
+		sroce_resp_res_replay(qp, pkt);
 	else
-		sroce_answer_ack(qp, sroce_answer_upto(qp, pkt->psn));
+		sroce_resp_tx_ack(qp, sroce_resp_res_ack_psn(qp, pkt->psn));
 	return DROP;
 }
 
@@ -55,22 +55,22 @@ static void report_gap(struct sroce_qp *qp)
 		return;
 	qp->resp.nak_sent = true;
 	qp->resp.nak_psn = qp->resp.psn;
-	sroce_answer_nak(qp, SROCE_NAK_PSN_SEQ);
+	sroce_resp_tx_nak(qp, SROCE_NAK_PSN_SEQ);
 }
 
 /* Requests before this one are missing: it waits for them, if there is room. */
 static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	int ret = sroce_store_put(qp, pkt, false);
+	int ret = sroce_ofo_put(qp, pkt, false);
 	struct sroce_resp *resp = &qp->resp;
 
 	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
 	if (!ret) {
-		sroce_count(qp, SROCE_CNT_STORED);
+		sroce_count(qp, SROCE_CNT_OFO_QUEUED);
 	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
 		if (ret != -EEXIST)
-			resp->missed |= resp->paging;
+			resp->ofo_dropped |= resp->paging;
 		/* the requester went back, and is past the gap again */
 		if (resp->psn != resp->nak_psn)
 			resp->nak_sent = false;
@@ -104,7 +104,7 @@ static enum verdict check_psn_rc(struct sroce_qp *qp,
 	if (resp->paging)
 		return still_paging(qp, pkt);
 	/* A gap stays the same one while what is late in it comes. */
-	if (!resp->stored || pkt->ackreq)
+	if (!resp->ofo_len || pkt->ackreq)
 		resp->nak_sent = false;
 	return PASS;
 }
@@ -167,10 +167,10 @@ static bool payload_fits(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!(flags & SROCE_PAYLOAD))
 		return true;
 	if (!(flags & SROCE_END))
-		return pkt->local ? len && !(len % qp->mtu) : len == qp->mtu;
+		return pkt->loopback ? len && !(len % qp->mtu) : len == qp->mtu;
 	if (!(flags & SROCE_START) && !len)
 		return false;
-	return pkt->local || len <= qp->mtu;
+	return pkt->loopback || len <= qp->mtu;
 }
 
 /* A19: some place that we know of, and either a range or all of a region */
@@ -262,9 +262,9 @@ static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!(flags & SROCE_RECV))
 		return PASS;
 	if (!resp->have_wqe) {
-		if (!sroce_recv_take(qp, &resp->wqe))
+		if (!sroce_srq_take_recv(qp, &resp->wqe))
 			return sroce_is_rc(qp) ? RNR :
-			       drop(qp, pkt, SROCE_CNT_RX_NO_WQE);
+			       drop(qp, pkt, SROCE_CNT_OUT_OF_BUFFER);
 		resp->have_wqe = true;
 	}
 	if (resp->wqe.bad) {
@@ -291,7 +291,7 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	/* a READ or WRITE of nothing needs no key, a FLUSH does */
 	if (len || flags & SROCE_FLUSHING) {
 		mr = is_whole(pkt) ?
-		     sroce_mr_whole(qp, pkt->rkey, access_of(pkt)) :
+		     sroce_mr_remote_whole(qp, pkt->rkey, access_of(pkt)) :
 		     sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
 				     access_of(pkt));
 		if (!mr)
@@ -328,7 +328,7 @@ static enum verdict want_recv(struct sroce_qp *qp, u32 off, u32 need)
 	struct sroce_rwqe *wqe = &qp->resp.wqe;
 	u64 of_use = min(wqe->length - off, 2ULL * off + need + RECV_AHEAD);
 	u32 len = min_t(u64, of_use, max(need, SROCE_PAGES_AHEAD));
-	int ret = sroce_sge_want(qp, wqe->sge, wqe->num_sge, off, need, len,
+	int ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, off, need, len,
 				 IB_ACCESS_LOCAL_WRITE);
 
 	/* a region that has been pinned since needs no pages */
@@ -343,18 +343,18 @@ static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	memcpy(buf + SROCE_GRH_LEN - pkt->l3_len, pkt->l3, pkt->l3_len);
 	return sroce_sge_scatter(qp, qp->resp.wqe.sge, qp->resp.wqe.num_sge, 0,
-				 SROCE_GRH_LEN, sroce_span_put, &from);
+				 SROCE_GRH_LEN, sroce_mr_copy_to, &from);
 }
 
 /* Into the receive work request in use */
 static int put_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	struct sroce_place pl = { .pkt = pkt };
+	struct sroce_rx_cursor pl = { .pkt = pkt };
 	struct sroce_resp *resp = &qp->resp;
 	int ret;
 
 	ret = sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
-				pkt->payload_len, sroce_place_span, &pl);
+				pkt->payload_len, sroce_segs_rx_span, &pl);
 	if (!ret)
 		resp->off += pkt->payload_len;
 	return ret;
@@ -394,7 +394,7 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (v != PASS)
 		return v;
 	if (pkt->op->flags & SROCE_IETH &&
-	    sroce_local_invalidate(qp, pkt->inv_rkey, true))
+	    sroce_mem_ops_invalidate(qp, pkt->inv_rkey, true))
 		return REM_ACCESS;
 	return PASS;
 }
@@ -403,12 +403,12 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static int put_write(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     const struct sroce_mr *mr)
 {
-	struct sroce_place pl = { .pkt = pkt };
+	struct sroce_rx_cursor pl = { .pkt = pkt };
 	struct sroce_resp *resp = &qp->resp;
 	u32 len = pkt->payload_len;
 	int ret;
 
-	ret = sroce_mr_walk(mr, resp->va, len, true, sroce_place_span, &pl);
+	ret = sroce_mr_walk(mr, resp->va, len, true, sroce_segs_rx_span, &pl);
 	if (ret)
 		return ret;
 	resp->va += len;
@@ -431,7 +431,7 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return spurn(qp, pkt, REM_ACCESS);
 	ret = put_write(qp, pkt, mr);
 	if (ret == -EAGAIN)
-		ret = sroce_mr_want(qp, mr, resp->va, len, resp->remaining,
+		ret = sroce_mr_fault_in(qp, mr, resp->va, len, resp->remaining,
 				    true);
 	if (ret == -EAGAIN)
 		return PAGE;
@@ -440,7 +440,7 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	struct sroce_res *res = sroce_answer_new(qp);
+	struct sroce_res *res = sroce_resp_res_new(qp);
 
 	if (!res)
 		return INV_REQ;
@@ -451,7 +451,7 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	res->rkey = pkt->rkey;
 	res->length = pkt->length;
 	res->msn = sroce_psn_add(qp->resp.msn, 1);
-	sroce_answer_queue(qp, res);
+	sroce_resp_res_queue(qp, res);
 	return PASS;
 }
 
@@ -459,7 +459,7 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static void answer_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  bool bare, u64 orig)
 {
-	struct sroce_res *res = sroce_answer_new(qp);
+	struct sroce_res *res = sroce_resp_res_new(qp);
 
 	res->single = true;
 	res->bare = bare;
@@ -467,7 +467,7 @@ static void answer_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	res->first_psn = pkt->psn;
 	res->last_psn = pkt->psn;
 	res->msn = sroce_psn_add(qp->resp.msn, 1);
-	sroce_answer_queue(qp, res);
+	sroce_resp_res_queue(qp, res);
 }
 
 /*
@@ -477,7 +477,7 @@ static void answer_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  */
 static enum verdict do_flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (!sroce_answer_room(qp))
+	if (!sroce_resp_res_has_room(qp))
 		return INV_REQ;
 	/* what was written is seen by all before the answer is */
 	mb();
@@ -519,7 +519,7 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_mr *mr;
 	int ret;
 
-	if (!sroce_answer_room(qp))
+	if (!sroce_resp_res_has_room(qp))
 		return INV_REQ;
 	mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, sizeof(u64),
 			     access_of(pkt));
@@ -527,7 +527,7 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return REM_ACCESS;
 	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, operate, &op);
 	if (ret == -EAGAIN) {
-		ret = sroce_mr_want(qp, mr, pkt->va, sizeof(u64), sizeof(u64),
+		ret = sroce_mr_fault_in(qp, mr, pkt->va, sizeof(u64), sizeof(u64),
 				    true);
 		return ret == -EAGAIN ? PAGE : REM_ACCESS;
 	}
@@ -594,8 +594,8 @@ void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	trace_sroce_complete(qp, &cqe);
 	if (!sroce_cq_post(qp, qp->rcq, &cqe,
 			   pkt->solicited || status != IB_WC_SUCCESS,
-			   SROCE_DUTY_RCQ))
-		sroce_qp_fatal(qp, IB_EVENT_QP_FATAL);
+			   SROCE_DEFER_RCQ))
+		sroce_flush_qp_fatal(qp, IB_EVENT_QP_FATAL);
 }
 
 /* PSNs that a request takes: a READ those of its responses, too */
@@ -610,7 +610,7 @@ static u32 psn_count(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static void acknowledge(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (sroce_is_rc(qp) && (pkt->ackreq || qp->resp.aeth))
-		sroce_answer_ack(qp, sroce_psn_add(qp->resp.psn, -1));
+		sroce_resp_tx_ack(qp, sroce_psn_add(qp->resp.psn, -1));
 }
 
 /* A good packet: move on, complete, acknowledge. */
@@ -629,7 +629,7 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		if (flags & SROCE_RECV)
 			sroce_resp_complete(qp, pkt, IB_WC_SUCCESS);
 	}
-	if (!(flags & SROCE_ANSWERED))
+	if (!(flags & SROCE_HAS_RESPONSE))
 		acknowledge(qp, pkt);
 }
 
@@ -643,10 +643,10 @@ static void refuse_fatal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	else
 		sroce_qp_event(qp, event);
 	if (!sroce_is_rc(qp)) {
-		sroce_qp_error(qp);
+		sroce_flush_qp_error(qp);
 		return;
 	}
-	sroce_answer_nak(qp, code);
+	sroce_resp_tx_nak(qp, code);
 	qp->resp.closing = true;
 }
 
@@ -670,9 +670,9 @@ static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	resp->paging = true;
 	resp->paging_since = sroce_now();
-	if (sroce_store_put(qp, pkt, true)) {
-		drop(qp, pkt, SROCE_CNT_PAGE_DROP);
-		resp->missed = sroce_is_rc(qp);
+	if (sroce_ofo_put(qp, pkt, true)) {
+		drop(qp, pkt, SROCE_CNT_ODP_DROP);
+		resp->ofo_dropped = sroce_is_rc(qp);
 		if (!sroce_is_rc(qp))
 			resp->msg = 0;
 	} else if (qp->svc == SROCE_SVC_UC) {
@@ -687,7 +687,7 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	case RNR:
 		qp->resp.nak_sent = true;
 		qp->resp.nak_psn = qp->resp.psn;
-		sroce_answer_rnr(qp);
+		sroce_resp_tx_rnr(qp);
 		break;
 	case INV_REQ:
 		refuse_fatal(qp, pkt, SROCE_NAK_INV_REQ, IB_WC_REM_INV_REQ_ERR,
@@ -742,15 +742,15 @@ static void request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /* The gap may be filled: go on with what was kept, up to the next one. */
 static void catch_up(struct sroce_qp *qp)
 {
-	struct sroce_kept *kept;
+	struct sroce_ofo_pkt *ofo;
 
 	while (!qp->resp.closing && !qp->resp.paging &&
-	       (kept = sroce_store_take(qp))) {
+	       (ofo = sroce_ofo_take(qp))) {
 		qp->resp.nak_sent = false;
-		request(qp, &kept->pkt);
-		sroce_store_free(kept);
+		request(qp, &ofo->pkt);
+		sroce_ofo_free(ofo);
 	}
-	if (sroce_is_rc(qp) && qp->resp.stored && !qp->resp.closing)
+	if (sroce_is_rc(qp) && qp->resp.ofo_len && !qp->resp.closing)
 		report_gap(qp);
 }
 
@@ -764,12 +764,12 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (qp->resp.closing)
 		return;
 	if (qp->resp.paging && !sroce_is_rc(qp)) {
-		if (sroce_store_put(qp, pkt, false))
-			drop(qp, pkt, SROCE_CNT_PAGE_DROP);
+		if (sroce_ofo_put(qp, pkt, false))
+			drop(qp, pkt, SROCE_CNT_ODP_DROP);
 		return;
 	}
 	request(qp, pkt);
-	if (qp->resp.stored)
+	if (qp->resp.ofo_len)
 		catch_up(qp);
 }
 
@@ -796,23 +796,23 @@ static bool send_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_resp_run() - take in a run of request packets
+ * sroce_resp_rx_segs() - take in a run of request packets
  * @qp: the QP, ready to receive
  * @pkt: the run, checked as for sroce_resp_rx()
  *
  * Return: false if there is more to be said to its packets than yes.
  */
-bool sroce_resp_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u32 kind = pkt->op->flags & (SROCE_SENDING | SROCE_WRITING);
 	struct sroce_resp *resp = &qp->resp;
 
-	if (resp->closing || resp->paging || resp->stored || !kind ||
-	    resp->msg != kind || pkt->psn != resp->psn || pkt->unit != qp->mtu)
+	if (resp->closing || resp->paging || resp->ofo_len || !kind ||
+	    resp->msg != kind || pkt->psn != resp->psn || pkt->seg_len != qp->mtu)
 		return false;
 	if (!(kind == SROCE_WRITING ? write_run(qp, pkt) : send_run(qp, pkt)))
 		return false;
-	resp->psn = sroce_psn_add(resp->psn, pkt->run);
+	resp->psn = sroce_psn_add(resp->psn, pkt->segs);
 	resp->nak_sent = false;
 	acknowledge(qp, pkt);
 	return true;
@@ -826,14 +826,14 @@ void sroce_resp_paged(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 
-	resp->answer_paging = false;
+	resp->tx_paging = false;
 	if (!resp->paging || !sroce_qp_may_receive(qp))
 		return;
 	resp->paging = false;
 	catch_up(qp);
-	if (!resp->missed || resp->paging || resp->closing)
+	if (!resp->ofo_dropped || resp->paging || resp->closing)
 		return;
-	resp->missed = false;
+	resp->ofo_dropped = false;
 	resp->nak_sent = false;
 	report_gap(qp);
 }

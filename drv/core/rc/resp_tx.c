@@ -64,10 +64,10 @@ static void end_replay(struct sroce_resp *resp)
 }
 
 /**
- * sroce_answer_forget() - nothing is to be answered any more
+ * sroce_resp_res_forget() - nothing is to be answered any more
  * @qp: the QP
  */
-void sroce_answer_forget(struct sroce_qp *qp)
+void sroce_resp_res_forget(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 
@@ -77,14 +77,14 @@ void sroce_answer_forget(struct sroce_qp *qp)
 }
 
 /**
- * sroce_answer_resize() - remember another number of READs and atomics
+ * sroce_resp_res_resize() - remember another number of READs and atomics
  * @qp: the QP
  * @res: zeroed entries
  * @n: how many; while the QP receives not fewer than before
  *
  * Return: the entries so far, for the caller to free. The newest are kept.
  */
-struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res,
+struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *res,
 				      u32 n)
 {
 	struct sroce_resp *resp = &qp->resp;
@@ -92,7 +92,7 @@ struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res
 	struct sroce_res *old = resp->res;
 
 	if (keep != had)
-		sroce_answer_forget(qp);
+		sroce_resp_res_forget(qp);
 	for (i = 0; i < keep; i++)
 		res[i] = old[(resp->head + had - keep + i) % had];
 	for (i = 0; i < resp->fifo.n; i++)
@@ -107,10 +107,10 @@ struct sroce_res *sroce_answer_resize(struct sroce_qp *qp, struct sroce_res *res
 }
 
 /**
- * sroce_answer_room() - whether a READ or atomic can be remembered
+ * sroce_resp_res_has_room() - whether a READ or atomic can be remembered
  * @qp: the QP
  */
-bool sroce_answer_room(const struct sroce_qp *qp)
+bool sroce_resp_res_has_room(const struct sroce_qp *qp)
 {
 	const struct sroce_resp *resp = &qp->resp;
 
@@ -118,18 +118,18 @@ bool sroce_answer_room(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_answer_new() - an entry to remember a READ or atomic in
+ * sroce_resp_res_new() - an entry to remember a READ or atomic in
  * @qp: the QP
  *
  * Return: the entry, or NULL if the requester has more of them outstanding
  * than it was told it may.
  */
-struct sroce_res *sroce_answer_new(struct sroce_qp *qp)
+struct sroce_res *sroce_resp_res_new(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_res *res;
 
-	if (!sroce_answer_room(qp))
+	if (!sroce_resp_res_has_room(qp))
 		return NULL;
 	res = &resp->res[resp->head];
 	/* It asks for more than it may have outstanding, so it has this. */
@@ -141,11 +141,11 @@ struct sroce_res *sroce_answer_new(struct sroce_qp *qp)
 }
 
 /**
- * sroce_answer_queue() - have an entry answered for the first time
+ * sroce_resp_res_queue() - have an entry answered for the first time
  * @qp: the QP
  * @res: the entry
  */
-void sroce_answer_queue(struct sroce_qp *qp, struct sroce_res *res)
+void sroce_resp_res_queue(struct sroce_qp *qp, struct sroce_res *res)
 {
 	res->first.psn = res->first_psn;
 	res->first.end = sroce_psn_add(res->last_psn, 1);
@@ -163,7 +163,7 @@ static void replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 	u32 i;
 
 	for (i = 0; i < r->n; i++) {
-		struct sroce_answer *a = &r->q[i].answer;
+		struct sroce_resp_range *a = &r->q[i].answer;
 
 		if (r->q[i].idx != idx || sroce_psn_diff(psn, a->end) > 0 ||
 		    sroce_psn_diff(a->psn, end) > 0)
@@ -179,7 +179,7 @@ static void replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 	if (i == SROCE_REPLAYS_MAX)
 		return;
 	r->q[i].idx = idx;
-	r->q[i].answer = (struct sroce_answer){ .psn = psn, .end = end };
+	r->q[i].answer = (struct sroce_resp_range){ .psn = psn, .end = end };
 	r->n++;
 }
 
@@ -231,13 +231,13 @@ static bool read_matches(const struct sroce_qp *qp, const struct sroce_res *res,
 }
 
 /**
- * sroce_answer_again() - answer a duplicate READ or atomic (9.7.5.1.4)
+ * sroce_resp_res_replay() - answer a duplicate READ or atomic (9.7.5.1.4)
  * @qp: the QP
  * @pkt: the duplicate request
  *
  * Return: false if it is not remembered, or not the same request.
  */
-bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+bool sroce_resp_res_replay(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_res *res = find_res(&qp->resp, pkt->psn);
 	bool single = !(pkt->op->flags & SROCE_READING);
@@ -259,7 +259,7 @@ bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_answer_upto() - how far a duplicate SEND or WRITE is acknowledged
+ * sroce_resp_res_ack_psn() - how far a duplicate SEND or WRITE is acknowledged
  * @qp: the QP
  * @psn: its PSN
  *
@@ -267,7 +267,7 @@ bool sroce_answer_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
  * is yet to be asked for again would count as lost (9.7.5.1.2), and a plain
  * acknowledge with its very PSN as the answer without what it should bring.
  */
-u32 sroce_answer_upto(const struct sroce_qp *qp, u32 psn)
+u32 sroce_resp_res_ack_psn(const struct sroce_qp *qp, u32 psn)
 {
 	const struct sroce_resp *resp = &qp->resp;
 	u32 i, end = resp->psn;
@@ -283,11 +283,11 @@ u32 sroce_answer_upto(const struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_answer_ack() - have a positive acknowledge sent
+ * sroce_resp_tx_ack() - have a positive acknowledge sent
  * @qp: the QP
  * @psn: what it acknowledges
  */
-void sroce_answer_ack(struct sroce_qp *qp, u32 psn)
+void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
 
@@ -305,11 +305,11 @@ void sroce_answer_ack(struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_answer_nak() - have the expected PSN refused
+ * sroce_resp_tx_nak() - have the expected PSN refused
  * @qp: the QP
  * @code: why
  */
-void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code)
+void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code)
 {
 	static const u8 counters[] = {
 		[SROCE_NAK_PSN_SEQ]	= SROCE_CNT_NAK_SEQ_SENT,
@@ -326,10 +326,10 @@ void sroce_answer_nak(struct sroce_qp *qp, enum sroce_nak code)
 }
 
 /**
- * sroce_answer_rnr() - have the expected PSN put off: no receive is posted
+ * sroce_resp_tx_rnr() - have the expected PSN put off: no receive is posted
  * @qp: the QP
  */
-void sroce_answer_rnr(struct sroce_qp *qp)
+void sroce_resp_tx_rnr(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 
@@ -363,15 +363,15 @@ static void fill(struct sroce_qp *qp, struct sroce_pkt *pkt, u8 opcode,
 
 static void send_plain(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	struct sroce_room room;
+	struct sroce_txbuf room;
 
-	sroce_room_empty(qp, pkt, &room);
-	sroce_room_seal(qp, pkt, &room);
+	sroce_txbuf_alloc(qp, pkt, &room);
+	sroce_txbuf_commit(qp, pkt, &room);
 }
 
 static void send_aeth(struct sroce_qp *qp)
 {
-	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
+	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->aeth = false;
@@ -385,7 +385,7 @@ static void send_aeth(struct sroce_qp *qp)
 
 static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
 {
-	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
+	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
 
 	fill(qp, &pkt, res->bare ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
 	     res->first_psn, res->msn);
@@ -393,7 +393,7 @@ static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
 	send_plain(qp, &pkt);
 }
 
-static u8 read_opcode(const struct sroce_answer *a, bool last)
+static u8 read_opcode(const struct sroce_resp_range *a, bool last)
 {
 	if (!a->opened)
 		return last ? SROCE_OP_READ_ONLY :
@@ -407,24 +407,24 @@ static u8 read_opcode(const struct sroce_answer *a, bool last)
  * take another way; another error: the region is gone, the requester is told so.
  */
 static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
-		     struct sroce_answer *a)
+		     struct sroce_resp_range *a)
 {
 	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
 	u32 len = min_t(u64, res->length - off,
 			(u64)sroce_psn_diff(a->end, a->psn) * qp->mtu);
-	struct sroce_pkt pkt = { .local = sroce_tx_local(qp) };
-	struct sroce_room room;
+	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
+	struct sroce_txbuf room;
 	u32 psn;
 	int ret;
 
-	pkt.payload_len = min(sroce_room_unit(qp, &pkt), len);
+	pkt.payload_len = min(sroce_txbuf_max_payload(qp, &pkt), len);
 	psn = sroce_psn_add(a->psn, sroce_pkt_psns(&pkt, qp->mtu));
 	fill(qp, &pkt, read_opcode(a, psn == a->end), a->psn, res->msn);
-	ret = sroce_room_remote(qp, &pkt, res->rkey, res->va + off,
+	ret = sroce_txbuf_fill_remote(qp, &pkt, res->rkey, res->va + off,
 				res->length - off, &room);
 	if (ret)
 		return ret;
-	sroce_room_seal(qp, &pkt, &room);
+	sroce_txbuf_commit(qp, &pkt, &room);
 	a->opened = true;
 	a->psn = psn;
 	return 0;
@@ -432,16 +432,16 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 
 /* Responses between the first and the last. Return: how many were sent. */
 static u32 send_reads(struct sroce_qp *qp, const struct sroce_res *res,
-		      struct sroce_answer *a, u32 budget)
+		      struct sroce_resp_range *a, u32 budget)
 {
 	u32 n = min_t(u32, budget, sroce_psn_diff(a->end, a->psn) - 1);
 	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
 	struct sroce_pkt pkt = { .payload_len = qp->mtu };
 
-	if (res->single || !a->opened || n < 2 || sroce_tx_local(qp))
+	if (res->single || !a->opened || n < 2 || sroce_loopback_usable(qp))
 		return 0;
 	fill(qp, &pkt, SROCE_OP_READ_MIDDLE, a->psn, res->msn);
-	n = sroce_run_remote(qp, &pkt, res->rkey, res->va + off, n);
+	n = sroce_segs_tx_remote(qp, &pkt, res->rkey, res->va + off, n);
 	a->psn = sroce_psn_add(a->psn, n);
 	return n;
 }
@@ -450,10 +450,10 @@ static void refuse_read(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
 
-	sroce_answer_nak(qp, SROCE_NAK_REM_ACCESS);
+	sroce_resp_tx_nak(qp, SROCE_NAK_REM_ACCESS);
 	resp->aeth_psn = psn;
 	resp->closing = true;
-	sroce_answer_forget(qp);
+	sroce_resp_res_forget(qp);
 	sroce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
@@ -468,29 +468,29 @@ static bool was_sent(const struct sroce_res *res, u32 psn)
 }
 
 /**
- * sroce_answer_run() - send what the responder has to say
+ * sroce_resp_tx_run() - send what the responder has to say
  * @qp: the QP
  * @budget: most packets to send
  *
  * Return: whether the budget ran out with more to send.
  */
-bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
+bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_resp *resp = &qp->resp;
 
 	/* answers are in order: what follows waits as well */
-	if (resp->answer_paging)
+	if (resp->tx_paging)
 		return false;
 	while (resp->replays.n || resp->fifo.n) {
 		bool again = resp->replays.n;
 		u8 idx = again ? resp->replays.q[0].idx : resp->fifo.idx[0];
 		struct sroce_res *res = &resp->res[idx];
-		struct sroce_answer *a = again ? &resp->replays.q[0].answer :
+		struct sroce_resp_range *a = again ? &resp->replays.q[0].answer :
 						 &res->first;
 		int ret = 0;
 		u32 n;
 
-		if (!budget || qp->burst >= SROCE_BURST_BYTES)
+		if (!budget || qp->trip_bytes >= SROCE_TX_BUDGET_BYTES)
 			return true;
 		n = send_reads(qp, res, a, budget);
 		budget -= n ?: 1;
@@ -503,7 +503,7 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 			ret = send_read(qp, res, a);
 		}
 		if (ret == -EAGAIN) {
-			resp->answer_paging = true;
+			resp->tx_paging = true;
 			return false;
 		}
 		if (ret == -EXDEV)
@@ -526,6 +526,6 @@ bool sroce_answer_run(struct sroce_qp *qp, u32 budget)
 		send_aeth(qp);
 	/* The last word is out: nothing keeps the QP alive any longer. */
 	if (resp->closing && qp->state != IB_QPS_ERR)
-		sroce_qp_error(qp);
+		sroce_flush_qp_error(qp);
 	return false;
 }

@@ -40,12 +40,12 @@
 
 static void cancel(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_retrans *rp = &qp->req.retrans;
 
 	rp->from = rp->to;
 	rp->copies = 0;
-	rp->told = false;
-	rp->hold = false;
+	rp->gap_reported = false;
+	rp->hold_new = false;
 	/* an acknowledge could be that of either transmission */
 	qp->req.rtt.sampling = false;
 }
@@ -55,11 +55,11 @@ static void go_back(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 
 	cancel(qp);
-	req->repair.n = 0;
-	req->repair.last = req->psn;
+	req->retrans.n = 0;
+	req->retrans.last = req->psn;
 	/* and ask at once */
-	req->unasked = SROCE_WINDOW_MAX;
-	sroce_req_seek(qp, req->acked);
+	req->since_ackreq = SROCE_CWND_MAX;
+	sroce_sq_sched_seek(qp, req->acked);
 }
 
 /*
@@ -70,7 +70,7 @@ static void go_back(struct sroce_qp *qp)
 static void resend(struct sroce_qp *qp, u32 n, u32 copies)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
+	struct sroce_retrans *rp = &req->retrans;
 	u32 sent = sroce_psn_diff(req->psn, req->acked);
 
 	cancel(qp);
@@ -78,8 +78,8 @@ static void resend(struct sroce_qp *qp, u32 n, u32 copies)
 	rp->from = req->acked;
 	rp->to = sroce_psn_add(rp->from, rp->n);
 	rp->last = rp->to;
-	if (rp->n && rp->habit == SROCE_HABIT_KEEPS) {
-		rp->from = sroce_req_psn_after(qp, req->acked);
+	if (rp->n && rp->gap_policy == SROCE_GAP_KEEPS) {
+		rp->from = sroce_req_pkt_psn_after(qp, req->acked);
 		if (sroce_psn_diff(rp->from, rp->to) > 0)
 			rp->to = rp->from;
 		rp->copies = copies;
@@ -89,12 +89,12 @@ static void resend(struct sroce_qp *qp, u32 n, u32 copies)
 /* Mean distance of gaps; what is lost in a row is one. */
 static void note_gap(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_retrans *rp = &qp->req.retrans;
 	s32 d = sroce_psn_diff(qp->req.acked, rp->gap);
 
 	rp->gap = qp->req.acked;
 	if (d > 0 && !(rp->n && rp->last == qp->req.acked))
-		rp->distance += (min(d, SROCE_GAP_FAR) - rp->distance) / 4;
+		rp->gap_dist += (min(d, SROCE_GAP_DIST_MAX) - rp->gap_dist) / 4;
 }
 
 /*
@@ -103,15 +103,15 @@ static void note_gap(struct sroce_qp *qp)
  */
 static u32 repair_size(struct sroce_qp *qp)
 {
-	const struct sroce_repair *rp = &qp->req.repair;
+	const struct sroce_retrans *rp = &qp->req.retrans;
 
 	return rp->n && rp->last == qp->req.acked ? 2 * rp->n : 1;
 }
 
 /* Where much is lost, what is sent again will be. */
-static u32 copies(const struct sroce_repair *rp)
+static u32 copies(const struct sroce_retrans *rp)
 {
-	return rp->distance < OFTEN ? 2 : 1;
+	return rp->gap_dist < OFTEN ? 2 : 1;
 }
 
 /*
@@ -121,56 +121,56 @@ static u32 copies(const struct sroce_repair *rp)
  */
 static void fill(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
-	s32 dense = min_t(u32, DENSE * rp->burst, SROCE_GAP_FAR / 2);
+	struct sroce_retrans *rp = &qp->req.retrans;
+	s32 dense = min_t(u32, DENSE * rp->batch, SROCE_GAP_DIST_MAX / 2);
 	u32 n = repair_size(qp), burst;
 
 	note_gap(qp);
-	burst = rp->distance < dense ? rp->burst : 1;
+	burst = rp->gap_dist < dense ? rp->batch : 1;
 	resend(qp, max(n, burst), copies(rp));
-	rp->told = true;
-	rp->tries_burst = rp->n == rp->burst;
+	rp->gap_reported = true;
+	rp->tries_batch = rp->n == rp->batch;
 	rp->n = n;
-	sroce_window_repaired(qp);
+	sroce_cwnd_retransmitted(qp);
 }
 
 /**
- * sroce_repair_took() - the newest repair has come
+ * sroce_retrans_took() - the newest repair has come
  * @qp: the QP
  * @ns: after this time
  */
-void sroce_repair_took(struct sroce_qp *qp, u64 ns)
+void sroce_retrans_took(struct sroce_qp *qp, u64 ns)
 {
-	struct sroce_repair *rp = &qp->req.repair;
-	u64 min = qp->req.rtt.min;
+	struct sroce_retrans *rp = &qp->req.retrans;
+	u64 min = qp->req.rtt.min_rtt;
 
-	if (!rp->tries_burst)
+	if (!rp->tries_batch)
 		return;
 	if (ns < min + min / 2)
-		rp->burst = min(2 * rp->burst, SROCE_WINDOW_MAX);
-	else if (rp->burst > SROCE_BURST_LEAST)
-		rp->burst /= 2;
+		rp->batch = min(2 * rp->batch, SROCE_CWND_MAX);
+	else if (rp->batch > SROCE_RETRANS_BATCH_MIN)
+		rp->batch /= 2;
 }
 
 /**
- * sroce_repair_vain() - what was sent again was late, and not lost
+ * sroce_retrans_spurious() - what was sent again was late, and not lost
  * @qp: the QP
  *
  * So an acknowledge says nothing of what was sent before the repair.
  */
-void sroce_repair_vain(struct sroce_qp *qp)
+void sroce_retrans_spurious(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_retrans *rp = &qp->req.retrans;
 
-	rp->fence = qp->req.acked;
-	rp->burst = SROCE_BURST_LEAST;
-	rp->distance += (SROCE_GAP_FAR - rp->distance) / 4;
+	rp->recover_psn = qp->req.acked;
+	rp->batch = SROCE_RETRANS_BATCH_MIN;
+	rp->gap_dist += (SROCE_GAP_DIST_MAX - rp->gap_dist) / 4;
 }
 
 /* A peer that keeps what follows has no use for more than the hole. */
-static bool too_many(const struct sroce_repair *rp, u32 n)
+static bool too_many(const struct sroce_retrans *rp, u32 n)
 {
-	return n > REPAIR_MAX && rp->habit != SROCE_HABIT_KEEPS;
+	return n > REPAIR_MAX && rp->gap_policy != SROCE_GAP_KEEPS;
 }
 
 /*
@@ -179,7 +179,7 @@ static bool too_many(const struct sroce_repair *rp, u32 n)
  */
 static bool keeps_no_more(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_retrans *rp = &qp->req.retrans;
 
 	if (sroce_psn_diff(qp->req.acked, rp->gap) == 1)
 		rp->doubt++;
@@ -187,106 +187,106 @@ static bool keeps_no_more(struct sroce_qp *qp)
 		rp->doubt = 0;
 	if (rp->doubt < DOUBT)
 		return false;
-	rp->habit = SROCE_HABIT_UNKNOWN;
+	rp->gap_policy = SROCE_GAP_UNKNOWN;
 	rp->doubt = 0;
 	return true;
 }
 
 /**
- * sroce_repair_gap() - the peer lacks the request packet at req.acked
+ * sroce_retrans_gap() - the peer lacks the request packet at req.acked
  * @qp: the QP
  */
-void sroce_repair_gap(struct sroce_qp *qp)
+void sroce_retrans_gap(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_retrans *rp = &qp->req.retrans;
 	u32 n;
 
-	rp->calm = 0;
+	rp->timer_backoff = 0;
 	/* on one host nothing is said twice: it has found no page again */
-	if (rp->tried && !sroce_tx_local(qp))
+	if (rp->tried && !sroce_loopback_usable(qp))
 		return;
 	rp->tried = true;
-	if (rp->habit == SROCE_HABIT_KEEPS && !keeps_no_more(qp)) {
+	if (rp->gap_policy == SROCE_GAP_KEEPS && !keeps_no_more(qp)) {
 		fill(qp);
 		return;
 	}
 	/* what told so may have been the loss of an acknowledge */
-	if (rp->habit == SROCE_HABIT_DROPS && ++rp->doubt == DOUBT) {
-		rp->habit = SROCE_HABIT_UNKNOWN;
+	if (rp->gap_policy == SROCE_GAP_DROPS && ++rp->doubt == DOUBT) {
+		rp->gap_policy = SROCE_GAP_UNKNOWN;
 		rp->doubt = 0;
 	}
 	n = repair_size(qp);
-	if (rp->habit == SROCE_HABIT_DROPS || too_many(rp, n)) {
+	if (rp->gap_policy == SROCE_GAP_DROPS || too_many(rp, n)) {
 		go_back(qp);
 		rp->rewound = true;
 		return;
 	}
 	resend(qp, n, 1);
-	rp->hold = rp->habit == SROCE_HABIT_UNKNOWN && rp->from != rp->to;
+	rp->hold_new = rp->gap_policy == SROCE_GAP_UNKNOWN && rp->from != rp->to;
 }
 
 /**
- * sroce_repair_passed() - the peer acknowledged up to req.acked, and no gap
+ * sroce_retrans_passed() - the peer acknowledged up to req.acked, and no gap
  * @qp: the QP
  *
  * What was sent before a repair that has come should have come as well, had it
  * not been lost: a NAK that said so was.
  */
-void sroce_repair_passed(struct sroce_qp *qp)
+void sroce_retrans_passed(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
+	struct sroce_retrans *rp = &req->retrans;
 
-	if (rp->habit == SROCE_HABIT_KEEPS &&
-	    sroce_psn_diff(req->acked, rp->fence) < 0)
-		sroce_repair_gap(qp);
+	if (rp->gap_policy == SROCE_GAP_KEEPS &&
+	    sroce_psn_diff(req->acked, rp->recover_psn) < 0)
+		sroce_retrans_gap(qp);
 }
 
 /* The newest request acknowledged is a READ or atomic. */
 static bool by_answer(const struct sroce_qp *qp)
 {
 	const struct sroce_wqe *wqe;
-	u32 i = qp->req.passed;
+	u32 i = qp->req.acked_idx;
 
 	do {
 		i = (i - 1) & qp->sq.mask;
 		wqe = sroce_sq_wqe(&qp->sq, i);
 	} while (sroce_wqe_is_local(wqe) && i != qp->sq.cons);
-	return sroce_wqe_responds(wqe) &&
+	return sroce_wqe_wants_response(wqe) &&
 	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
 }
 
 /* What the peer lacks next, or has not told of, is a READ or atomic. */
 static bool before_answer(struct sroce_qp *qp)
 {
-	const struct sroce_wqe *wqe = sroce_req_wqe(qp, qp->req.passed,
+	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx,
 						    qp->req.acked);
 
-	return wqe && sroce_wqe_responds(wqe);
+	return wqe && sroce_wqe_wants_response(wqe);
 }
 
 /* What the peer does with packets after a gap shows when the gap is filled. */
 static void learn(struct sroce_qp *qp, bool gap)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
+	struct sroce_retrans *rp = &req->retrans;
 	s32 ahead = sroce_psn_diff(req->acked, req->psn);
 	bool just_that = !gap && req->acked == rp->last;
 
-	if (rp->hold && just_that && ahead < 0 &&
+	if (rp->hold_new && just_that && ahead < 0 &&
 	    (by_answer(qp) || before_answer(qp))) {
 		/* answers come one by one: those to what follows may be next */
 		resend(qp, 1, 1);
-		rp->hold = true;
+		rp->hold_new = true;
 		return;
 	}
-	if (rp->hold && just_that && ahead < 0) {
-		rp->habit = SROCE_HABIT_DROPS;
+	if (rp->hold_new && just_that && ahead < 0) {
+		rp->gap_policy = SROCE_GAP_DROPS;
 		go_back(qp);
-	} else if ((rp->hold && !just_that) || (rp->rewound && ahead > 0)) {
-		rp->habit = SROCE_HABIT_KEEPS;
+	} else if ((rp->hold_new && !just_that) || (rp->rewound && ahead > 0)) {
+		rp->gap_policy = SROCE_GAP_KEEPS;
 	}
-	rp->hold = false;
+	rp->hold_new = false;
 	rp->rewound = false;
 }
 
@@ -294,32 +294,32 @@ static void learn(struct sroce_qp *qp, bool gap)
 static void skip_acked(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
+	struct sroce_retrans *rp = &req->retrans;
 
 	rp->copies = 0;
 	if (rp->from != rp->to && sroce_psn_diff(req->acked, rp->from) > 0)
 		rp->from = sroce_psn_diff(req->acked, rp->to) < 0 ?
 			   req->acked : rp->to;
-	if (sroce_psn_diff(req->acked, rp->fence) > 0)
-		rp->fence = req->acked;
+	if (sroce_psn_diff(req->acked, rp->recover_psn) > 0)
+		rp->recover_psn = req->acked;
 	if (sroce_psn_diff(req->acked, rp->last) > 0) {
 		rp->last = req->acked;
 		rp->n = 0;
 	}
 	if (sroce_psn_diff(req->acked, req->psn) > 0)
-		sroce_req_seek(qp, req->acked);
+		sroce_sq_sched_seek(qp, req->acked);
 }
 
 /**
- * sroce_repair_acked() - req.acked has moved
+ * sroce_retrans_acked() - req.acked has moved
  * @qp: the QP
  * @gap: the peer reports a gap there, or puts off what it has
  */
-void sroce_repair_acked(struct sroce_qp *qp, bool gap)
+void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 {
 	learn(qp, gap);
 	skip_acked(qp);
-	sroce_repair_progress(qp);
+	sroce_retrans_progress(qp);
 }
 
 /*
@@ -333,7 +333,7 @@ static u32 hole_size(const struct sroce_req *req, const struct sroce_wqe *wqe)
 	for (n = 1; n <= left && n < SROCE_READ_AHEAD; n++) {
 		u32 psn = sroce_psn_add(req->una, n);
 
-		if (test_bit(psn % SROCE_READ_AHEAD, req->got))
+		if (test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap))
 			return n;
 	}
 	return 0;
@@ -344,26 +344,26 @@ static bool resend_hole(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
+	struct sroce_retrans *rp = &req->retrans;
 	u32 n;
 
-	if (!wqe || !sroce_wqe_responds(wqe) || req->una == req->acked)
+	if (!wqe || !sroce_wqe_wants_response(wqe) || req->una == req->acked)
 		return false;
 	/* in vain before: not so much again */
 	n = rp->probes > 1 ? 1 : hole_size(req, wqe);
 	if (!n)
-		n = rp->asked && rp->asked_end == req->una ? 2 * rp->asked : 1;
-	rp->asked = n;
-	rp->asked_end = sroce_psn_add(req->una, n);
-	sroce_reread_oldest(qp, wqe, n);
+		n = rp->probe_reads && rp->probe_end == req->una ? 2 * rp->probe_reads : 1;
+	rp->probe_reads = n;
+	rp->probe_end = sroce_psn_add(req->una, n);
+	sroce_read_retry_oldest(qp, wqe, n);
 	return true;
 }
 
 /**
- * sroce_repair_progress() - the oldest PSN has moved: all is well for now
+ * sroce_retrans_progress() - the oldest PSN has moved: all is well for now
  * @qp: the QP
  */
-void sroce_repair_progress(struct sroce_qp *qp)
+void sroce_retrans_progress(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
@@ -371,19 +371,19 @@ void sroce_repair_progress(struct sroce_qp *qp)
 	req->retries = qp->attr.retry_cnt;
 	req->excused = 0;
 	req->rnr_retries = qp->attr.rnr_retry;
-	req->repair.tried = false;
-	req->repair.probes = 0;
-	req->repair.probe_at = 0;
+	req->retrans.tried = false;
+	req->retrans.probes = 0;
+	req->retrans.probe_at = 0;
 }
 
 /**
- * sroce_repair_alive() - a response has come that was not there before
+ * sroce_retrans_alive() - a response has come that was not there before
  * @qp: the QP
  *
  * The peer has not gone, whatever may still be lacking: an answer to that may
  * stand in a long queue behind others. There is an end to new ones.
  */
-void sroce_repair_alive(struct sroce_qp *qp)
+void sroce_retrans_alive(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
@@ -405,40 +405,40 @@ static u64 sooner(u64 a, u64 b)
 static void expect(struct sroce_qp *qp, u64 patience)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
-	bool goes_on = req->max_psn != rp->seen && !rp->owes;
+	struct sroce_retrans *rp = &req->retrans;
+	bool goes_on = req->max_psn != rp->timer_psn && !rp->ack_owed;
 
-	rp->seen = req->max_psn;
-	rp->owes = req->rtt.sampling;
+	rp->timer_psn = req->max_psn;
+	rp->ack_owed = req->rtt.sampling;
 	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
 		return;
 	if (!rp->probe_at || (goes_on && !rp->probes))
 		rp->probe_at = sroce_now() + (patience << rp->probes);
 }
 
-static u64 slack(const struct sroce_repair *rp, u64 patience, u64 timeout)
+static u64 slack(const struct sroce_retrans *rp, u64 patience, u64 timeout)
 {
-	u64 ns = min(patience << rp->calm >> 1, SROCE_SLACK_MAX);
+	u64 ns = min(patience << rp->timer_backoff >> 1, SROCE_SLACK_MAX);
 
 	return timeout ? min(ns, timeout / 4) : ns;
 }
 
 /**
- * sroce_repair_watch() - see to the timer after requests were sent or answered
+ * sroce_retrans_set_timer() - see to the timer after requests were sent or answered
  * @qp: the QP, RC
  *
  * The deadline belongs to the oldest packet: new work does not postpone it. Who
  * wants no retries gets no probes either.
  */
-void sroce_repair_watch(struct sroce_qp *qp)
+void sroce_retrans_set_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
-	u64 timeout = sroce_ack_timeout(qp), when;
-	u64 patience = sroce_window_patience(qp, timeout);
+	struct sroce_retrans *rp = &req->retrans;
+	u64 timeout = sroce_cwnd_ack_timeout(qp), when;
+	u64 patience = sroce_cwnd_rto(qp, timeout);
 
 	/* pages are awaited here: the peer may not have been asked yet, or has answered */
-	if (req->rnr_wait || req->paging || req->lates || req->max_psn == req->una) {
+	if (req->rnr_wait || req->paging || req->n_deferred || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
 		return;
@@ -448,7 +448,7 @@ void sroce_repair_watch(struct sroce_qp *qp)
 	expect(qp, patience);
 	when = sooner(req->deadline, rp->probe_at);
 	if (when)
-		sroce_timer_ack(qp, when, slack(rp, patience, timeout));
+		sroce_task_set_ack_timer(qp, when, slack(rp, patience, timeout));
 }
 
 /*
@@ -460,9 +460,9 @@ void sroce_repair_watch(struct sroce_qp *qp)
 static void nudge(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
+	struct sroce_retrans *rp = &req->retrans;
 	u32 n = repair_size(qp);
-	bool hold = rp->hold;
+	bool hold = rp->hold_new;
 
 	if (resend_hole(qp) || req->psn == req->acked)
 		return;
@@ -472,7 +472,7 @@ static void nudge(struct sroce_qp *qp)
 	}
 	/* in vain before, where much is lost: that was lost as well */
 	resend(qp, n, rp->probes > 1 ? copies(rp) : 1);
-	rp->hold = hold;
+	rp->hold_new = hold;
 }
 
 /*
@@ -482,7 +482,7 @@ static void nudge(struct sroce_qp *qp)
  */
 static bool is_excused(struct sroce_qp *qp, u64 late)
 {
-	u64 allowed = min(sroce_ack_timeout(qp) / 4, SROCE_SLACK_MAX);
+	u64 allowed = min(sroce_cwnd_ack_timeout(qp) / 4, SROCE_SLACK_MAX);
 
 	if (late <= allowed + allowed / 4 || qp->req.excused == EXCUSED_MAX)
 		return false;
@@ -496,7 +496,7 @@ static void timeout(struct sroce_qp *qp, u64 late)
 
 	req->deadline = 0;
 	sroce_count(qp, SROCE_CNT_TIMEOUT);
-	sroce_window_stalled(qp);
+	sroce_cwnd_timeout(qp);
 	if (!is_excused(qp, late)) {
 		if (!req->retries) {
 			sroce_count(qp, SROCE_CNT_RETRY_EXC);
@@ -508,11 +508,11 @@ static void timeout(struct sroce_qp *qp, u64 late)
 	} else if (!qp->attr.retry_cnt) {
 		return;
 	}
-	req->repair.probes = 0;
-	req->repair.probe_at = 0;
-	req->repair.tried = false;
-	req->repair.rewound = false;
-	if (req->repair.habit == SROCE_HABIT_DROPS && req->una == req->acked)
+	req->retrans.probes = 0;
+	req->retrans.probe_at = 0;
+	req->retrans.tried = false;
+	req->retrans.rewound = false;
+	if (req->retrans.gap_policy == SROCE_GAP_DROPS && req->una == req->acked)
 		go_back(qp);
 	else
 		nudge(qp);
@@ -520,24 +520,24 @@ static void timeout(struct sroce_qp *qp, u64 late)
 
 static void probe(struct sroce_qp *qp)
 {
-	struct sroce_repair *rp = &qp->req.repair;
+	struct sroce_retrans *rp = &qp->req.retrans;
 
 	rp->probes++;
 	rp->probe_at = 0;
-	rp->calm = 0;
-	sroce_window_probed(qp);
+	rp->timer_backoff = 0;
+	sroce_cwnd_probed(qp);
 	sroce_count(qp, SROCE_CNT_PROBE);
 	nudge(qp);
 }
 
 /**
- * sroce_req_timer() - the timer set by sroce_timer_ack() fired
+ * sroce_retrans_timer() - the timer set by sroce_task_set_ack_timer() fired
  * @qp: the QP
  *
- * sroce_qp_run() is to follow: it sends what this asks for, and sets the timer
+ * sroce_transport_run() is to follow: it sends what this asks for, and sets the timer
  * again if this was too early.
  */
-void sroce_req_timer(struct sroce_qp *qp)
+void sroce_retrans_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	u64 now = sroce_now();
@@ -546,37 +546,37 @@ void sroce_req_timer(struct sroce_qp *qp)
 		return;
 	if (req->deadline && now >= req->deadline)
 		timeout(qp, now - req->deadline);
-	else if (req->repair.probe_at && now >= req->repair.probe_at)
+	else if (req->retrans.probe_at && now >= req->retrans.probe_at)
 		probe(qp);
-	else if (req->repair.calm < CALM_MAX)
-		req->repair.calm++;
+	else if (req->retrans.timer_backoff < CALM_MAX)
+		req->retrans.timer_backoff++;
 }
 
 /**
- * sroce_repair_anew() - what the peer has put off, or refused, is sent after all
+ * sroce_retrans_restart() - what the peer has put off, or refused, is sent after all
  * @qp: the QP
  */
-void sroce_repair_anew(struct sroce_qp *qp)
+void sroce_retrans_restart(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_repair *rp = &req->repair;
+	struct sroce_retrans *rp = &req->retrans;
 
 	/* what was sent again before was refused as well */
 	rp->tried = false;
-	rp->hold = false;
+	rp->hold_new = false;
 	rp->last = req->acked;
 	rp->n = 0;
 	if (req->psn != req->acked)
-		sroce_repair_gap(qp);
+		sroce_retrans_gap(qp);
 	/* who says that it lacks means what is sent now: all else was answered */
 	rp->tried = false;
 }
 
 /**
- * sroce_req_rnr_over() - the RNR timer fired
+ * sroce_retrans_rnr_timer() - the RNR timer fired
  * @qp: the QP
  */
-void sroce_req_rnr_over(struct sroce_qp *qp)
+void sroce_retrans_rnr_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
@@ -584,7 +584,7 @@ void sroce_req_rnr_over(struct sroce_qp *qp)
 		return;
 	req->rnr_wait = false;
 	/* it may have been the rest of a READ, and what follows that */
-	sroce_reread_until(qp, req->acked);
+	sroce_read_retry_until(qp, req->acked);
 	if (sroce_qp_may_send(qp))
-		sroce_repair_anew(qp);
+		sroce_retrans_restart(qp);
 }

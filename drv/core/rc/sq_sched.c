@@ -21,12 +21,12 @@ static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 }
 
 /**
- * sroce_req_idle() - whether nothing is under way
+ * sroce_sq_sched_idle() - whether nothing is under way
  * @qp: the QP
  *
  * Return: true if no message is half sent or waits for its response.
  */
-bool sroce_req_idle(const struct sroce_qp *qp)
+bool sroce_sq_sched_idle(const struct sroce_qp *qp)
 {
 	return qp->sq.cons == qp->sq.prod ||
 	       !sroce_sq_wqe(&qp->sq, qp->sq.cons)->started;
@@ -35,7 +35,7 @@ bool sroce_req_idle(const struct sroce_qp *qp)
 /* Whether the peer has to have a receive work request for it */
 static bool takes_recv(const struct sroce_wqe *wqe)
 {
-	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_responds(wqe) &&
+	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_wants_response(wqe) &&
 	       !sroce_wqe_is_local(wqe);
 }
 
@@ -45,24 +45,24 @@ static bool beyond_credits(const struct sroce_qp *qp,
 {
 	const struct sroce_req *req = &qp->req;
 
-	return req->limited && takes_recv(wqe) &&
-	       sroce_psn_diff(req->ssn, req->limit) > 0;
+	return req->lsn_valid && takes_recv(wqe) &&
+	       sroce_psn_diff(req->ssn, req->lsn) > 0;
 }
 
 /* Nothing follows a packet that is sent without credits. */
 static bool on_trial(const struct sroce_req *req)
 {
-	return req->beyond && sroce_psn_diff(req->psn, req->trial) > 0;
+	return req->credit_probe && sroce_psn_diff(req->psn, req->credit_probe_psn) > 0;
 }
 
 /**
- * sroce_turn_refused() - whether nothing is sent at a PSN, for a request before has failed
+ * sroce_sq_sched_blocked() - whether nothing is sent at a PSN, for a request before has failed
  * @req: the requester
  * @psn: the PSN
  */
-bool sroce_turn_refused(const struct sroce_req *req, u32 psn)
+bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn)
 {
-	return req->doom && sroce_psn_diff(psn, req->doom_psn) >= 0;
+	return req->pending_err && sroce_psn_diff(psn, req->pending_err_psn) >= 0;
 }
 
 /* Whether the next packet in turn has to wait for the peer */
@@ -70,8 +70,8 @@ static bool must_wait(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 
-	return sroce_is_rc(qp) && (req->repair.hold || on_trial(req) ||
-			     sroce_turn_refused(req, req->psn) || !sroce_window_room(qp));
+	return sroce_is_rc(qp) && (req->retrans.hold_new || on_trial(req) ||
+			     sroce_sq_sched_blocked(req, req->psn) || !sroce_cwnd_free(qp));
 }
 
 /* @span: PSNs that are under way */
@@ -95,11 +95,11 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	if (!sroce_is_rc(qp))
 		return true;
 	/* what was sent before may have to be sent again from there */
-	if (wqe->msg == SROCE_MSG_LOCAL_INV && req->next != qp->sq.cons)
+	if (wqe->msg == SROCE_MSG_LOCAL_INV && req->next_idx != qp->sq.cons)
 		return false;
 	if (wqe->flags & IB_SEND_FENCE && req->reads)
 		return false;
-	if (sroce_wqe_responds(wqe) && !may_read(qp, wqe, span))
+	if (sroce_wqe_wants_response(wqe) && !may_read(qp, wqe, span))
 		return false;
 	/* the longest go alone */
 	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
@@ -118,10 +118,10 @@ static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	req->ssn = sroce_psn_add(req->ssn, 1);
 	if (beyond_credits(qp, wqe)) {
 		sroce_count(qp, SROCE_CNT_CREDIT_WAIT);
-		req->beyond = true;
-		req->trial = wqe->first_psn;
+		req->credit_probe = true;
+		req->credit_probe_psn = wqe->first_psn;
 	}
-	if (sroce_is_rc(qp) && sroce_wqe_responds(wqe)) {
+	if (sroce_is_rc(qp) && sroce_wqe_wants_response(wqe)) {
 		req->reads++;
 		req->read_psns += n - 1;
 	}
@@ -140,12 +140,12 @@ static u32 seek(const struct sroce_sq *sq, u32 i, u32 psn)
 }
 
 /**
- * sroce_req_wqe() - the work request that has a PSN, if it was started
+ * sroce_sq_sched_wqe() - the work request that has a PSN, if it was started
  * @qp: the QP
  * @from: index of the work request to look from
  * @psn: the PSN
  */
-struct sroce_wqe *sroce_req_wqe(struct sroce_qp *qp, u32 from, u32 psn)
+struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn)
 {
 	u32 i = seek(&qp->sq, from, psn);
 	struct sroce_wqe *wqe;
@@ -164,29 +164,29 @@ static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	struct sroce_req *req = &qp->req;
 	u32 prev = sroce_psn_add(wqe->first_psn, -1);
-	const struct sroce_wqe *before = sroce_req_wqe(qp, qp->req.passed, prev);
+	const struct sroce_wqe *before = sroce_sq_sched_wqe(qp, qp->req.acked_idx, prev);
 
 	if (sroce_psn_diff(prev, req->acked) < 0 || !before ||
-	    sroce_wqe_responds(before))
+	    sroce_wqe_wants_response(before))
 		return;
-	req->repair.from = prev;
-	req->repair.to = wqe->first_psn;
+	req->retrans.from = prev;
+	req->retrans.to = wqe->first_psn;
 }
 
 /**
- * sroce_turn_give_up() - a work request can't be executed
+ * sroce_sq_sched_give_up() - a work request can't be executed
  * @qp: the QP
  * @wqe: the work request, whose turn it is; that to end comes after older ones
  * @status: why
  */
-void sroce_turn_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
+void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			enum ib_wc_status status)
 {
 	/* found out only now that it was to be sent */
 	bool late = wqe->status == IB_WC_SUCCESS;
 
 	wqe->status = status;
-	if (qp->req.next == qp->sq.cons)
+	if (qp->req.next_idx == qp->sq.cons)
 		sroce_sq_fail(qp, status);
 	else if (late)
 		ask_late(qp, wqe);
@@ -198,7 +198,7 @@ static enum ib_wc_status check_possible(struct sroce_qp *qp,
 {
 	if (!sroce_is_rc(qp))
 		return IB_WC_SUCCESS;
-	if (sroce_wqe_responds(wqe) && !qp->attr.max_rd_atomic)
+	if (sroce_wqe_wants_response(wqe) && !qp->attr.max_rd_atomic)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (wqe_psns(qp, wqe) >= PSN_HALF)
 		return IB_WC_LOC_LEN_ERR;
@@ -213,13 +213,13 @@ static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
 	for (;;) {
 		struct sroce_wqe *wqe;
 
-		if (req->next == qp->sq.prod && !sroce_sq_fetch(qp))
+		if (req->next_idx == qp->sq.prod && !sroce_wqe_fetch(qp))
 			return NULL;
-		wqe = sroce_sq_wqe(&qp->sq, req->next);
+		wqe = sroce_sq_wqe(&qp->sq, req->next_idx);
 		/* on the way from a loss: what is done here is done once */
 		if (!sroce_wqe_is_local(wqe) || !wqe->started)
 			return wqe;
-		req->next = sroce_sq_next(&qp->sq, req->next);
+		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 	}
 }
 
@@ -236,7 +236,7 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 	if (!wqe->started && wqe->status == IB_WC_SUCCESS)
 		wqe->status = check_possible(qp, wqe);
 	if (wqe->status != IB_WC_SUCCESS) {
-		sroce_turn_give_up(qp, wqe, wqe->status);
+		sroce_sq_sched_give_up(qp, wqe, wqe->status);
 		return NULL;
 	}
 	if (!wqe->started) {
@@ -248,12 +248,12 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 }
 
 /**
- * sroce_turn_follower() - the work request whose packet would follow at once
+ * sroce_sq_sched_peek() - the work request whose packet would follow at once
  * @qp: the QP, RC
  *
  * Return: NULL if none does.
  */
-struct sroce_wqe *sroce_turn_follower(struct sroce_qp *qp)
+struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe;
 
@@ -266,13 +266,13 @@ struct sroce_wqe *sroce_turn_follower(struct sroce_qp *qp)
 }
 
 /**
- * sroce_turn_take() - the work request whose turn it is, started
+ * sroce_sq_sched_next() - the work request whose turn it is, started
  * @qp: the QP
- * @next: what sroce_turn_follower() has found just before, or NULL
+ * @next: what sroce_sq_sched_peek() has found just before, or NULL
  *
  * Return: NULL if none may be sent now.
  */
-struct sroce_wqe *sroce_turn_take(struct sroce_qp *qp, struct sroce_wqe *next)
+struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *next)
 {
 	if (!next)
 		return must_wait(qp) ? NULL : current_wqe(qp);
@@ -283,14 +283,14 @@ struct sroce_wqe *sroce_turn_take(struct sroce_qp *qp, struct sroce_wqe *next)
 }
 
 /**
- * sroce_req_seek() - go back, or forward, to a PSN and send from there
+ * sroce_sq_sched_seek() - go back, or forward, to a PSN and send from there
  * @qp: the QP
  * @psn: between acked and max_psn
  */
-void sroce_req_seek(struct sroce_qp *qp, u32 psn)
+void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_req *req = &qp->req;
 
 	req->psn = psn;
-	req->next = seek(&qp->sq, req->passed, psn);
+	req->next_idx = seek(&qp->sq, req->acked_idx, psn);
 }

@@ -49,7 +49,7 @@ static int spread_span(void *span, u32 len, void *arg)
 static u8 *begin(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 *n,
 		 struct spread *s)
 {
-	u8 *bth = sroce_tx_begin_run(qp, &qp->av, pkt->op->hdr_len + pkt->payload_len,
+	u8 *bth = sroce_tx_begin_segs(qp, &qp->av, pkt->op->hdr_len + pkt->payload_len,
 				     pkt->op->flags & SROCE_RESPONSE, n);
 
 	if (!bth)
@@ -58,14 +58,14 @@ static u8 *begin(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 *n,
 		.to = bth + pkt->op->hdr_len,
 		.left = pkt->payload_len,
 		.unit = pkt->payload_len,
-		.gap = sroce_run_gap(pkt),
+		.gap = sroce_segs_gap(pkt),
 	};
 	return bth;
 }
 
 static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u32 n)
 {
-	u32 i, stride = first->payload_len + sroce_run_gap(first);
+	u32 i, stride = first->payload_len + sroce_segs_gap(first);
 	struct sroce_pkt pkt = *first;
 
 	for (i = 0; i < n; i++) {
@@ -73,12 +73,12 @@ static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u3
 		trace_sroce_tx(qp, &pkt);
 		pkt.psn = sroce_psn_add(pkt.psn, 1);
 	}
-	sroce_count(qp, SROCE_CNT_TX_RUNS);
+	sroce_count(qp, SROCE_CNT_TX_PKT_BATCHES);
 	sroce_tx_commit(qp, n);
 }
 
 /**
- * sroce_run_wqe() - send packets of a work request
+ * sroce_segs_tx_wqe() - send packets of a work request
  * @qp: the QP, RC or UC; its peer is reached by the wire
  * @pkt: the first of them, neither the first nor the last of the message
  * @wqe: the work request
@@ -88,7 +88,7 @@ static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u3
  * Return: how many were sent. If none, it has to be one by one: this time, or, if it
  * is an error, until the payload can be read, for some of it was in vain.
  */
-int sroce_run_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		  const struct sroce_wqe *wqe, u32 off, u32 n)
 {
 	struct spread s;
@@ -115,7 +115,7 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u32 len,
 }
 
 /**
- * sroce_run_remote() - send responses to a READ
+ * sroce_segs_tx_remote() - send responses to a READ
  * @qp: the QP, RC; its peer is reached by the wire
  * @pkt: the first of them, neither the first nor the last of all
  * @rkey: key of the region
@@ -124,7 +124,7 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u32 len,
  *
  * Return: how many were sent; if none, it has to be one by one.
  */
-u32 sroce_run_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     u32 rkey, u64 va, u32 n)
 {
 	struct spread s;

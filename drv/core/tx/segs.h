@@ -8,17 +8,17 @@ struct sroce_qp;
 struct sroce_wqe;
 
 /**
- * sroce_run_gap() - bytes between the payloads of two packets of a run
+ * sroce_segs_gap() - bytes between the payloads of two packets of a run
  * @pkt: the first of them
  */
-static inline u32 sroce_run_gap(const struct sroce_pkt *pkt)
+static inline u32 sroce_segs_gap(const struct sroce_pkt *pkt)
 {
 	return SROCE_ICRC_LEN + pkt->op->hdr_len;
 }
 
-int sroce_run_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		  const struct sroce_wqe *wqe, u32 off, u32 n);
-u32 sroce_run_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     u32 rkey, u64 va, u32 n);
 
 #endif /* SROCE_RUN_H */

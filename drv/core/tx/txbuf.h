@@ -15,72 +15,72 @@ struct sroce_qp;
 struct sroce_wqe;
 
 /* Most payload bytes of a parcel; a multiple of each MTU */
-#define SROCE_PARCEL_MAX	(64 * 1024U)
+#define SROCE_LBPKT_MAX	(64 * 1024U)
 /* Payloads up to this are copied: that is less than looking the region up. */
-#define SROCE_PARCEL_COPIED	256U
+#define SROCE_LBPKT_COPY_MAX	256U
 
 /**
- * struct sroce_piece - a part of a payload where it lies
+ * struct sroce_lbfrag - a part of a payload where it lies
  * @mr: the region, held
  * @iova: first byte
  * @len: bytes
  */
-struct sroce_piece {
+struct sroce_lbfrag {
 	struct sroce_mr	*mr;
 	u64		iova;
 	u32		len;
 };
 
 /**
- * struct sroce_parcel - a packet that stays on this host
+ * struct sroce_lbpkt - a packet that stays on this host
  * @list: for those who pass it on
  * @pkt: the packet; it may have as many PSNs as its payload needs
  * @size: bytes of memory that it has
- * @copied: the payload is in @data
- * @held: how many keep it besides who passes it on
+ * @linear: the payload is in @data
+ * @refs: how many keep it besides who passes it on
  * @n: pieces, otherwise
- * @piece: where the payload is
+ * @frag: where the payload is
  * @data: the payload
  */
-struct sroce_parcel {
+struct sroce_lbpkt {
 	struct list_head	list;
 	struct sroce_pkt	pkt;
 	size_t			size;
-	bool			copied;
-	u32			held;
+	bool			linear;
+	u32			refs;
 	u32			n;
 	union {
-		DECLARE_FLEX_ARRAY(struct sroce_piece, piece);
+		DECLARE_FLEX_ARRAY(struct sroce_lbfrag, frag);
 		DECLARE_FLEX_ARRAY(u8, data);
 	};
 };
 
 /**
- * struct sroce_room - one of the two
+ * struct sroce_txbuf - one of the two
  * @bth: memory for the wire, from BTH on
- * @parcel: the parcel
+ * @lbpkt: the parcel
  *
  * Both are NULL if there was no memory or route: the packet counts as sent, and
  * is healed like a loss on the wire.
  */
-struct sroce_room {
+struct sroce_txbuf {
 	u8			*bth;
-	struct sroce_parcel	*parcel;
+	struct sroce_lbpkt	*lbpkt;
 };
 
-u32 sroce_room_unit(const struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_room_empty(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      struct sroce_room *room);
-int sroce_room_wqe(struct sroce_qp *qp, struct sroce_av *av,
+u32 sroce_txbuf_max_payload(const struct sroce_qp *qp, const struct sroce_pkt *pkt);
+void sroce_txbuf_alloc(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		      struct sroce_txbuf *room);
+int sroce_txbuf_fill_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		   const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
-		   u32 off, struct sroce_room *room);
-int sroce_room_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      u32 rkey, u64 va, u32 left, struct sroce_room *room);
-void sroce_room_seal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		     struct sroce_room *room);
+		   u32 off, struct sroce_txbuf *room);
+int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		      u32 rkey, u64 va, u32 left, struct sroce_txbuf *room);
+void sroce_txbuf_commit(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		     struct sroce_txbuf *room);
 
-void sroce_parcel_copy(const struct sroce_parcel *parcel, u32 off, u8 *to,
+void sroce_lbpkt_copy(const struct sroce_lbpkt *lbpkt, u32 off, u8 *to,
 		       u32 len);
-void sroce_parcel_free(struct sroce_parcel *parcel);
+void sroce_lbpkt_free(struct sroce_lbpkt *lbpkt);
 
 #endif /* SROCE_ROOM_H */

@@ -27,7 +27,7 @@ static void mask_ipv6(u8 *ip)
 }
 
 /**
- * sroce_segment_header() - the network header of a segment of a train
+ * sroce_icrc_segment_header() - the network header of a segment of a train
  * @l3: that of the train; becomes that of the segment
  * @l3_len: 20 for IPv4, 40 for IPv6
  * @n: which segment, from 0
@@ -36,7 +36,7 @@ static void mask_ipv6(u8 *ip)
  * Segmentation counts the IPv4 identification up. The header checksum is left
  * as it is, since ICRC masks it.
  */
-void sroce_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len)
+void sroce_icrc_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len)
 {
 	if (l3_len == 20) {
 		put_unaligned_be16(20 + UDP_LEN + len, l3 + 2);
@@ -112,13 +112,13 @@ u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp)
 }
 
 /**
- * sroce_icrc_renumber() - the same with another IPv4 identification
+ * sroce_icrc_step_id() - the same with another IPv4 identification
  * @crc: from sroce_icrc_net()
  * @flip: bits of the identification that are different
  *
  * A CRC is linear: what differs changes it alike, whatever the rest is.
  */
-u32 sroce_icrc_renumber(u32 crc, u16 flip)
+u32 sroce_icrc_step_id(u32 crc, u16 flip)
 {
 	return crc ^ id_crc[0][flip >> 12] ^ id_crc[1][flip >> 8 & 15] ^
 	       id_crc[2][flip >> 4 & 15] ^ id_crc[3][flip & 15];
@@ -207,11 +207,11 @@ u32 sroce_icrc_bth(u32 crc, const u8 *bth)
 }
 
 /**
- * sroce_icrc_steps() - whether sroce_icrc_step() leads from one packet to the other
+ * sroce_icrc_can_step() - whether sroce_icrc_step() leads from one packet to the other
  * @was: BTH of the one
  * @bth: BTH of the other, with network headers that differ in their number only
  */
-bool sroce_icrc_steps(const u8 *was, const u8 *bth)
+bool sroce_icrc_can_step(const u8 *was, const u8 *bth)
 {
 	u64 a, b;
 

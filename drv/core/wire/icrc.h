@@ -7,11 +7,11 @@
 /* Plain CRC-32, least significant bit first: from the surroundings */
 u32 sroce_crc32(u32 crc, const void *data, u32 len);
 
-void sroce_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len);
+void sroce_icrc_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len);
 u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp);
-u32 sroce_icrc_renumber(u32 crc, u16 flip);
+u32 sroce_icrc_step_id(u32 crc, u16 flip);
 u32 sroce_icrc_bth(u32 crc, const u8 *bth);
-bool sroce_icrc_steps(const u8 *was, const u8 *bth);
+bool sroce_icrc_can_step(const u8 *was, const u8 *bth);
 u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth);
 
 /**

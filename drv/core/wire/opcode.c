@@ -70,10 +70,10 @@ const struct sroce_opcode sroce_opcodes[256] = {
 };
 
 /**
- * sroce_ext_len() - bytes of a set of extended headers
+ * sroce_opcode_ext_len() - bytes of a set of extended headers
  * @ext: SROCE_DETH and its like
  */
-u32 sroce_ext_len(u32 ext)
+u32 sroce_opcode_ext_len(u32 ext)
 {
 	return EXT_LEN(ext);
 }
@@ -119,7 +119,7 @@ static const struct msg_opcodes msg_opcodes[SROCE_MSGS] = {
 };
 
 /**
- * sroce_msg_opcode() - the BTH opcode of one packet of a message
+ * sroce_opcode_of_msg() - the BTH opcode of one packet of a message
  * @svc: SROCE_SVC_RC, _UC or _UD
  * @msg: what the message does
  * @first: the packet starts the message
@@ -127,7 +127,7 @@ static const struct msg_opcodes msg_opcodes[SROCE_MSGS] = {
  *
  * Return: the opcode, or -EINVAL if the service has no such packet.
  */
-int sroce_msg_opcode(u8 svc, enum sroce_msg msg, bool first, bool last)
+int sroce_opcode_of_msg(u8 svc, enum sroce_msg msg, bool first, bool last)
 {
 	const struct msg_opcodes *m = &msg_opcodes[msg];
 	u8 op = svc << 5;

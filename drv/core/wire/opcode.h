@@ -29,7 +29,7 @@
 #define SROCE_RECV	BIT(21)	/* consumes a receive WQE (at its end, for WRITE) */
 #define SROCE_RESERVED	BIT(22)	/* of RC, and nobody knows what it means */
 /* Requests that have an answer of their own */
-#define SROCE_ANSWERED	(SROCE_READING | SROCE_ATOMIC | SROCE_FLUSHING)
+#define SROCE_HAS_RESPONSE	(SROCE_READING | SROCE_ATOMIC | SROCE_FLUSHING)
 
 /*
  * Kernels before 6.2 have no rights for FLUSH, so that nobody could allow it:
@@ -72,7 +72,7 @@ struct sroce_opcode {
 
 extern const struct sroce_opcode sroce_opcodes[256];
 
-u32 sroce_ext_len(u32 ext);
+u32 sroce_opcode_ext_len(u32 ext);
 const struct sroce_opcode *sroce_opcode_of(u8 opcode);
 
 /* What a message does on the wire; the requester's side of the table. */
@@ -97,6 +97,6 @@ enum sroce_msg {
 	SROCE_MSGS
 };
 
-int sroce_msg_opcode(u8 svc, enum sroce_msg msg, bool first, bool last);
+int sroce_opcode_of_msg(u8 svc, enum sroce_msg msg, bool first, bool last);
 
 #endif /* SROCE_OPCODE_H */

@@ -33,9 +33,9 @@
  * @imm: immediate data as it is on the wire
  * @inv_rkey: IETH R_Key
  * @payload_len: bytes of payload, without pad
- * @local: it stays on this host: a parcel, of one PSN or more
- * @run: it stands for so many packets of @unit bytes of payload each, see run.c
- * @unit: those bytes
+ * @loopback: it stays on this host: a parcel, of one PSN or more
+ * @segs: it stands for so many packets of @seg_len bytes of payload each, see run.c
+ * @seg_len: those bytes
  * @sgid: source address; IPv4 mapped into IPv6
  * @dgid: destination address
  * @l3: the network header as received
@@ -69,9 +69,9 @@ struct sroce_pkt {
 	__be32	imm;
 	u32	inv_rkey;
 	u32	payload_len;
-	bool	local;
-	u32	run;
-	u32	unit;
+	bool	loopback;
+	u32	segs;
+	u32	seg_len;
 
 	union ib_gid	sgid;
 	union ib_gid	dgid;
@@ -84,12 +84,12 @@ struct sroce_pkt {
 };
 
 /**
- * struct sroce_kept - a packet that waits for those before it, or for pages
+ * struct sroce_ofo_pkt - a packet that waits for those before it, or for pages
  * @list: in sroce_resp.store or sroce_req.late
  * @pkt: the packet; its carrier is held
  * @l3: its network header
  */
-struct sroce_kept {
+struct sroce_ofo_pkt {
 	struct list_head	list;
 	struct sroce_pkt	pkt;
 	u8			l3[SROCE_GRH_LEN];
@@ -105,9 +105,9 @@ void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr);
  */
 static inline u32 sroce_pkt_psns(const struct sroce_pkt *pkt, u32 mtu)
 {
-	if (pkt->run)
-		return pkt->run;
-	return pkt->local ? sroce_psn_count(pkt->payload_len, mtu) : 1;
+	if (pkt->segs)
+		return pkt->segs;
+	return pkt->loopback ? sroce_psn_count(pkt->payload_len, mtu) : 1;
 }
 
 /**

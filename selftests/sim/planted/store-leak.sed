@@ -1,3 +1,3 @@
 # a request that was kept is never given back
 # file: rc/ofo.c
-/^void sroce_store_free/,/^}/s/sroce_pkt_release(&kept->pkt);//
+/^void sroce_ofo_free/,/^}/s/sroce_pkt_release(&ofo->pkt);//
