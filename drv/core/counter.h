@@ -6,6 +6,8 @@
 #ifndef SROCE_COUNTER_H
 #define SROCE_COUNTER_H
 
+#include <linux/types.h>
+
 #define SROCE_COUNTERS(C)						\
 	/* traffic */							\
 	C(TX_PACKETS, "tx_pkts")					\

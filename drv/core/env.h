@@ -9,7 +9,10 @@
 
 #include <linux/percpu.h>
 #include "drv/core/qp.h"
-#include "drv/core/tx/txbuf.h"
+
+struct sroce_lbpkt;
+struct sroce_mr;
+struct sroce_odp;
 
 /* Count a decision */
 static inline void sroce_count(struct sroce_qp *qp, enum sroce_counter c)
@@ -91,18 +94,6 @@ void sroce_copy(void *to, const void *from, u32 len);
 
 /* Payload bytes of a received packet */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
-
-/*
- * Where in a packet's payload to go on, for sroce_segs_rx_span(); in a run @off counts
- * headers and ICRCs as well, and @left bytes follow in the same packet.
- */
-struct sroce_rx_cursor {
-	const struct sroce_pkt	*pkt;
-	u32			off;
-	u32			left;
-};
-
-int sroce_segs_rx_span(void *span, u32 len, void *arg);
 
 /*
  * Keep a received packet beyond its burst: its carrier, which may be replaced,

@@ -13,9 +13,10 @@
 #include "drv/core/counter.h"
 #include "drv/core/wire/pkt.h"
 #include "drv/core/wire/psn.h"
-#include "drv/core/mem/wqe.h"
+#include "drv/core/mem/wr.h"
 
 struct sroce_cq;
+struct sroce_mr;
 struct sroce_srq;
 struct sroce_dev;
 struct sroce_kqp;
@@ -469,122 +470,6 @@ struct sroce_qp {
 	struct sroce_kqp	*kqp;
 };
 
-/* All of these are called with the QP locked. */
-
-/* state.c */
-void sroce_reset_qp(struct sroce_qp *qp);
-void sroce_reset_sq(struct sroce_qp *qp);
-bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
-			    int mask, enum ib_qp_state from,
-			    enum ib_qp_state to);
-void sroce_state_start_req(struct sroce_qp *qp);
-void sroce_state_start_resp(struct sroce_qp *qp);
-
-/* flush.c */
-void sroce_flush_qp_error(struct sroce_qp *qp);
-void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event);
-void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status);
-void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status);
-void sroce_flush_sq(struct sroce_qp *qp);
-void sroce_flush_rq(struct sroce_qp *qp);
-
-/* req.c */
-bool sroce_req_run(struct sroce_qp *qp, u32 budget);
-void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn);
-u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn);
-void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			   u32 from, u32 end);
-void sroce_reset_req(struct sroce_qp *qp);
-void sroce_req_paged(struct sroce_qp *qp);
-
-/* turn.c */
-bool sroce_sq_sched_idle(const struct sroce_qp *qp);
-struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn);
-void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn);
-bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn);
-void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			enum ib_wc_status status);
-struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp);
-struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *next);
-
-/* repair.c */
-void sroce_retrans_gap(struct sroce_qp *qp);
-void sroce_retrans_passed(struct sroce_qp *qp);
-void sroce_retrans_took(struct sroce_qp *qp, u64 ns);
-void sroce_retrans_spurious(struct sroce_qp *qp);
-void sroce_retrans_restart(struct sroce_qp *qp);
-void sroce_retrans_acked(struct sroce_qp *qp, bool gap);
-void sroce_read_retry_until(struct sroce_qp *qp, u32 end);
-bool sroce_read_retry_missing(const struct sroce_req *req, u32 psn);
-void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn);
-void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end);
-void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end);
-void sroce_read_retry_trim(struct sroce_qp *qp);
-void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n);
-void sroce_retrans_progress(struct sroce_qp *qp);
-void sroce_retrans_alive(struct sroce_qp *qp);
-void sroce_retrans_set_timer(struct sroce_qp *qp);
-void sroce_retrans_timer(struct sroce_qp *qp);
-void sroce_retrans_rnr_timer(struct sroce_qp *qp);
-
-/* window.c */
-u64 sroce_cwnd_ack_timeout(const struct sroce_qp *qp);
-void sroce_cwnd_sent(struct sroce_qp *qp, u32 psn, bool asks);
-void sroce_cwnd_acked(struct sroce_qp *qp);
-void sroce_cwnd_heard(struct sroce_qp *qp);
-void sroce_cwnd_probed(struct sroce_qp *qp);
-void sroce_cwnd_timeout(struct sroce_qp *qp);
-void sroce_cwnd_retransmitted(struct sroce_qp *qp);
-void sroce_cwnd_read_retried(struct sroce_qp *qp, u64 ns);
-u64 sroce_cwnd_rto(const struct sroce_qp *qp, u64 timeout);
-
-/* comp.c */
-void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_comp_settle(struct sroce_qp *qp);
-void sroce_comp_paged(struct sroce_qp *qp);
-
-/* local.c */
-enum ib_wc_status sroce_mem_ops_run(struct sroce_qp *qp,
-				  const struct sroce_wqe *wqe);
-int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote);
-bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from);
-void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to);
-void sroce_mr_unbind(struct sroce_mr *mw);
-
-/* resp.c, answer.c, store.c */
-void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_resp_paged(struct sroce_qp *qp);
-void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-			 enum ib_wc_status status);
-bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget);
-u32 sroce_resp_res_ack_psn(const struct sroce_qp *qp, u32 psn);
-void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn);
-void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code);
-void sroce_resp_tx_rnr(struct sroce_qp *qp);
-struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *res,
-				      u32 n);
-bool sroce_resp_res_has_room(const struct sroce_qp *qp);
-struct sroce_res *sroce_resp_res_new(struct sroce_qp *qp);
-void sroce_resp_res_queue(struct sroce_qp *qp, struct sroce_res *res);
-bool sroce_resp_res_replay(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_resp_res_forget(struct sroce_qp *qp);
-int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
-struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp);
-bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
-void sroce_ofo_free(struct sroce_ofo_pkt *ofo);
-void sroce_ofo_purge(struct sroce_qp *qp);
-
-/* rx.c */
-void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-bool sroce_transport_run(struct sroce_qp *qp);
-void sroce_transport_paged(struct sroce_qp *qp);
-
-int sroce_wqe_msg_of_wr(u8 svc, u32 opcode);
-
 static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe;
@@ -593,25 +478,6 @@ static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 		return NULL;
 	wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
 	return wqe->started ? wqe : NULL;
-}
-
-/* Request packets on their way, not counting the responses of READs */
-static inline s32 sroce_in_flight(const struct sroce_qp *qp)
-{
-	return sroce_psn_diff(qp->req.psn, qp->req.acked) -
-	       (s32)qp->req.read_psns;
-}
-
-/* Request packets that may be under way */
-static inline u32 sroce_cwnd(const struct sroce_qp *qp)
-{
-	return qp->req.rtt.cwnd ?: SROCE_CWND_INIT;
-}
-
-/* Request packets that may be sent before the peer answers */
-static inline u32 sroce_cwnd_free(const struct sroce_qp *qp)
-{
-	return max((s32)sroce_cwnd(qp) - sroce_in_flight(qp), 0);
 }
 
 static inline bool sroce_is_rc(const struct sroce_qp *qp)

@@ -3,6 +3,7 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
+#include "drv/core/state.h"
 
 /*
  * Bounds of attributes; ib_modify_qp_is_ok() knows which of them a transition
@@ -80,63 +81,4 @@ void sroce_state_start_req(struct sroce_qp *qp)
 void sroce_state_start_resp(struct sroce_qp *qp)
 {
 	qp->resp.psn = qp->attr.rq_psn;
-}
-
-/**
- * sroce_reset_sq() - forget all send work requests, without completions
- * @qp: the QP
- *
- * Also for a doorbell in a state that refuses work: the provider has published
- * it in the ring already, and what was refused must never run.
- */
-void sroce_reset_sq(struct sroce_qp *qp)
-{
-	struct sroce_sq *sq = &qp->sq;
-
-	for (; sq->cons != sq->prod; sq->cons = sroce_sq_next(sq, sq->cons)) {
-		struct sroce_wqe *wqe = sroce_sq_wqe(sq, sq->cons);
-
-		if (qp->svc == SROCE_SVC_UD && wqe->ah)
-			sroce_ah_put(wqe->ah);
-	}
-	if (qp->user && sq->ring.buf)
-		sroce_ring_consume(&sq->ring, sroce_ring_filled(&sq->ring));
-	sq->db_tail = sq->ring.own;
-	sq->cons = sq->ring.own;
-	sq->prod = sq->ring.own;
-	qp->req.next_idx = sq->cons;
-	qp->req.acked_idx = sq->cons;
-}
-
-/**
- * sroce_reset_qp() - forget all work and all progress, without completions
- * @qp: the QP, going to or coming up in RESET
- */
-void sroce_reset_qp(struct sroce_qp *qp)
-{
-	struct sroce_res *res = qp->resp.res;
-	u32 nres = qp->resp.nres;
-
-	sroce_reset_sq(qp);
-	if (qp->rq.ring.buf)
-		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
-	/* a QP that comes up has no list yet */
-	if (qp->resp.ofo_queue.next)
-		sroce_ofo_purge(qp);
-	memset(&qp->req, 0, sizeof(qp->req));
-	INIT_LIST_HEAD(&qp->req.deferred);
-	memset(&qp->resp, 0, sizeof(qp->resp));
-	INIT_LIST_HEAD(&qp->resp.ofo_queue);
-	qp->resp.ofo_max = SROCE_OFO_MAX;
-	if (res)
-		memset(res, 0, nres * sizeof(*res));
-	qp->resp.res = res;
-	qp->resp.nres = nres;
-	qp->req.next_idx = qp->sq.cons;
-	qp->req.acked_idx = qp->sq.cons;
-	qp->state = IB_QPS_RESET;
-	qp->drained = false;
-	qp->lb_copy_only = false;
-	qp->comm_est = false;
-	qp->last_wqe = false;
 }

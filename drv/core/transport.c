@@ -3,8 +3,13 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
-#include "drv/core/tx/segs.h"
+#include "drv/core/mem/mr.h"
+#include "drv/core/rc/comp.h"
+#include "drv/core/rc/req.h"
+#include "drv/core/rc/resp.h"
+#include "drv/core/rc/resp_tx.h"
 #include "drv/core/trace.h"
+#include "drv/core/transport.h"
 
 static void drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		 enum sroce_counter why)
@@ -58,50 +63,6 @@ static void establish(struct sroce_qp *qp)
 		return;
 	qp->comm_est = true;
 	sroce_qp_event(qp, IB_EVENT_COMM_EST);
-}
-
-/* The payload of a run lies in pieces, one in each packet. */
-static int place_run(struct sroce_rx_cursor *pl, u8 *to, u32 len)
-{
-	const struct sroce_pkt *pkt = pl->pkt;
-	int ret = 0;
-
-	while (len && !ret) {
-		u32 n;
-
-		if (!pl->left) {
-			pl->left = pkt->seg_len;
-			if (pl->off)
-				pl->off += sroce_segs_gap(pkt);
-		}
-		n = min(len, pl->left);
-		ret = sroce_pkt_copy(pkt, pl->off, to, n);
-		pl->off += n;
-		pl->left -= n;
-		to += n;
-		len -= n;
-	}
-	return ret;
-}
-
-/**
- * sroce_segs_rx_span() - for sroce_mr_walk(): copy payload in
- * @span: where it goes
- * @len: how many bytes
- * @arg: struct sroce_rx_cursor, where they are; moves on
- *
- * Return: what sroce_pkt_copy() said
- */
-int sroce_segs_rx_span(void *span, u32 len, void *arg)
-{
-	struct sroce_rx_cursor *pl = arg;
-	int ret;
-
-	if (pl->pkt->segs)
-		return place_run(pl, span, len);
-	ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
-	pl->off += len;
-	return ret;
 }
 
 /**

@@ -12,7 +12,7 @@
 #define UNIT_SIM_H
 
 #include <linux/string.h>
-#include "drv/core/env.h"
+#include "core.h"
 #include "tap.h"
 
 #define SIM_LATENCY	1000ULL		/* ns on the wire */

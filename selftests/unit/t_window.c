@@ -14,7 +14,7 @@ static void sample(struct sim *s, u32 n, u64 ns)
 	sroce_cwnd_sent(&s->a.qp, sroce_psn_add(req->acked, n - 1), true);
 	s->now += ns;
 	req->acked = sroce_psn_add(req->acked, n);
-	sroce_cwnd_acked(&s->a.qp);
+	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
 }
 
 static struct sim *begin(void)
@@ -173,15 +173,15 @@ static void samples(void)
 	s->now += 10 * US;
 	sroce_cwnd_sent(&s->a.qp, 1019, true);
 	req->acked = 1009;
-	sroce_cwnd_acked(&s->a.qp);
+	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
 	CHECK_EQ(rtt->srtt, 0);
 	s->now += 30 * US;
 	req->acked = 1015;
-	sroce_cwnd_acked(&s->a.qp);
+	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
 	CHECK_EQ(rtt->srtt, 40 * US);
 	CHECK_EQ(rtt->rttvar, 20 * US);
 	req->acked = 1030;
-	sroce_cwnd_acked(&s->a.qp);
+	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
 	CHECK_EQ(rtt->srtt, 40 * US);
 
 	t_case("window: smoothed as in RFC 6298");

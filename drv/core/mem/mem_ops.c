@@ -9,47 +9,11 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
+#include "drv/core/mem/mem_ops.h"
+#include "drv/core/mem/mr.h"
 
 #define REMOTE_RIGHTS	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 			 IB_ACCESS_REMOTE_ATOMIC)
-
-/**
- * sroce_mr_claim() - have a region or window for oneself, to change it
- * @mr: held by the caller
- * @from: the state it must be in
- *
- * Return: false if it is in another one.
- */
-bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from)
-{
-	/* full barrier: who holds it later sees that it is busy */
-	if (cmpxchg(&mr->state, from, SROCE_MR_BUSY) != from)
-		return false;
-	sroce_mr_drain(mr);
-	return true;
-}
-
-/**
- * sroce_mr_release() - let others have it again
- * @mr: claimed
- * @to: the state it has now
- */
-void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to)
-{
-	/* who sees the state sees all that goes with it */
-	smp_store_release(&mr->state, to);
-}
-
-/**
- * sroce_mr_unbind() - a window leads nowhere any more
- * @mw: the window, claimed
- */
-void sroce_mr_unbind(struct sroce_mr *mw)
-{
-	if (mw->parent)
-		atomic_dec(&mw->parent->windows);
-	mw->parent = NULL;
-}
 
 static bool may_invalidate(const struct sroce_qp *qp, const struct sroce_mr *mr,
 			   u32 key, bool remote)

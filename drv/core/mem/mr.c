@@ -5,6 +5,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include "drv/core/env.h"
+#include "drv/core/mem/mr.h"
 
 /**
  * sroce_mr_put_last() - let go of the region or window that the QP used last
@@ -322,4 +323,42 @@ int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 ne
 		return 0;
 	sroce_count(qp, SROCE_CNT_ODP_WAIT);
 	return sroce_pager_fault_in(qp, mr, iova, need, len, write);
+}
+
+/**
+ * sroce_mr_claim() - have a region or window for oneself, to change it
+ * @mr: held by the caller
+ * @from: the state it must be in
+ *
+ * Return: false if it is in another one.
+ */
+bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from)
+{
+	/* full barrier: who holds it later sees that it is busy */
+	if (cmpxchg(&mr->state, from, SROCE_MR_BUSY) != from)
+		return false;
+	sroce_mr_drain(mr);
+	return true;
+}
+
+/**
+ * sroce_mr_release() - let others have it again
+ * @mr: claimed
+ * @to: the state it has now
+ */
+void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to)
+{
+	/* who sees the state sees all that goes with it */
+	smp_store_release(&mr->state, to);
+}
+
+/**
+ * sroce_mr_unbind() - a window leads nowhere any more
+ * @mw: the window, claimed
+ */
+void sroce_mr_unbind(struct sroce_mr *mw)
+{
+	if (mw->parent)
+		atomic_dec(&mw->parent->windows);
+	mw->parent = NULL;
 }

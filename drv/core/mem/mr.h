@@ -113,25 +113,27 @@ static inline bool sroce_mr_is_window(const struct sroce_mr *mr)
 #define SROCE_ACCESS_FLUSH_GLOBAL	BIT(8)
 #define SROCE_ACCESS_FLUSH_PERSISTENT	BIT(9)
 
-void sroce_mr_put_last(struct sroce_qp *qp);
-struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
-struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
-				 int access);
-struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access);
-bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len);
-void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
-
 /* Where the bytes come from or go to on the other side of a copy. */
 typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
+
+/* Most bytes that are faulted in because they will be needed soon */
+#define SROCE_PAGES_AHEAD	(2U << 20)
+
+void sroce_mr_put_last(struct sroce_qp *qp);
+struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
+struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access);
+struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
+				 int access);
+bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len);
+void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 int sroce_mr_copy_from(void *span, u32 len, void *arg);
 int sroce_mr_copy_to(void *span, u32 len, void *arg);
 int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 		  sroce_span_fn fn, void *arg);
-
-/* Most bytes that are brought since they will be needed soon */
-#define SROCE_PAGES_AHEAD	(2U << 20)
-
 int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
-		  u64 len, bool write);
+		      u64 len, bool write);
+bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from);
+void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to);
+void sroce_mr_unbind(struct sroce_mr *mw);
 
 #endif /* SROCE_MR_H */

@@ -5,9 +5,20 @@
  */
 
 #include <linux/string.h>
-#include "drv/core/wire/credit.h"
 #include "drv/core/env.h"
-#include "drv/core/trace.h"
+#include "drv/core/mem/mem_ops.h"
+#include "drv/core/mem/mr.h"
+#include "drv/core/mem/sge.h"
+#include "drv/core/rc/comp.h"
+#include "drv/core/rc/cwnd.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/ofo.h"
+#include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/req_pkt.h"
+#include "drv/core/rc/retrans.h"
+#include "drv/core/rc/sq_sched.h"
+#include "drv/core/tx/segs.h"
+#include "drv/core/wire/credit.h"
 
 /* RNR NAK timer field to ns, table 46 */
 static const u32 rnr_us[32] = {
@@ -57,7 +68,6 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 	req->acked = end;
 	if (req->credit_probe && sroce_psn_diff(end, req->credit_probe_psn) > 0)
 		req->credit_probe = false;
-	sroce_cwnd_acked(qp);
 	sroce_retrans_acked(qp, gap);
 	if (spared)
 		spare(qp);

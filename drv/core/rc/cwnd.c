@@ -8,6 +8,8 @@
 #include <linux/math64.h>
 #include <linux/time64.h>
 #include "drv/core/env.h"
+#include "drv/core/rc/cwnd.h"
+#include "drv/core/rc/req_pkt.h"
 
 /* How long the shortest round trip is remembered */
 #define MIN_LIFE	(10ULL * NSEC_PER_SEC)
@@ -136,45 +138,44 @@ static bool outran(const struct sroce_qp *qp, u32 delivered)
 }
 
 /*
- * A repair was answered, or what it repaired has come late. After a silence it is
- * the former, and the shortest round trip so far may have been none: the first
- * answer of all is taken for one.
+ * A retransmission was answered, or the original has come late. After a silence
+ * it is the former, and the shortest round trip so far may not have been one: it
+ * may stem from the first answer of all.
  */
-static void answered(struct sroce_qp *qp, u64 ns, u64 now)
+static enum sroce_cwnd_sample answered(struct sroce_rtt *rtt, u64 ns, u64 now)
 {
-	struct sroce_rtt *rtt = &qp->req.rtt;
-
-	if (!rtt->assume_lost && too_soon(rtt, ns)) {
-		sroce_retrans_spurious(qp);
-		return;
-	}
+	if (!rtt->assume_lost && too_soon(rtt, ns))
+		return SROCE_CWND_SPURIOUS;
 	smooth(rtt, ns);
 	if (rtt->assume_lost) {
 		rtt->assume_lost--;
-		return;
+		return SROCE_CWND_NO_SAMPLE;
 	}
 	note_min(rtt, ns, now);
-	sroce_retrans_took(qp, ns);
+	return SROCE_CWND_RETRANS;
 }
 
 /**
- * sroce_cwnd_acked() - req.acked has moved
+ * sroce_cwnd_acked() - take a sample of the round trip, as req.acked has moved
  * @qp: the QP
+ * @took: set to the time that a retransmission took, in ns, if that was sampled
+ *
+ * Return: what the sample says of a retransmission, if it was of one.
  */
-void sroce_cwnd_acked(struct sroce_qp *qp)
+enum sroce_cwnd_sample sroce_cwnd_acked(struct sroce_qp *qp, u64 *took)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 	u32 acked = qp->req.acked, delivered;
 	u64 now, ns;
 
 	if (!rtt->sampling || sroce_psn_diff(acked, rtt->psn) <= 0)
-		return;
+		return SROCE_CWND_NO_SAMPLE;
 	rtt->sampling = false;
 	now = sroce_now();
 	ns = max_t(u64, now - rtt->start, 1);
 	if (rtt->retrans) {
-		answered(qp, ns, now);
-		return;
+		*took = ns;
+		return answered(rtt, ns, now);
 	}
 	smooth(rtt, ns);
 	note_min(rtt, ns, now);
@@ -185,6 +186,7 @@ void sroce_cwnd_acked(struct sroce_qp *qp)
 		rtt->cwnd = min(2 * sroce_cwnd(qp), SROCE_CWND_MAX);
 	else
 		resize(rtt, delivered, ns);
+	return SROCE_CWND_NO_SAMPLE;
 }
 
 /**

@@ -2,6 +2,11 @@
 /* Completions of send work requests, and what becomes of them on an error. */
 
 #include "drv/core/env.h"
+#include "drv/core/mem/wqe.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/ofo.h"
+#include "drv/core/rc/reset.h"
+#include "drv/core/rc/resp_res.h"
 #include "drv/core/trace.h"
 
 static const u8 wc_opcode[SROCE_MSGS] = {

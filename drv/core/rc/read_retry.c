@@ -8,6 +8,9 @@
  */
 
 #include "drv/core/env.h"
+#include "drv/core/rc/cwnd.h"
+#include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/req_pkt.h"
 
 /**
  * sroce_read_retry_missing() - whether a response has not come

@@ -9,95 +9,21 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
-#include "drv/core/tx/segs.h"
+#include "drv/core/mem/mem_ops.h"
+#include "drv/core/mem/mr.h"
+#include "drv/core/mem/sge.h"
+#include "drv/core/mem/wqe.h"
+#include "drv/core/rc/comp.h"
+#include "drv/core/rc/cwnd.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/req.h"
+#include "drv/core/rc/req_pkt.h"
+#include "drv/core/rc/retrans.h"
+#include "drv/core/rc/sq_sched.h"
 #include "drv/core/trace.h"
-
-static bool is_multicast(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
-{
-	return qp->svc == SROCE_SVC_UD && sroce_ah_av(wqe->ah)->multicast;
-}
-
-static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
-		     const struct sroce_wqe *wqe, bool last)
-{
-	pkt->op = &sroce_opcodes[pkt->opcode];
-	pkt->pkey = SROCE_PKEY_FULL;
-	pkt->migreq = qp->attr.path_mig_state == IB_MIG_MIGRATED;
-	pkt->solicited = last && wqe->flags & IB_SEND_SOLICITED &&
-			 pkt->op->flags & SROCE_RECV;
-	if (qp->svc == SROCE_SVC_UD) {
-		pkt->qpn = is_multicast(qp, wqe) ? SROCE_QPN_MULTICAST :
-						   wqe->remote_qpn;
-		/* 10.2.5: a controlled Q_Key means "the QP's own" */
-		pkt->qkey = (s32)wqe->remote_qkey < 0 ? qp->attr.qkey :
-							wqe->remote_qkey;
-		pkt->sqpn = qp->qpn;
-	} else {
-		pkt->qpn = qp->attr.dest_qp_num;
-		pkt->va = wqe->remote_addr;
-		pkt->rkey = wqe->rkey;
-		pkt->feth = wqe->feth;
-		pkt->swap_add = wqe->msg == SROCE_MSG_CMP_SWP ? wqe->swap :
-								wqe->compare_add;
-		pkt->compare = wqe->msg == SROCE_MSG_CMP_SWP ?
-			       wqe->compare_add : 0;
-	}
-	pkt->imm = wqe->imm;
-	pkt->inv_rkey = wqe->inv_rkey;
-}
-
-static u32 offset_of(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
-		     u32 psn)
-{
-	return sroce_psn_diff(psn, wqe->first_psn) * qp->mtu;
-}
-
-/* The packet of @wqe at @psn, in @pkt, zeroed; return: whether it is the message's last */
-static bool describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
-		     struct sroce_pkt *pkt)
-{
-	u32 off = offset_of(qp, wqe, psn);
-	bool responds = sroce_wqe_wants_response(wqe);
-	bool first, last;
-
-	pkt->psn = psn;
-	pkt->loopback = sroce_loopback_usable(qp);
-	if (sroce_wqe_has_payload(wqe))
-		pkt->payload_len = min(sroce_txbuf_max_payload(qp, pkt),
-				       wqe->length - off);
-	first = responds || !off;
-	last = responds || off + pkt->payload_len == wqe->length;
-	pkt->opcode = sroce_opcode_of_msg(qp->svc, wqe->msg, first, last);
-	fill_bth(qp, pkt, wqe, last);
-	if (wqe->msg == SROCE_MSG_READ)
-		pkt->va += off;
-	pkt->length = wqe->length - off;
-	pkt->pad = -pkt->payload_len & 3;
-	return last;
-}
-
-/*
- * Room for a packet, with the payload in place. -EFAULT: it can't be read; -EAGAIN:
- * not yet; -EXDEV: the packet has to be made anew.
- */
-static int lay_out(struct sroce_qp *qp, const struct sroce_wqe *wqe,
-		   const struct sroce_pkt *pkt, struct sroce_txbuf *room)
-{
-	struct sroce_av *av;
-
-	av = qp->svc == SROCE_SVC_UD ? sroce_ah_av(wqe->ah) : &qp->av;
-	return sroce_txbuf_fill_wqe(qp, av, pkt, wqe, offset_of(qp, wqe, pkt->psn),
-			      room);
-}
-
-/* One past the PSNs of a packet; a READ takes those of its responses. */
-static u32 psn_after(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
-		     const struct sroce_pkt *pkt)
-{
-	if (wqe->msg == SROCE_MSG_READ)
-		return sroce_psn_add(wqe->last_psn, 1);
-	return sroce_psn_add(pkt->psn, sroce_pkt_psns(pkt, qp->mtu));
-}
+#include "drv/core/tx/segs.h"
+#include "drv/core/tx/txbuf.h"
 
 /* Advance over the packet just built. */
 static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
@@ -105,7 +31,7 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 {
 	struct sroce_req *req = &qp->req;
 
-	req->psn = psn_after(qp, wqe, pkt);
+	req->psn = sroce_req_pkt_end(qp, wqe, pkt);
 	if (sroce_psn_diff(req->psn, req->max_psn) > 0)
 		req->max_psn = req->psn;
 	if (last)
@@ -205,7 +131,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 {
 	u32 psn = qp->req.psn;
 	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
-	struct sroce_txbuf room;
+	struct sroce_txbuf txbuf;
 	struct sroce_pkt pkt = {};
 	bool last;
 	int ret;
@@ -218,8 +144,8 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		qp->req.paging = true;
 		return IB_WC_SUCCESS;
 	}
-	last = describe(qp, wqe, psn, &pkt);
-	ret = lay_out(qp, wqe, &pkt, &room);
+	last = sroce_req_pkt_describe(qp, wqe, psn, &pkt);
+	ret = sroce_req_pkt_alloc(qp, wqe, &pkt, &txbuf);
 	if (ret == -EAGAIN || ret == -EXDEV) {
 		qp->req.paging = ret == -EAGAIN;
 		return IB_WC_SUCCESS;
@@ -228,8 +154,8 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		return IB_WC_LOC_PROT_ERR;
 	advance(qp, wqe, &pkt, last);
 	pkt.ackreq = ask_for_ack(qp, wqe, next);
-	sroce_txbuf_commit(qp, &pkt, &room);
-	if (room.bth && is_multicast(qp, wqe))
+	sroce_txbuf_commit(qp, &pkt, &txbuf);
+	if (txbuf.bth && sroce_req_pkt_is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
 	if (again)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
@@ -292,10 +218,10 @@ static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 	if (most < 2)
 		return 0;
 	memset(&pkt, 0, sizeof(pkt));
-	describe(qp, wqe, req->psn, &pkt);
+	sroce_req_pkt_describe(qp, wqe, req->psn, &pkt);
 	if (pkt.loopback)
 		return 0;
-	n = sroce_segs_tx_wqe(qp, &pkt, wqe, offset_of(qp, wqe, req->psn), most);
+	n = sroce_segs_tx_wqe(qp, &pkt, wqe, sroce_req_pkt_offset(qp, wqe, req->psn), most);
 	if (n < 0)
 		return n;
 	req->psn = sroce_psn_add(req->psn, n);
@@ -357,7 +283,7 @@ static u32 send_series(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
 	u8 *bth;
 
 	memset(&pkt, 0, sizeof(pkt));
-	describe(qp, wqe, qp->req.psn, &pkt);
+	sroce_req_pkt_describe(qp, wqe, qp->req.psn, &pkt);
 	if (n < 2 || pkt.loopback)
 		return 0;
 	len = pkt.op->hdr_len + pkt.payload_len + pkt.pad;
@@ -379,19 +305,6 @@ static u32 send_series(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
 	return done;
 }
 
-/**
- * sroce_req_pkt_psn_after() - one past the PSNs of a packet that was sent
- * @qp: the QP
- * @psn: its first
- */
-u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn)
-{
-	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx, psn);
-
-	return sroce_psn_add(wqe && wqe->msg == SROCE_MSG_READ ?
-			     wqe->last_psn : psn, 1);
-}
-
 /* Send the next packet that the peer lacks, out of turn. */
 static void send_repair(struct sroce_qp *qp)
 {
@@ -399,7 +312,7 @@ static void send_repair(struct sroce_qp *qp)
 	bool copy = rp->from == rp->to;
 	u32 psn = copy ? qp->req.acked : rp->from;
 	struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx, psn);
-	struct sroce_txbuf room;
+	struct sroce_txbuf txbuf;
 	struct sroce_pkt pkt = {};
 	int ret;
 
@@ -409,8 +322,8 @@ static void send_repair(struct sroce_qp *qp)
 			rp->copies = 0;
 		return;
 	}
-	describe(qp, wqe, psn, &pkt);
-	ret = lay_out(qp, wqe, &pkt, &room);
+	sroce_req_pkt_describe(qp, wqe, psn, &pkt);
+	ret = sroce_req_pkt_alloc(qp, wqe, &pkt, &txbuf);
 	if (ret == -EAGAIN || ret == -EXDEV) {
 		qp->req.paging = ret == -EAGAIN;
 		return;
@@ -427,7 +340,7 @@ static void send_repair(struct sroce_qp *qp)
 		if (!--rp->copies && rp->gap_reported)
 			rp->recover_psn = qp->req.max_psn;
 	} else {
-		rp->from = psn_after(qp, wqe, &pkt);
+		rp->from = sroce_req_pkt_end(qp, wqe, &pkt);
 		if (sroce_psn_diff(rp->from, rp->to) >= 0) {
 			copy = !rp->copies;
 			rp->to = rp->from;
@@ -436,45 +349,7 @@ static void send_repair(struct sroce_qp *qp)
 	}
 	pkt.ackreq = copy && !sroce_wqe_wants_response(wqe);
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	sroce_txbuf_commit(qp, &pkt, &room);
-}
-
-/**
- * sroce_req_pkt_resend_read() - ask for responses again
- * @qp: the QP
- * @wqe: a READ or atomic that was executed
- * @from: PSN of the first response, or before those of @wqe
- * @end: one past that of the last, or past those of @wqe
- *
- * An ATOMIC WRITE brings bytes, which may be gone: that ends the connection.
- */
-void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			   u32 from, u32 end)
-{
-	struct sroce_txbuf room;
-	struct sroce_pkt pkt = {};
-	u32 len;
-	int ret;
-
-	if (sroce_psn_diff(from, wqe->first_psn) < 0)
-		from = wqe->first_psn;
-	describe(qp, wqe, from, &pkt);
-	len = sroce_psn_diff(end, from) * qp->mtu;
-	if (sroce_psn_diff(end, wqe->last_psn) <= 0)
-		pkt.length = min(pkt.length, len);
-	ret = lay_out(qp, wqe, &pkt, &room);
-	/* who waits for the answer will ask again */
-	if (ret == -EAGAIN || ret == -EXDEV)
-		return;
-	if (ret) {
-		/* if it is not its turn, it will be asked for again */
-		if (wqe == sroce_sq_oldest(qp))
-			sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
-		return;
-	}
-	sroce_count(qp, SROCE_CNT_READ_RETRY);
-	sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	sroce_txbuf_commit(qp, &pkt, &room);
+	sroce_txbuf_commit(qp, &pkt, &txbuf);
 }
 
 static void check_drained(struct sroce_qp *qp)
@@ -570,62 +445,6 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		sroce_retrans_set_timer(qp);
 	check_drained(qp);
 	return !budget;
-}
-
-/**
- * sroce_reset_req_psn() - nothing is under way, and the next packet has this PSN
- * @qp: the QP
- * @psn: the PSN
- */
-void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
-{
-	struct sroce_req *req = &qp->req;
-
-	req->psn = psn;
-	req->max_psn = psn;
-	req->acked = psn;
-	req->una = psn;
-	req->read_retry.high = psn;
-	req->read_retry.n = 0;
-	req->read_retry.full = false;
-	req->retrans.from = psn;
-	req->retrans.to = psn;
-	req->retrans.n = 0;
-	req->retrans.gap = psn;
-	req->retrans.gap_dist = SROCE_GAP_DIST_MAX;
-	req->retrans.copies = 0;
-	req->retrans.gap_reported = false;
-	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
-	req->retrans.recover_psn = psn;
-	req->retrans.probe_reads = 0;
-}
-
-/**
- * sroce_reset_req() - no work request is under way any more
- * @qp: the QP; its send queue is empty
- */
-void sroce_reset_req(struct sroce_qp *qp)
-{
-	struct sroce_req *req = &qp->req;
-
-	sroce_reset_req_psn(qp, req->max_psn);
-	req->next_idx = qp->sq.cons;
-	req->acked_idx = qp->sq.cons;
-	req->reads = 0;
-	req->read_psns = 0;
-	req->rnr_wait = false;
-	req->paging = false;
-	req->resp_dropped = false;
-	req->credit_probe = false;
-	req->pending_err = 0;
-	req->deadline = 0;
-	req->retrans.hold_new = false;
-	req->retrans.tried = false;
-	req->retrans.rewound = false;
-	req->retrans.probes = 0;
-	req->retrans.probe_at = 0;
-	req->rtt.sampling = false;
-	bitmap_zero(req->resp_bitmap, SROCE_READ_AHEAD);
 }
 
 /**

@@ -8,7 +8,17 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
+#include "drv/core/mem/mem_ops.h"
+#include "drv/core/mem/mr.h"
+#include "drv/core/mem/sge.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/ofo.h"
+#include "drv/core/rc/req_pkt.h"
+#include "drv/core/rc/resp.h"
+#include "drv/core/rc/resp_res.h"
+#include "drv/core/rc/resp_tx.h"
 #include "drv/core/trace.h"
+#include "drv/core/tx/segs.h"
 
 /* Receive memory that is brought besides what is needed */
 #define RECV_AHEAD	0x10000U

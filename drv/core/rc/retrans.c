@@ -18,6 +18,12 @@
  */
 
 #include "drv/core/env.h"
+#include "drv/core/rc/cwnd.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/req_pkt.h"
+#include "drv/core/rc/retrans.h"
+#include "drv/core/rc/sq_sched.h"
 
 /* More packets than this in a row are as well sent by going back. */
 #define REPAIR_MAX	8
@@ -134,15 +140,11 @@ static void fill(struct sroce_qp *qp)
 	sroce_cwnd_retransmitted(qp);
 }
 
-/**
- * sroce_retrans_took() - the newest repair has come
- * @qp: the QP
- * @ns: after this time
- */
-void sroce_retrans_took(struct sroce_qp *qp, u64 ns)
+/* The newest retransmission was answered after @ns: did it make the path longer? */
+static void resize_batch(struct sroce_req *req, u64 ns)
 {
-	struct sroce_retrans *rp = &qp->req.retrans;
-	u64 min = qp->req.rtt.min_rtt;
+	struct sroce_retrans *rp = &req->retrans;
+	u64 min = req->rtt.min_rtt;
 
 	if (!rp->tries_batch)
 		return;
@@ -152,17 +154,15 @@ void sroce_retrans_took(struct sroce_qp *qp, u64 ns)
 		rp->batch /= 2;
 }
 
-/**
- * sroce_retrans_spurious() - what was sent again was late, and not lost
- * @qp: the QP
- *
- * So an acknowledge says nothing of what was sent before the repair.
+/*
+ * What was sent again was late, not lost: an ACK says nothing of packets that were
+ * sent before the retransmission.
  */
-void sroce_retrans_spurious(struct sroce_qp *qp)
+static void was_spurious(struct sroce_req *req)
 {
-	struct sroce_retrans *rp = &qp->req.retrans;
+	struct sroce_retrans *rp = &req->retrans;
 
-	rp->recover_psn = qp->req.acked;
+	rp->recover_psn = req->acked;
 	rp->batch = SROCE_RETRANS_BATCH_MIN;
 	rp->gap_dist += (SROCE_GAP_DIST_MAX - rp->gap_dist) / 4;
 }
@@ -317,6 +317,18 @@ static void skip_acked(struct sroce_qp *qp)
  */
 void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 {
+	u64 took;
+
+	switch (sroce_cwnd_acked(qp, &took)) {
+	case SROCE_CWND_SPURIOUS:
+		was_spurious(&qp->req);
+		break;
+	case SROCE_CWND_RETRANS:
+		resize_batch(&qp->req, took);
+		break;
+	case SROCE_CWND_NO_SAMPLE:
+		break;
+	}
 	learn(qp, gap);
 	skip_acked(qp);
 	sroce_retrans_progress(qp);

@@ -8,8 +8,10 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
-#include "drv/core/tx/segs.h"
+#include "drv/core/mem/mr.h"
+#include "drv/core/mem/wqe.h"
 #include "drv/core/trace.h"
+#include "drv/core/tx/segs.h"
 
 /**
  * struct spread - where payload goes that is cut into packets
@@ -138,4 +140,48 @@ u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 	seal(qp, pkt, bth, n);
 	return n;
+}
+
+/* The payload of a run lies in pieces, one in each packet. */
+static int copy_segs(struct sroce_rx_cursor *pl, u8 *to, u32 len)
+{
+	const struct sroce_pkt *pkt = pl->pkt;
+	int ret = 0;
+
+	while (len && !ret) {
+		u32 n;
+
+		if (!pl->left) {
+			pl->left = pkt->seg_len;
+			if (pl->off)
+				pl->off += sroce_segs_gap(pkt);
+		}
+		n = min(len, pl->left);
+		ret = sroce_pkt_copy(pkt, pl->off, to, n);
+		pl->off += n;
+		pl->left -= n;
+		to += n;
+		len -= n;
+	}
+	return ret;
+}
+
+/**
+ * sroce_segs_rx_span() - for sroce_mr_walk(): copy payload in
+ * @span: where it goes
+ * @len: how many bytes
+ * @arg: struct sroce_rx_cursor, where they are; moves on
+ *
+ * Return: what sroce_pkt_copy() said
+ */
+int sroce_segs_rx_span(void *span, u32 len, void *arg)
+{
+	struct sroce_rx_cursor *pl = arg;
+	int ret;
+
+	if (pl->pkt->segs)
+		return copy_segs(pl, span, len);
+	ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
+	pl->off += len;
+	return ret;
 }

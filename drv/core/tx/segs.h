@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef SROCE_RUN_H
-#define SROCE_RUN_H
+#ifndef SROCE_CORE_TX_SEGS_H
+#define SROCE_CORE_TX_SEGS_H
 
 #include "drv/core/wire/pkt.h"
 
@@ -16,9 +16,22 @@ static inline u32 sroce_segs_gap(const struct sroce_pkt *pkt)
 	return SROCE_ICRC_LEN + pkt->op->hdr_len;
 }
 
-int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		  const struct sroce_wqe *wqe, u32 off, u32 n);
-u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		     u32 rkey, u64 va, u32 n);
+/**
+ * struct sroce_rx_cursor - where in the payload of received packets a copy goes on
+ * @pkt: the packet, or the first of several that were received as one
+ * @off: bytes of payload done; with several packets, headers and ICRCs count as well
+ * @left: with several packets: payload bytes left in the present one
+ */
+struct sroce_rx_cursor {
+	const struct sroce_pkt	*pkt;
+	u32			off;
+	u32			left;
+};
 
-#endif /* SROCE_RUN_H */
+int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		      const struct sroce_wqe *wqe, u32 off, u32 n);
+u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 rkey,
+			 u64 va, u32 n);
+int sroce_segs_rx_span(void *span, u32 len, void *arg);
+
+#endif /* SROCE_CORE_TX_SEGS_H */

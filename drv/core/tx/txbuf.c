@@ -3,8 +3,12 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
-#include "drv/core/tx/txbuf.h"
+#include "drv/core/mem/mr.h"
+#include "drv/core/mem/sge.h"
+#include "drv/core/mem/wqe.h"
 #include "drv/core/trace.h"
+#include "drv/core/tx/lbpkt.h"
+#include "drv/core/tx/txbuf.h"
 
 /*
  * Whether the payload may be copied from where it lies when it is needed: with
@@ -26,43 +30,30 @@ u32 sroce_txbuf_max_payload(const struct sroce_qp *qp, const struct sroce_pkt *p
 	return refers(qp, pkt) ? SROCE_LBPKT_MAX : qp->mtu;
 }
 
-static void parcel_new(struct sroce_qp *qp, bool copied, size_t room,
-		       struct sroce_txbuf *r)
+static u8 *linear_data(struct sroce_qp *qp, u32 len, struct sroce_txbuf *txbuf)
 {
-	r->lbpkt = sroce_loopback_alloc(sizeof(*r->lbpkt) + room);
-	if (!r->lbpkt) {
-		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
-		return;
-	}
-	r->lbpkt->linear = copied;
-	r->lbpkt->refs = 0;
-	r->lbpkt->n = 0;
-}
-
-static u8 *parcel_data(struct sroce_qp *qp, u32 len, struct sroce_txbuf *r)
-{
-	parcel_new(qp, true, len, r);
-	return r->lbpkt ? r->lbpkt->data : NULL;
+	txbuf->lbpkt = sroce_lbpkt_new(qp, true, len);
+	return txbuf->lbpkt ? txbuf->lbpkt->data : NULL;
 }
 
 /* Room for the payload itself; NULL if there is none */
-static u8 *payload_room(struct sroce_qp *qp, struct sroce_av *av,
-			const struct sroce_pkt *pkt, struct sroce_txbuf *r)
+static u8 *payload_buf(struct sroce_qp *qp, struct sroce_av *av,
+			const struct sroce_pkt *pkt, struct sroce_txbuf *txbuf)
 {
 	u32 hdr_len = pkt->op->hdr_len;
 
-	*r = (struct sroce_txbuf){};
+	*txbuf = (struct sroce_txbuf){};
 	if (pkt->loopback)
-		return parcel_data(qp, pkt->payload_len, r);
-	r->bth = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad,
+		return linear_data(qp, pkt->payload_len, txbuf);
+	txbuf->bth = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad,
 				pkt->op->flags & SROCE_RESPONSE);
-	return r->bth ? r->bth + hdr_len : NULL;
+	return txbuf->bth ? txbuf->bth + hdr_len : NULL;
 }
 
-static void give_up(struct sroce_qp *qp, struct sroce_txbuf *r)
+static void give_up(struct sroce_qp *qp, struct sroce_txbuf *txbuf)
 {
-	if (r->lbpkt)
-		sroce_lbpkt_free(r->lbpkt);
+	if (txbuf->lbpkt)
+		sroce_lbpkt_free(txbuf->lbpkt);
 	else
 		sroce_tx_abort(qp);
 }
@@ -72,59 +63,16 @@ static bool by_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return refers(qp, pkt) && pkt->payload_len > SROCE_LBPKT_COPY_MAX;
 }
 
-/*
- * The parcel holds @mr from now on. It can't refer to what comes and goes, nor
- * to a window, which ends before what is under it does: from now on the QP takes the way
- * round.
- */
-static int add_piece(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt,
-		     struct sroce_mr *mr, u64 iova, u32 len)
-{
-	if (!mr)
-		return -EFAULT;
-	sroce_mr_hold(mr);
-	lbpkt->frag[lbpkt->n++] = (struct sroce_lbfrag){ mr, iova, len };
-	if (!sroce_mr_covers(mr, iova, len))
-		return -EFAULT;
-	if (!mr->odp && !mr->parent)
-		return 0;
-	qp->lb_copy_only = true;
-	return -EXDEV;
-}
-
-static int refer_to_sges(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt,
-			 const struct ib_sge *sge, u32 off, u32 len)
-{
-	int ret;
-
-	for (; len; sge++) {
-		u32 n;
-
-		if (off >= sge->length) {
-			off -= sge->length;
-			continue;
-		}
-		n = min(len, sge->length - off);
-		ret = add_piece(qp, lbpkt, sroce_mr_local(qp, sge->lkey, 0),
-				sge->addr + off, n);
-		if (ret)
-			return ret;
-		len -= n;
-		off = 0;
-	}
-	return 0;
-}
-
 /**
  * sroce_txbuf_alloc() - room for a packet without payload, to the QP's peer
  * @qp: the QP, RC
  * @pkt: the packet
- * @room: filled in
+ * @txbuf: filled in
  */
 void sroce_txbuf_alloc(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      struct sroce_txbuf *room)
+		      struct sroce_txbuf *txbuf)
 {
-	payload_room(qp, &qp->av, pkt, room);
+	payload_buf(qp, &qp->av, pkt, txbuf);
 }
 
 /**
@@ -134,27 +82,27 @@ void sroce_txbuf_alloc(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  * @pkt: the packet
  * @wqe: the work request
  * @off: offset of the payload in that of @wqe
- * @room: filled in
+ * @txbuf: filled in
  *
  * Return: 0, -EFAULT if the payload can't be read, -EAGAIN if not yet, -EXDEV
  * if not in this way, but if tried anew at once.
  */
 int sroce_txbuf_fill_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		   const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
-		   u32 off, struct sroce_txbuf *room)
+		   u32 off, struct sroce_txbuf *txbuf)
 {
 	int ret;
 
 	if (by_reference(qp, pkt) && !(wqe->flags & IB_SEND_INLINE)) {
-		*room = (struct sroce_txbuf){};
-		parcel_new(qp, false, wqe->num_sge * sizeof(struct sroce_lbfrag),
-			   room);
-		if (!room->lbpkt)
+		*txbuf = (struct sroce_txbuf){};
+		txbuf->lbpkt = sroce_lbpkt_new(qp, false, wqe->num_sge *
+					      sizeof(struct sroce_lbfrag));
+		if (!txbuf->lbpkt)
 			return 0;
-		ret = refer_to_sges(qp, room->lbpkt, wqe->sge, off,
-				    pkt->payload_len);
+		ret = sroce_lbpkt_add_sges(qp, txbuf->lbpkt, wqe->sge, off,
+					   pkt->payload_len);
 	} else {
-		u8 *to = payload_room(qp, av, pkt, room);
+		u8 *to = payload_buf(qp, av, pkt, txbuf);
 
 		if (!to)
 			return 0;
@@ -166,7 +114,7 @@ int sroce_txbuf_fill_wqe(struct sroce_qp *qp, struct sroce_av *av,
 					     wqe->length - off, 0) ?: -EXDEV;
 	}
 	if (ret)
-		give_up(qp, room);
+		give_up(qp, txbuf);
 	return ret;
 }
 
@@ -194,34 +142,34 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len,
  * @rkey: key of the region
  * @va: first byte
  * @left: bytes that the peer wants from there on, in this and later packets
- * @room: filled in
+ * @txbuf: filled in
  *
  * Return: 0, -EFAULT if the peer may not read that, -EAGAIN if not yet,
  * -EXDEV if not in this way, but in the one that the QP takes from now on.
  */
 int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      u32 rkey, u64 va, u32 left, struct sroce_txbuf *room)
+		      u32 rkey, u64 va, u32 left, struct sroce_txbuf *txbuf)
 {
 	int ret;
 
 	if (by_reference(qp, pkt)) {
-		*room = (struct sroce_txbuf){};
-		parcel_new(qp, false, sizeof(struct sroce_lbfrag), room);
-		if (!room->lbpkt)
+		*txbuf = (struct sroce_txbuf){};
+		txbuf->lbpkt = sroce_lbpkt_new(qp, false, sizeof(struct sroce_lbfrag));
+		if (!txbuf->lbpkt)
 			return 0;
-		ret = add_piece(qp, room->lbpkt,
-				sroce_mr_remote(qp, rkey, va, pkt->payload_len,
-						IB_ACCESS_REMOTE_READ),
-				va, pkt->payload_len);
+		ret = sroce_lbpkt_add(qp, txbuf->lbpkt,
+				      sroce_mr_remote(qp, rkey, va, pkt->payload_len,
+						      IB_ACCESS_REMOTE_READ),
+				      va, pkt->payload_len);
 	} else {
-		u8 *to = payload_room(qp, &qp->av, pkt, room);
+		u8 *to = payload_buf(qp, &qp->av, pkt, txbuf);
 
 		if (!to)
 			return 0;
 		ret = read_remote(qp, rkey, va, to, pkt->payload_len, left);
 	}
 	if (ret)
-		give_up(qp, room);
+		give_up(qp, txbuf);
 	return ret;
 }
 
@@ -229,74 +177,22 @@ int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  * sroce_txbuf_commit() - complete a packet and queue it
  * @qp: the QP
  * @pkt: the packet
- * @room: its room
+ * @txbuf: its room
  */
 void sroce_txbuf_commit(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		     struct sroce_txbuf *room)
+		     struct sroce_txbuf *txbuf)
 {
-	if (room->lbpkt) {
-		room->lbpkt->pkt = *pkt;
-		room->lbpkt->pkt.carrier = room->lbpkt;
+	if (txbuf->lbpkt) {
+		txbuf->lbpkt->pkt = *pkt;
+		txbuf->lbpkt->pkt.carrier = txbuf->lbpkt;
 		trace_sroce_tx(qp, pkt);
 		qp->trip_bytes += pkt->payload_len;
-		sroce_loopback_tx(qp, room->lbpkt);
-	} else if (room->bth) {
-		memset(room->bth + pkt->op->hdr_len + pkt->payload_len, 0,
+		sroce_loopback_tx(qp, txbuf->lbpkt);
+	} else if (txbuf->bth) {
+		memset(txbuf->bth + pkt->op->hdr_len + pkt->payload_len, 0,
 		       pkt->pad);
-		sroce_pkt_build(pkt, room->bth);
+		sroce_pkt_build(pkt, txbuf->bth);
 		trace_sroce_tx(qp, pkt);
 		sroce_tx_commit(qp, 1);
 	}
-}
-
-/**
- * sroce_lbpkt_copy() - payload bytes
- * @lbpkt: the parcel
- * @off: first byte
- * @to: where to
- * @len: how many; the payload has them
- */
-void sroce_lbpkt_copy(const struct sroce_lbpkt *lbpkt, u32 off, u8 *to,
-		       u32 len)
-{
-	const struct sroce_lbfrag *pc = lbpkt->frag;
-
-	if (lbpkt->linear) {
-		sroce_copy(to, lbpkt->data + off, len);
-		return;
-	}
-	for (; len; pc++, off = 0) {
-		u32 end;
-
-		for (; off >= pc->len; pc++)
-			off -= pc->len;
-		end = min(pc->len, off + len);
-		while (off < end) {
-			u32 n = end - off;
-			const void *from;
-
-			from = sroce_mr_span(pc->mr, pc->iova + off, &n);
-			sroce_copy(to, from, n);
-			to += n;
-			off += n;
-			len -= n;
-		}
-	}
-}
-
-/**
- * sroce_lbpkt_free() - be done with a parcel
- * @lbpkt: the parcel
- */
-void sroce_lbpkt_free(struct sroce_lbpkt *lbpkt)
-{
-	u32 i;
-
-	if (lbpkt->refs) {
-		lbpkt->refs--;
-		return;
-	}
-	for (i = 0; i < lbpkt->n; i++)
-		sroce_mr_put(lbpkt->frag[i].mr);
-	sroce_loopback_release(lbpkt);
 }

@@ -4,6 +4,7 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include "drv/core/wire/opcode.h"
+#include "drv/core/wire/wire.h"
 
 #define EXT_LEN(f)						\
 	(((f) & SROCE_DETH ? sizeof(struct sroce_deth) : 0) +	\

@@ -3,7 +3,9 @@
 
 #include <linux/errno.h>
 #include "drv/compat/unaligned.h"
+#include "drv/core/wire/opcode.h"
 #include "drv/core/wire/pkt.h"
+#include "drv/core/wire/wire.h"
 
 static const u8 *parse_ext(struct sroce_pkt *pkt, const u8 *p)
 {

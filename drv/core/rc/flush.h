@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completions of send work requests, errors and flushes. */
+#ifndef SROCE_CORE_RC_FLUSH_H
+#define SROCE_CORE_RC_FLUSH_H
+
+#include <rdma/ib_verbs.h>
+
+struct sroce_qp;
+
+void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status);
+void sroce_flush_sq(struct sroce_qp *qp);
+void sroce_flush_rq(struct sroce_qp *qp);
+void sroce_flush_qp_error(struct sroce_qp *qp);
+void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event);
+void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status);
+
+#endif /* SROCE_CORE_RC_FLUSH_H */

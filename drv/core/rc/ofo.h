@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Packets that wait for those before them, or for pages. */
+#ifndef SROCE_CORE_RC_OFO_H
+#define SROCE_CORE_RC_OFO_H
+
+#include <linux/types.h>
+
+struct sroce_ofo_pkt;
+struct sroce_pkt;
+struct sroce_qp;
+
+int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
+bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
+void sroce_ofo_free(struct sroce_ofo_pkt *ofo);
+struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp);
+void sroce_ofo_purge(struct sroce_qp *qp);
+
+#endif /* SROCE_CORE_RC_OFO_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Requester. */
+#ifndef SROCE_CORE_RC_REQ_H
+#define SROCE_CORE_RC_REQ_H
+
+#include <linux/types.h>
+
+struct sroce_qp;
+
+bool sroce_req_run(struct sroce_qp *qp, u32 budget);
+void sroce_req_paged(struct sroce_qp *qp);
+
+#endif /* SROCE_CORE_RC_REQ_H */

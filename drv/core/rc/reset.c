@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Progress and work of a QP, or of its requester, are forgotten. */
+
+#include <linux/string.h>
+#include "drv/core/env.h"
+#include "drv/core/rc/ofo.h"
+#include "drv/core/rc/reset.h"
+
+/**
+ * sroce_reset_sq() - forget all send work requests, without completions
+ * @qp: the QP
+ *
+ * Also for a doorbell in a state that refuses work: the provider has published
+ * it in the ring already, and what was refused must never run.
+ */
+void sroce_reset_sq(struct sroce_qp *qp)
+{
+	struct sroce_sq *sq = &qp->sq;
+
+	for (; sq->cons != sq->prod; sq->cons = sroce_sq_next(sq, sq->cons)) {
+		struct sroce_wqe *wqe = sroce_sq_wqe(sq, sq->cons);
+
+		if (qp->svc == SROCE_SVC_UD && wqe->ah)
+			sroce_ah_put(wqe->ah);
+	}
+	if (qp->user && sq->ring.buf)
+		sroce_ring_consume(&sq->ring, sroce_ring_filled(&sq->ring));
+	sq->db_tail = sq->ring.own;
+	sq->cons = sq->ring.own;
+	sq->prod = sq->ring.own;
+	qp->req.next_idx = sq->cons;
+	qp->req.acked_idx = sq->cons;
+}
+
+/**
+ * sroce_reset_qp() - forget all work and all progress, without completions
+ * @qp: the QP, going to or coming up in RESET
+ */
+void sroce_reset_qp(struct sroce_qp *qp)
+{
+	struct sroce_res *res = qp->resp.res;
+	u32 nres = qp->resp.nres;
+
+	sroce_reset_sq(qp);
+	if (qp->rq.ring.buf)
+		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
+	/* a QP that comes up has no list yet */
+	if (qp->resp.ofo_queue.next)
+		sroce_ofo_purge(qp);
+	memset(&qp->req, 0, sizeof(qp->req));
+	INIT_LIST_HEAD(&qp->req.deferred);
+	memset(&qp->resp, 0, sizeof(qp->resp));
+	INIT_LIST_HEAD(&qp->resp.ofo_queue);
+	qp->resp.ofo_max = SROCE_OFO_MAX;
+	if (res)
+		memset(res, 0, nres * sizeof(*res));
+	qp->resp.res = res;
+	qp->resp.nres = nres;
+	qp->req.next_idx = qp->sq.cons;
+	qp->req.acked_idx = qp->sq.cons;
+	qp->state = IB_QPS_RESET;
+	qp->drained = false;
+	qp->lb_copy_only = false;
+	qp->comm_est = false;
+	qp->last_wqe = false;
+}
+
+/**
+ * sroce_reset_req_psn() - nothing is under way, and the next packet has this PSN
+ * @qp: the QP
+ * @psn: the PSN
+ */
+void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_req *req = &qp->req;
+
+	req->psn = psn;
+	req->max_psn = psn;
+	req->acked = psn;
+	req->una = psn;
+	req->read_retry.high = psn;
+	req->read_retry.n = 0;
+	req->read_retry.full = false;
+	req->retrans.from = psn;
+	req->retrans.to = psn;
+	req->retrans.n = 0;
+	req->retrans.gap = psn;
+	req->retrans.gap_dist = SROCE_GAP_DIST_MAX;
+	req->retrans.copies = 0;
+	req->retrans.gap_reported = false;
+	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
+	req->retrans.recover_psn = psn;
+	req->retrans.probe_reads = 0;
+}
+
+/**
+ * sroce_reset_req() - no work request is under way any more
+ * @qp: the QP; its send queue is empty
+ */
+void sroce_reset_req(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	sroce_reset_req_psn(qp, req->max_psn);
+	req->next_idx = qp->sq.cons;
+	req->acked_idx = qp->sq.cons;
+	req->reads = 0;
+	req->read_psns = 0;
+	req->rnr_wait = false;
+	req->paging = false;
+	req->resp_dropped = false;
+	req->credit_probe = false;
+	req->pending_err = 0;
+	req->deadline = 0;
+	req->retrans.hold_new = false;
+	req->retrans.tried = false;
+	req->retrans.rewound = false;
+	req->retrans.probes = 0;
+	req->retrans.probe_at = 0;
+	req->rtt.sampling = false;
+	bitmap_zero(req->resp_bitmap, SROCE_READ_AHEAD);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* QP states: which transitions are possible, and what they start. */
+#ifndef SROCE_CORE_STATE_H
+#define SROCE_CORE_STATE_H
+
+#include <rdma/ib_verbs.h>
+
+struct ib_qp_attr;
+struct sroce_qp;
+
+bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			       int mask, enum ib_qp_state from, enum ib_qp_state to);
+void sroce_state_start_req(struct sroce_qp *qp);
+void sroce_state_start_resp(struct sroce_qp *qp);
+
+#endif /* SROCE_CORE_STATE_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A QP takes packets in, and sends what that made possible. */
+#ifndef SROCE_CORE_TRANSPORT_H
+#define SROCE_CORE_TRANSPORT_H
+
+#include <linux/types.h>
+
+struct sroce_pkt;
+struct sroce_qp;
+
+void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_transport_run(struct sroce_qp *qp);
+void sroce_transport_paged(struct sroce_qp *qp);
+
+#endif /* SROCE_CORE_TRANSPORT_H */
