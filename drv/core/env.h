@@ -89,6 +89,9 @@ void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt);
 struct sroce_lbpkt *sroce_loopback_alloc(size_t size);
 void sroce_loopback_release(struct sroce_lbpkt *lbpkt);
 
+/* Go on with a CRC-32, least significant bit first */
+u32 sroce_crc32(u32 crc, const void *data, u32 len);
+
 /* memcpy() of payload */
 void sroce_copy(void *to, const void *from, u32 len);
 

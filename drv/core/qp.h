@@ -480,6 +480,11 @@ static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 	return wqe->started ? wqe : NULL;
 }
 
+static inline struct sroce_qp *to_sqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct sroce_qp, ibqp);
+}
+
 static inline bool sroce_is_rc(const struct sroce_qp *qp)
 {
 	return qp->svc == SROCE_SVC_RC;

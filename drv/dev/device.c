@@ -14,43 +14,24 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/counter.h"
+#include "drv/core/wire/wire.h"
+#include "drv/dev/device.h"
+#include "drv/dev/gid.h"
+#include "drv/dev/sockets.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/net/loopback.h"
 
+/* Sets the operations and attributes of a device; registered by the floor above */
+static void (*set_ops)(struct sroce_dev *dev);
 static LIST_HEAD(devs);
 static DEFINE_MUTEX(devs_lock);
 /* Devices not yet given back in full, whether in the list or not */
 static atomic_t devs_alive = ATOMIC_INIT(0);
-
-/**
- * sroce_sdev_mtu() - path MTU that fits into a netdev's MTU
- * @netdev_mtu: bytes
- */
-enum ib_mtu sroce_sdev_mtu(int netdev_mtu)
-{
-	int room = netdev_mtu - SROCE_NET_OVERHEAD;
-	int mtu = IB_MTU_4096;
-
-	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) > room)
-		mtu--;
-	return mtu;
-}
-
-/**
- * sroce_sdev_netdev() - the netdev under a device
- * @dev: the device
- *
- * Return: the netdev, held, or NULL if it is gone.
- */
-struct net_device *sroce_sdev_netdev(struct sroce_dev *dev)
-{
-	struct net_device *ndev;
-
-	rcu_read_lock();
-	ndev = rcu_dereference(dev->ndev);
-	dev_hold(ndev);
-	rcu_read_unlock();
-	return ndev;
-}
 
 /* A netdev may be lent to RDMA if packets to it are Ethernet's or plain IP. */
 static const char *unfit(const struct net_device *ndev)
@@ -141,7 +122,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev->loopback = sroce_loopback_default();
 	dev_guid(dev, ndev);
-	sroce_ops_set(dev);
+	set_ops(dev);
 	return dev;
 }
 
@@ -322,10 +303,16 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-int sroce_device_init(void)
+/**
+ * sroce_device_init() - follow what becomes of netdevs and their addresses
+ * @set: sets the operations and attributes of a new device
+ */
+int sroce_device_init(void (*set)(struct sroce_dev *dev))
 {
-	int ret = register_netdevice_notifier(&netdev_nb);
+	int ret;
 
+	set_ops = set;
+	ret = register_netdevice_notifier(&netdev_nb);
 	if (ret)
 		return ret;
 	ret = sroce_gid_init();

@@ -3,21 +3,27 @@
 
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
-#include "drv/net/frag.h"
+#include "drv/dev/device.h"
+#include "drv/dev/ops.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/mem/dmabuf.h"
 #include "drv/net/copy.h"
 #include "drv/net/crc.h"
-#include "drv/dev.h"
+#include "drv/net/frag.h"
+#include "drv/net/loopback.h"
+#include "drv/rx/udp.h"
+#include "drv/task/steer.h"
+#include "drv/verbs/pager.h"
 
-atomic_t sroce_sdev_live = ATOMIC_INIT(0);
-
-static int sroce_newlink(const char *name, struct net_device *ndev)
+static int newlink(const char *name, struct net_device *ndev)
 {
 	return sroce_device_add(name, ndev);
 }
 
-static struct rdma_link_ops sroce_link_ops = {
+static struct rdma_link_ops link_ops = {
 	.type = "sroce",
-	.newlink = sroce_newlink,
+	.newlink = newlink,
 };
 
 static int __init sroce_init(void)
@@ -26,34 +32,34 @@ static int __init sroce_init(void)
 
 	sroce_crc_init();
 	sroce_copy_init();
-	sroce_steer_init();
+	sroce_steer_init(sroce_udp_input);
 	ret = sroce_loopback_init();
 	if (ret)
-		goto no_parcels;
+		goto no_loopback;
 	ret = sroce_dmabuf_init();
 	if (ret)
 		goto no_dmabuf;
 	ret = sroce_pager_wq_init();
 	if (ret)
-		goto no_pagers;
+		goto no_pager;
 	ret = sroce_snet_init();
 	if (ret)
-		goto no_netns;
-	ret = sroce_device_init();
+		goto no_snet;
+	ret = sroce_device_init(sroce_ops_set);
 	if (ret)
 		goto no_dev;
-	rdma_link_register(&sroce_link_ops);
+	rdma_link_register(&link_ops);
 	return 0;
 
 no_dev:
 	sroce_snet_exit();
-no_netns:
+no_snet:
 	sroce_pager_wq_exit();
-no_pagers:
+no_pager:
 	sroce_dmabuf_exit();
 no_dmabuf:
 	sroce_loopback_exit();
-no_parcels:
+no_loopback:
 	sroce_crc_exit();
 	return ret;
 }
@@ -62,7 +68,7 @@ static void __exit sroce_exit(void)
 {
 	int left;
 
-	rdma_link_unregister(&sroce_link_ops);
+	rdma_link_unregister(&link_ops);
 	sroce_device_exit();
 	sroce_snet_exit();
 	sroce_steer_exit();

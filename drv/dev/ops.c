@@ -6,7 +6,32 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/qp.h"
+#include "drv/dev/device.h"
+#include "drv/dev/ops.h"
+#include "drv/dev/pma.h"
+#include "drv/dev/res.h"
+#include "drv/dev/stats.h"
+#include "drv/lookup/gid_tbl.h"
+#include "drv/lookup/mcast.h"
+#include "drv/lookup/sdev.h"
+#include "drv/mem/dmabuf.h"
+#include "drv/mem/mw.h"
+#include "drv/mem/region.h"
+#include "drv/queue/cq.h"
+#include "drv/queue/ringmem.h"
+#include "drv/queue/srq.h"
+#include "drv/verbs/ah.h"
+#include "drv/verbs/pager.h"
+#include "drv/verbs/post.h"
+#include "drv/verbs/qp.h"
+
+struct sroce_pd {
+	struct ib_pd		ibpd;
+};
 
 /* The core asks at registration and keeps the answer; users get ours. */
 static const struct ib_odp_caps odp_caps = {

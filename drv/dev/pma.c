@@ -6,7 +6,10 @@
 
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
-#include "drv/dev.h"
+#include "drv/core/counter.h"
+#include "drv/dev/pma.h"
+#include "drv/dev/stats.h"
+#include "drv/lookup/sdev.h"
 
 /* Attributes start here in a MAD's data. */
 #define PMA_DATA	40

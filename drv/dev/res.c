@@ -7,7 +7,13 @@
 #include <net/netlink.h>
 #include <rdma/restrack.h>
 #include <uapi/rdma/rdma_netlink.h>
-#include "drv/dev.h"
+#include "drv/core/env.h"
+#include "drv/core/mem/mr.h"
+#include "drv/dev/res.h"
+#include "drv/lookup/kqp.h"
+#include "drv/mem/odp.h"
+#include "drv/queue/cq.h"
+#include "drv/task/task.h"
 
 /**
  * struct sroce_attr - a value that is shown

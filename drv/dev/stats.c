@@ -7,7 +7,10 @@
 
 #include <linux/slab.h>
 #include <rdma/rdma_counter.h>
-#include "drv/dev.h"
+#include "drv/core/qp.h"
+#include "drv/dev/stats.h"
+#include "drv/lookup/sdev.h"
+#include "drv/task/task.h"
 
 /**
  * struct sroce_stat - a set of counters for some QPs

@@ -7,7 +7,12 @@
 #include <linux/overflow.h>
 #include <linux/platform_device.h>
 #include <linux/slab.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/mem/mr.h"
+#include "drv/mem/dmabuf.h"
+#include "drv/mem/region.h"
 
 /*
  * Exporters pin memory for a device. None stands behind ours, so there is one
@@ -102,11 +107,8 @@ put:
 	return ret;
 }
 
-/**
- * sroce_dmabuf_free() - let go of a dma-buf
- * @db: what a region had, or NULL
- */
-void sroce_dmabuf_free(struct sroce_dmabuf *db)
+/* Let go of a dma-buf; its region, which nobody uses any more, calls this. */
+static void dmabuf_free(struct sroce_dmabuf *db)
 {
 	if (!db)
 		return;
@@ -132,6 +134,8 @@ static int fill(struct sroce_mr *mr, u64 offset, u64 end, int fd)
 		return ret;
 	}
 	mr->dmabuf = db;
+	mr->dmabuf_free = dmabuf_free;
+	mr->dmabuf_free = dmabuf_free;
 	mr->ext->addr = (u8 *)db->map.vaddr + offset;
 	mr->nr = 1;
 	return 0;

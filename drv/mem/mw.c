@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Memory windows; proto/local.c binds and invalidates them. */
 
-#include "drv/dev.h"
+#include "drv/core/env.h"
+#include "drv/core/mem/mr.h"
+#include "drv/lookup/sdev.h"
+#include "drv/mem/mw.h"
+#include "drv/mem/region.h"
 
 /**
  * sroce_mw_alloc() - make a window that is not bound

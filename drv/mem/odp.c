@@ -13,7 +13,12 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/env.h"
+#include "drv/lookup/sdev.h"
+#include "drv/mem/odp.h"
 
 /* Pages brought in at once */
 #define BATCH		64

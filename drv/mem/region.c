@@ -6,7 +6,11 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
-#include "drv/dev.h"
+#include "drv/core/env.h"
+#include "drv/core/mem/mr.h"
+#include "drv/lookup/sdev.h"
+#include "drv/mem/odp.h"
+#include "drv/mem/region.h"
 
 /**
  * sroce_region_alloc() - a region or window, as yet without a key
@@ -43,7 +47,8 @@ void sroce_region_free(struct sroce_mr *mr)
 	kvfree(mr->ext);
 	kvfree(mr->next);
 	ib_umem_release(mr->umem);
-	sroce_dmabuf_free(mr->dmabuf);
+	if (mr->dmabuf)
+		mr->dmabuf_free(mr->dmabuf);
 	kfree_rcu(mr, rcu);
 	sroce_live_dec();
 }
@@ -256,6 +261,7 @@ static void mr_exchange(struct sroce_mr *mr, struct sroce_mr *with)
 	swap(mr->umem, with->umem);
 	swap(mr->odp, with->odp);
 	swap(mr->dmabuf, with->dmabuf);
+	swap(mr->dmabuf_free, with->dmabuf_free);
 	swap(mr->ext, with->ext);
 	swap(mr->nr, with->nr);
 	mr->iova = with->iova;

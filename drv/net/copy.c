@@ -10,9 +10,9 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "drv/compat/unaligned.h"
-#include "drv/net/copy.h"
 #include "drv/core/env.h"
 #include "drv/net/calibrate.h"
+#include "drv/net/copy.h"
 
 #define TRY_LEN		1024
 

@@ -9,9 +9,9 @@
 #include <crypto/hash.h>
 #include <linux/crc32.h>
 #include <linux/slab.h>
-#include "drv/net/crc.h"
 #include "drv/core/wire/icrc.h"
 #include "drv/net/calibrate.h"
+#include "drv/net/crc.h"
 
 #define TRY_MIN		128
 #define TRY_MAX		4096

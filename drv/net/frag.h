@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#ifndef SROCE_ARENA_H
-#define SROCE_ARENA_H
+/* Memory that packets are built in. */
+#ifndef SROCE_NET_FRAG_H
+#define SROCE_NET_FRAG_H
 
 #include <linux/types.h>
 
@@ -11,4 +12,4 @@ u32 sroce_frag_left(void);
 struct page *sroce_frag_commit(u32 len, u32 *off);
 void sroce_frag_exit(void);
 
-#endif /* SROCE_ARENA_H */
+#endif /* SROCE_NET_FRAG_H */

@@ -6,7 +6,12 @@
 
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include "drv/dev.h"
+#include "drv/core/env.h"
+#include "drv/core/tx/lbpkt.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/sdev.h"
+#include "drv/net/loopback.h"
+#include "drv/net/route.h"
 
 /* A parcel of this size holds what is copied and what has few pieces. */
 #define SMALL	(sizeof(struct sroce_lbpkt) + SROCE_LBPKT_COPY_MAX)
@@ -109,75 +114,38 @@ void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt)
 	pkt->vlan = 0xffff;
 	sroce_count(qp, SROCE_CNT_LOOPBACK_PACKETS);
 	this_cpu_add(qp->counters->c[SROCE_CNT_LOOPBACK_BYTES], pkt->payload_len);
-	list_add_tail(&lbpkt->list, &sroce_txq(qp->kqp, response)->lbpkts);
+	list_add_tail(&lbpkt->list, &sroce_kqp_txq(qp->kqp, response)->lbpkts);
 }
 
-static struct sroce_kqp *find_qp(struct sroce_dev *dev, u32 qpn)
-{
-	struct sroce_kqp *kqp;
-
-	rcu_read_lock();
-	kqp = xa_load(&sroce_qp_tbl, qpn);
-	if (kqp && !refcount_inc_not_zero(&kqp->ref))
-		kqp = NULL;
-	rcu_read_unlock();
-	if (!kqp)
-		return NULL;
-	if (kqp->qp->dev->sn == dev->sn)
-		return kqp;
-	sroce_qp_tbl_put(kqp);
-	return NULL;
-}
-
-static struct sroce_lbpkt *first(struct list_head *list)
+/**
+ * sroce_loopback_first() - the oldest of some loopback packets
+ * @list: the packets
+ *
+ * Return: the packet, or NULL if there is none.
+ */
+struct sroce_lbpkt *sroce_loopback_first(struct list_head *list)
 {
 	return list_first_entry_or_null(list, struct sroce_lbpkt, list);
 }
 
-static void unpack(struct sroce_lbpkt *lbpkt)
+/**
+ * sroce_loopback_del() - be done with a loopback packet
+ * @lbpkt: the packet, in a list
+ */
+void sroce_loopback_del(struct sroce_lbpkt *lbpkt)
 {
 	list_del(&lbpkt->list);
 	sroce_lbpkt_free(lbpkt);
 }
 
 /**
- * sroce_loopback_purge() - forget parcels
- * @list: the parcels; empty afterwards
+ * sroce_loopback_purge() - drop loopback packets
+ * @list: the packets; empty afterwards
  */
 void sroce_loopback_purge(struct list_head *list)
 {
 	struct sroce_lbpkt *lbpkt;
 
-	while ((lbpkt = first(list)))
-		unpack(lbpkt);
-}
-
-/**
- * sroce_task_deliver() - hand parcels to the QP they are for
- * @dev: whose they are
- * @list: parcels of one QP to its peer, in order; empty afterwards
- *
- * Called with bottom halves disabled and no lock held. What the peer answers
- * may come back before this returns.
- */
-void sroce_task_deliver(struct sroce_dev *dev, struct list_head *list)
-{
-	struct sroce_lbpkt *lbpkt = first(list);
-	struct sroce_kqp *kqp;
-
-	if (!lbpkt)
-		return;
-	kqp = find_qp(dev, lbpkt->pkt.qpn);
-	if (!kqp) {
-		this_cpu_inc(dev->counters->c[SROCE_CNT_RX_NO_QP]);
-		sroce_loopback_purge(list);
-		return;
-	}
-	sroce_task_lock(kqp->qp);
-	while ((lbpkt = first(list))) {
-		sroce_transport_rx(kqp->qp, &lbpkt->pkt);
-		unpack(lbpkt);
-	}
-	sroce_task_unlock_run(kqp->qp);
-	sroce_qp_tbl_put(kqp);
+	while ((lbpkt = sroce_loopback_first(list)))
+		sroce_loopback_del(lbpkt);
 }

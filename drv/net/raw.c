@@ -6,7 +6,11 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
-#include "drv/dev.h"
+#include "drv/core/env.h"
+#include "drv/core/mem/wqe.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/sdev.h"
+#include "drv/net/raw.h"
 
 /**
  * sroce_raw_max() - bytes of the longest frame that the netdev takes

@@ -4,7 +4,13 @@
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/qp.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/net/route.h"
 
 /*
  * A path starts at its netdev, unless it ends on this host: another netdev's

@@ -22,10 +22,16 @@
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 #include <net/udp.h>
-#include "drv/net/frag.h"
-#include "drv/dev.h"
 #include "drv/compat/unaligned.h"
+#include "drv/core/env.h"
 #include "drv/core/wire/icrc.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/net/frag.h"
+#include "drv/net/raw.h"
+#include "drv/net/route.h"
+#include "drv/net/tx.h"
 
 /* What carry-less multiplication takes in at once */
 #define PAYLOAD_ALIGN	16
@@ -260,7 +266,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	struct sroce_kqp *kqp = qp->kqp;
 
 	len += SROCE_ICRC_LEN;
-	kqp->open_txq = sroce_txq(kqp, response);
+	kqp->open_txq = sroce_kqp_txq(kqp, response);
 	kqp->open_len = len;
 	kqp->open_joins = true;
 	kqp->open_bth = join_train(qp, av, len);
@@ -295,7 +301,7 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	const struct tx_cb *cb;
 
 	len += SROCE_ICRC_LEN;
-	kqp->open_txq = sroce_txq(kqp, response);
+	kqp->open_txq = sroce_kqp_txq(kqp, response);
 	kqp->open_bth = join_train(qp, av, len);
 	if (!kqp->open_bth)
 		return NULL;
@@ -450,16 +456,19 @@ bool sroce_tx_txq_can_append(struct sroce_txq *txq)
  */
 bool sroce_tx_can_append(struct sroce_qp *qp)
 {
-	return sroce_tx_txq_can_append(sroce_txq(qp->kqp, false));
+	return sroce_tx_txq_can_append(sroce_kqp_txq(qp->kqp, false));
 }
 
 /**
  * sroce_tx_count() - count packets that are about to leave
  * @qp: whose they are, locked
  * @list: the packets; frames are counted already
+ *
+ * Return: whether there is a train among them.
  */
-void sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
+bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 {
+	bool train = false;
 	struct sk_buff *skb;
 
 	skb_queue_walk(list, skb) {
@@ -467,14 +476,14 @@ void sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 
 		if (!n)
 			continue;
-		if (n > 1 && !sroce_coalesce_active(&qp->kqp->coalesce))
-			sroce_steer_note_tx();
+		train |= n > 1;
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
 		/* each has headers of its own, or will have */
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
 			     skb->len + (n - 1) * (skb_network_header_len(skb) +
 						   sizeof(struct udphdr)));
 	}
+	return train;
 }
 
 /* What is queued becomes what the IP stack takes. */

@@ -4,7 +4,13 @@
 #include <linux/slab.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uverbs_ioctl.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/env.h"
+#include "drv/lookup/sdev.h"
+#include "drv/queue/cq.h"
+#include "drv/queue/ringmem.h"
 
 /* Entries moved at a time when a queue is resized */
 #define RESIZE_BATCH	256

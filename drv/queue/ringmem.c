@@ -7,7 +7,9 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
-#include "drv/dev.h"
+#include "drv/core/mem/ring.h"
+#include "drv/lookup/sdev.h"
+#include "drv/queue/ringmem.h"
 
 static struct sroce_ringmem *to_map(struct rdma_user_mmap_entry *entry)
 {

@@ -3,7 +3,11 @@
 
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
-#include "drv/dev.h"
+#include "drv/core/env.h"
+#include "drv/core/mem/wqe.h"
+#include "drv/lookup/sdev.h"
+#include "drv/queue/ringmem.h"
+#include "drv/queue/srq.h"
 
 static u32 elem_size(u32 max_sge)
 {

@@ -9,12 +9,22 @@
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/mm.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
-#include "drv/dev.h"
 #include "drv/compat/unaligned.h"
+#include "drv/core/env.h"
+#include "drv/core/transport.h"
 #include "drv/core/wire/icrc.h"
+#include "drv/lookup/gid_tbl.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/mcast.h"
+#include "drv/lookup/qp_tbl.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/rx/udp.h"
+#include "drv/task/backlog.h"
+#include "drv/task/steer.h"
+#include "drv/task/task.h"
 
 static void count(struct sroce_dev *dev, enum sroce_counter c)
 {
@@ -108,154 +118,22 @@ static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 	return crc;
 }
 
-/**
- * sroce_pkt_copy() - payload bytes of a received packet
- * @pkt: the packet
- * @off: first byte
- * @to: where to
- * @len: how many
- *
- * Return: 0, or -EFAULT if there are not that many.
- */
-int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
-{
-	if (pkt->loopback) {
-		sroce_lbpkt_copy(pkt->carrier, off, to, len);
-		return 0;
-	}
-	off += pkt->op->hdr_len;
-	if (pkt->flat) {
-		sroce_copy(to, pkt->flat + off, len);
-		return 0;
-	}
-	return skb_copy_bits(pkt->carrier, pkt->carrier_off + off, to, len);
-}
-
-/* A train would be kept whole for the sake of one packet. */
-static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
-{
-	u32 len = pkt->op->hdr_len + pkt->payload_len;
-	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
-
-	if (skb && skb_copy_bits(pkt->carrier, pkt->carrier_off,
-				 skb_put(skb, len), len)) {
-		kfree_skb(skb);
-		return NULL;
-	}
-	return skb;
-}
-
-/* Packets of all QPs may be kept in this part of the host's memory. */
-#define KEPT_SHARE	64
-
-static atomic_long_t ofo;
-
-/* Peers with many QPs decide how much is kept, and no socket accounts for it. */
-static bool charge(long size)
-{
-	long max = (totalram_pages() / KEPT_SHARE) << PAGE_SHIFT;
-
-	if (atomic_long_add_return(size, &ofo) <= max)
-		return true;
-	atomic_long_sub(size, &ofo);
-	return false;
-}
-
-static void uncharge(long size)
-{
-	atomic_long_sub(size, &ofo);
-}
-
-/* What stays on this host has its payload with it, or is not kept. */
-static bool hold_parcel(const struct sroce_pkt *pkt)
-{
-	struct sroce_lbpkt *lbpkt = (struct sroce_lbpkt *)pkt->carrier;
-
-	if (!charge(sizeof(*lbpkt) + pkt->payload_len))
-		return false;
-	lbpkt->refs++;
-	return true;
-}
-
-static void release_parcel(const struct sroce_pkt *pkt)
-{
-	uncharge(sizeof(struct sroce_lbpkt) + pkt->payload_len);
-	sroce_lbpkt_free((struct sroce_lbpkt *)pkt->carrier);
-}
-
-/**
- * sroce_pkt_hold() - keep what a packet reads its payload from
- * @pkt: the packet
- *
- * Return: false without memory.
- */
-bool sroce_pkt_hold(struct sroce_pkt *pkt)
-{
-	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
-	bool cut;
-
-	if (pkt->loopback)
-		return hold_parcel(pkt);
-	cut = skb_is_gso(skb);
-	skb = cut ? cut_out(pkt) : skb_get(skb);
-	if (!skb)
-		return false;
-	if (!charge(skb->truesize)) {
-		consume_skb(skb);
-		return false;
-	}
-	if (cut) {
-		pkt->carrier = skb;
-		pkt->carrier_off = 0;
-		pkt->flat = skb->data;
-	} else {
-		/* the route may be borrowed for the burst only */
-		skb_dst_drop(skb);
-	}
-	return true;
-}
-
-/**
- * sroce_pkt_release() - let go of a packet that was held
- * @pkt: the packet
- */
-void sroce_pkt_release(const struct sroce_pkt *pkt)
-{
-	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
-
-	if (pkt->loopback) {
-		release_parcel(pkt);
-		return;
-	}
-	uncharge(skb->truesize);
-	consume_skb(skb);
-}
-
-static struct sroce_kqp *find_gsi(struct sroce_snet *sn,
-				      const struct sroce_pkt *pkt,
-				      const struct sk_buff *skb)
-{
-	struct sroce_dev *dev = dev_of(sn, &pkt->dgid, skb->dev);
-
-	return dev ? rcu_dereference(dev->gsi) : NULL;
-}
-
 /* The QP that a packet names, held; its address must be one of the device. */
-static struct sroce_kqp *find_qp(struct sroce_snet *sn,
-				     const struct sroce_pkt *pkt,
-				     const struct sk_buff *skb)
+static struct sroce_kqp *find_qp(struct sroce_snet *sn, const struct sroce_pkt *pkt,
+				 const struct sk_buff *skb)
 {
 	struct sroce_kqp *kqp;
 
-	if (pkt->qpn == SROCE_QPN_GSI)
-		kqp = find_gsi(sn, pkt, skb);
-	else
-		kqp = xa_load(&sroce_qp_tbl, pkt->qpn);
-	if (!kqp || !refcount_inc_not_zero(&kqp->ref))
-		return NULL;
-	if (kqp->qp->dev->sn == sn &&
-	    (kqp->qp->svc != SROCE_SVC_UD ||
-	     sroce_gid_tbl_has(kqp->qp->dev, &pkt->dgid)))
+	if (pkt->qpn == SROCE_QPN_GSI) {
+		struct sroce_dev *dev = dev_of(sn, &pkt->dgid, skb->dev);
+
+		kqp = dev ? rcu_dereference(dev->gsi) : NULL;
+	} else {
+		kqp = sroce_qp_tbl_peek(pkt->qpn);
+	}
+	kqp = sroce_qp_tbl_get(kqp, sn);
+	if (!kqp || kqp->qp->svc != SROCE_SVC_UD ||
+	    sroce_gid_tbl_has(kqp->qp->dev, &pkt->dgid))
 		return kqp;
 	sroce_qp_tbl_put(kqp);
 	return NULL;
@@ -266,6 +144,62 @@ static u16 vlan_of(const struct sk_buff *skb)
 	if (skb->dev && is_vlan_dev(skb->dev))
 		return vlan_dev_vlan_id(skb->dev);
 	return 0xffff;
+}
+
+static void count_taken(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len,
+			u32 n)
+{
+	this_cpu_add(qp->counters->c[SROCE_CNT_RX_PACKETS], n);
+	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
+		     n * (len + sizeof(struct udphdr) + pkt->l3_len));
+}
+
+/* Count a packet of @len bytes, whose ICRC is right, and hand it to its QP, locked. */
+static void deliver(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
+{
+	count_taken(qp, pkt, len, 1);
+	sroce_transport_rx(qp, pkt);
+}
+
+static u32 deliver_to(struct sroce_group *g, const struct sroce_pkt *pkt,
+		      u32 len)
+{
+	struct sroce_member *m;
+	u32 n = 0;
+
+	list_for_each_entry_rcu(m, &g->members, list) {
+		if (!refcount_inc_not_zero(&m->kqp->ref))
+			continue;
+		sroce_count(m->kqp->qp, SROCE_CNT_RX_MULTICAST);
+		sroce_task_lock(m->kqp->qp);
+		deliver(m->kqp->qp, pkt, len);
+		sroce_task_unlock_run(m->kqp->qp);
+		sroce_qp_tbl_put(m->kqp);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Hand a packet of @len bytes to all QPs in its group. Return: whether there was one.
+ */
+static bool deliver_multicast(struct sroce_snet *sn, const struct sk_buff *skb,
+			      const struct sroce_pkt *pkt, u32 len)
+{
+	struct sroce_group *g;
+	struct sroce_dev *dev;
+	u32 n = 0;
+
+	if (pkt->qpn != SROCE_QPN_MULTICAST)
+		return false;
+	list_for_each_entry_rcu(dev, &sn->devs, net_list) {
+		if (rcu_access_pointer(dev->ndev) != skb->dev)
+			continue;
+		g = sroce_mcast_find(dev, &pkt->dgid);
+		if (g)
+			n += deliver_to(g, pkt, len);
+	}
+	return n;
 }
 
 /**
@@ -468,26 +402,6 @@ static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
 	return want == sroce_icrc_final(crc);
 }
 
-static void count_taken(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len,
-			u32 n)
-{
-	this_cpu_add(qp->counters->c[SROCE_CNT_RX_PACKETS], n);
-	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
-		     n * (len + sizeof(struct udphdr) + pkt->l3_len));
-}
-
-/**
- * sroce_udp_deliver() - count a packet and hand it to its QP
- * @qp: the QP, locked
- * @pkt: the packet; its ICRC is right
- * @len: bytes from BTH to the end of the ICRC
- */
-void sroce_udp_deliver(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
-{
-	count_taken(qp, pkt, len, 1);
-	sroce_transport_rx(qp, pkt);
-}
-
 /*
  * One packet of @len bytes at @off. Return: why it was dropped, TAKEN or LEFT.
  */
@@ -517,12 +431,12 @@ static int receive(struct rx *rx, u32 off, u32 len)
 		return SROCE_CNT_RX_ICRC;
 	if (sroce_gid_tbl_is_multicast(&pkt->dgid)) {
 		end_burst(rx);
-		return sroce_mcast_rcv(rx->sn, rx->skb, pkt, len) ?
+		return deliver_multicast(rx->sn, rx->skb, pkt, len) ?
 		       TAKEN : SROCE_CNT_RX_NO_QP;
 	}
 	ret = begin_burst(rx);
 	if (ret == TAKEN)
-		sroce_udp_deliver(rx->kqp->qp, pkt, len);
+		deliver(rx->kqp->qp, pkt, len);
 	return ret;
 }
 

@@ -13,7 +13,13 @@
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/clock.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/env.h"
+#include "drv/lookup/kqp.h"
+#include "drv/queue/cq.h"
+#include "drv/task/coalesce.h"
 
 /* So many quick doorbells in a row make a stream, or more if that was wrong of late. */
 #define STREAM_MIN	8U
@@ -144,8 +150,13 @@ bool sroce_coalesce_active(const struct sroce_coalesce *st)
 	return time_before(jiffies, READ_ONCE(st->last_held) + LATELY);
 }
 
-/* All that was posted is to be sent now. Return: how much of it was held. */
-static int release(struct sroce_coalesce *st)
+/**
+ * sroce_coalesce_release() - all that was posted is to be sent now
+ * @st: of a QP
+ *
+ * Return: how many doorbells were held.
+ */
+int sroce_coalesce_release(struct sroce_coalesce *st)
 {
 	/* a full barrier: who holds more has the ring read again */
 	return atomic_read(&st->held) ? atomic_xchg(&st->held, 0) : 0;
@@ -196,7 +207,7 @@ static bool hold_one(struct sroce_qp *qp, struct sroce_coalesce *st, s64 now)
  */
 bool sroce_coalesce_hold(struct sroce_qp *qp)
 {
-	struct sroce_coalesce *st = &qp->kqp->coalesce;
+	struct sroce_coalesce *st = &qp->kqp->task.coalesce;
 	s64 now = 0;
 	int held;
 
@@ -210,7 +221,7 @@ bool sroce_coalesce_hold(struct sroce_qp *qp)
 			WRITE_ONCE(st->streak_min, STREAM_MIN);
 		}
 	}
-	held = release(st);
+	held = sroce_coalesce_release(st);
 	/* fewer than before may have been chance */
 	if (held)
 		WRITE_ONCE(st->last_batch, max(held, st->last_batch * 3 / 4));
@@ -241,7 +252,7 @@ static void learn(struct sroce_coalesce *st, s64 took)
  */
 void sroce_coalesce_sent(struct sroce_qp *qp)
 {
-	struct sroce_coalesce *st = &qp->kqp->coalesce;
+	struct sroce_coalesce *st = &qp->kqp->task.coalesce;
 	s64 now;
 
 	if (!st->start_ns)
@@ -257,23 +268,11 @@ void sroce_coalesce_sent(struct sroce_qp *qp)
 	st->last_ns = now;
 }
 
-/**
- * sroce_task_send_held() - what is held has to leave before something changes
- * @qp: the QP, of a user
- *
- * Process context, nothing locked.
- */
-void sroce_task_send_held(struct sroce_qp *qp)
-{
-	if (release(&qp->kqp->coalesce) && sroce_task_lock_doorbell(qp))
-		sroce_task_unlock_run(qp);
-}
-
 /* The stream has ended, or it goes on and something new is held since. */
 static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 {
 	struct sroce_coalesce *st = container_of(timer, struct sroce_coalesce, timer);
-	struct sroce_kqp *kqp = container_of(st, struct sroce_kqp, coalesce);
+	struct sroce_kqp *kqp = container_of(st, struct sroce_kqp, task.coalesce);
 	u32 need = READ_ONCE(st->streak_min);
 	s64 left;
 	int held;
@@ -287,7 +286,7 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 		hrtimer_start(timer, ns_to_ktime(left), HRTIMER_MODE_REL_SOFT);
 		return HRTIMER_NORESTART;
 	}
-	held = release(st);
+	held = sroce_coalesce_release(st);
 	if (!held)
 		return HRTIMER_NORESTART;
 	WRITE_ONCE(st->last_batch, held);
@@ -296,8 +295,8 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 	WRITE_ONCE(st->streak_min, clamp(held < HELD_MIN ? need * 2 : need / 2,
 				   STREAM_MIN, STREAM_MAX));
 	/* as a doorbell: what can't be executed now is flushed, or discarded */
-	WRITE_ONCE(kqp->db_pending, true);
-	tasklet_schedule(&kqp->task);
+	WRITE_ONCE(kqp->task.db_pending, true);
+	tasklet_schedule(&kqp->task.tasklet);
 	return HRTIMER_NORESTART;
 }
 

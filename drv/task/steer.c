@@ -21,8 +21,13 @@
 #include <linux/sched/isolation.h>
 #include <linux/smp.h>
 #include <linux/udp.h>
-#include "drv/dev.h"
+#include "drv/core/wire/opcode.h"
 #include "drv/core/wire/wire.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/qp_tbl.h"
+#include "drv/lookup/snet.h"
+#include "drv/task/coalesce.h"
+#include "drv/task/steer.h"
 
 /*
  * Trains that are less work are not worth the call, in bytes; what each segment takes
@@ -89,6 +94,8 @@ struct relay_cb {
 	struct sroce_snet	*sn;
 };
 
+/* Takes in what was steered to a CPU; registered by the floor above */
+static void (*receive)(struct sroce_snet *sn, struct sk_buff *skb);
 static struct flow flows[FLOWS];
 static DEFINE_PER_CPU(struct stop, stops);
 
@@ -172,13 +179,13 @@ static int choose(void)
 }
 
 /* Whether so much of a QP is under way that what follows is much as well */
-static bool is_busy(struct sroce_kqp *kqp)
+static bool is_busy(const struct sroce_snet *sn, struct sroce_kqp *kqp)
 {
 	bool busy;
 
-	if (!refcount_inc_not_zero(&kqp->ref))
+	if (!sroce_qp_tbl_get(kqp, sn))
 		return false;
-	busy = sroce_task_is_busy(kqp->qp);
+	busy = sroce_kqp_is_busy(kqp);
 	sroce_qp_tbl_put(kqp);
 	return busy;
 }
@@ -188,20 +195,20 @@ static bool is_busy(struct sroce_kqp *kqp)
  * follows: were it this one, which receives what was sent before, the other would look on,
  * and what both send be received out of order.
  */
-static int home_of(const struct sroce_bth *bth)
+static int home_of(const struct sroce_snet *sn, const struct sroce_bth *bth)
 {
 	struct sroce_kqp *kqp;
 	int cpu;
 
 	if (!lately(this_cpu_ptr(&stops.took)))
 		return -1;
-	kqp = xa_load(&sroce_qp_tbl, be32_to_cpu(bth->qpn) & SROCE_QPN_MASK);
+	kqp = sroce_qp_tbl_peek(be32_to_cpu(bth->qpn) & SROCE_QPN_MASK);
 	if (!kqp)
 		return -1;
-	cpu = READ_ONCE(kqp->db_cpu) - 1;
+	cpu = READ_ONCE(kqp->task.db_cpu) - 1;
 	if (cpu < 0 || cpu == smp_processor_id() || !lately(per_cpu_ptr(&stops.rang, cpu)) ||
 	    !cpumask_test_cpu(cpu, cpu_active_mask) || !may_receive(cpu) ||
-	    sroce_coalesce_active(&kqp->coalesce) || !is_busy(kqp))
+	    sroce_coalesce_active(&kqp->task.coalesce) || !is_busy(sn, kqp))
 		return -1;
 	return cpu;
 }
@@ -216,7 +223,8 @@ static bool is_long_read(const struct sroce_bth *bth, const struct sk_buff *skb)
 }
 
 /* The CPU that a datagram is best received by, as far as its headers tell; -1: this one */
-static int best_for(const struct flow *flow, const struct sk_buff *skb)
+static int best_for(const struct sroce_snet *sn, const struct flow *flow,
+		    const struct sk_buff *skb)
 {
 	const struct sroce_bth *bth;
 	u32 flags;
@@ -228,7 +236,7 @@ static int best_for(const struct flow *flow, const struct sk_buff *skb)
 	bth = (const struct sroce_bth *)(skb->data + sizeof(struct udphdr));
 	flags = sroce_opcodes[bth->opcode].flags;
 	if (flags & SROCE_RESPONSE)
-		return bth->opcode == SROCE_OP_ACK ? home_of(bth) : -1;
+		return bth->opcode == SROCE_OP_ACK ? home_of(sn, bth) : -1;
 	return flags & SROCE_READING && is_long_read(bth, skb) ? choose() : -1;
 }
 
@@ -347,7 +355,7 @@ bool sroce_steer(struct sroce_snet *sn, struct sk_buff *skb)
 
 	if (!flow)
 		return false;
-	best = best_for(flow, skb);
+	best = best_for(sn, flow, skb);
 	if (best < 0 && !atomic_read(&flow->waiting))
 		return false;
 	spin_lock(&flow->lock);
@@ -407,7 +415,7 @@ static void arrive(struct tasklet_struct *t)
 		struct relay_cb cb = *relay_cb(skb);
 		struct net_device *dev = skb->dev;
 
-		sroce_udp_input(cb.sn, skb);
+		receive(cb.sn, skb);
 		dev_put(dev);
 		done(cb.flow);
 	}
@@ -466,11 +474,13 @@ void sroce_steer_flush(const struct sroce_snet *sn)
 
 /**
  * sroce_steer_init() - prepare the places where datagrams wait
+ * @rcv: takes a datagram or train in, in softirq and under RCU
  */
-void __init sroce_steer_init(void)
+void __init sroce_steer_init(void (*rcv)(struct sroce_snet *sn, struct sk_buff *skb))
 {
 	int cpu, i;
 
+	receive = rcv;
 	for (i = 0; i < FLOWS; i++) {
 		spin_lock_init(&flows[i].lock);
 		flows[i].relayed = jiffies - WARM;

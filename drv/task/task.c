@@ -1,27 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One trip into a QP: lock, let the protocol work, unlock, and then do what
- * must not be done under the lock: send packets, wake consumers, raise events.
- *
- * Packets that come while somebody else has the QP are left there instead of
- * waiting for it; the one who has it takes them in.
+ * A trip into a QP: lock it, let the protocol work, unlock it, and then do what must not
+ * be done under the lock: send packets, notify consumers, raise events. Which CPU makes
+ * the trip, and when, is described in drv/task/task.h.
  */
 
-#include "drv/dev.h"
+#include <linux/interrupt.h>
+#include <linux/ktime.h>
+#include <linux/netdevice.h>
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/env.h"
+#include "drv/core/mem/wqe.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/reset.h"
+#include "drv/core/rc/retrans.h"
+#include "drv/core/transport.h"
+#include "drv/core/tx/lbpkt.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/qp_tbl.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/net/loopback.h"
+#include "drv/net/tx.h"
+#include "drv/queue/cq.h"
+#include "drv/queue/srq.h"
+#include "drv/task/backlog.h"
+#include "drv/task/coalesce.h"
+#include "drv/task/steer.h"
+#include "drv/task/task.h"
 
-/* Most times that a burst sends what its own packets made possible */
+/* Most times that a trip sends what its own packets made possible */
 #define ROUNDS		4
 /*
- * Bursts within each other on a CPU: what one delivers on this host has the QP it is for
- * work, which delivers something itself. Two that are connected take four; but none has
- * to be connected to the one whose packets it gets.
+ * Trips within each other on a CPU. What one delivers on this host gives the receiving
+ * QP work, which delivers something itself. Two QPs that are connected take four trips;
+ * but a QP need not be connected to the one whose packets it gets, and a chain of them
+ * must not overflow the stack.
  */
 #define NESTED_MAX	4
-/* How often a QP in the error state is looked after, in ns */
-#define SWEEP_MIN	(1 * (u64)NSEC_PER_MSEC)
-#define SWEEP_MAX	(128 * (u64)NSEC_PER_MSEC)
+/* How often a QP in the error state is looked at, in ns */
+#define ERR_POLL_MIN	(1 * (u64)NSEC_PER_MSEC)
+#define ERR_POLL_MAX	(128 * (u64)NSEC_PER_MSEC)
 
 static DEFINE_PER_CPU(u32, nested);
+
+static void deliver(struct sroce_dev *dev, struct list_head *list);
 
 /**
  * sroce_now() - monotonic time in ns
@@ -37,18 +62,18 @@ u64 sroce_now(void)
  * @when: not before this time, in ns of sroce_now()
  * @slack: it may be so much later
  *
- * A timer that fires early finds out and sets itself again, so moving the
- * deadline back costs nothing. Moving it forward has the clock's hardware
- * programmed, which is worth it only if that is much.
+ * A timer that fires early finds that out and is set again, so moving the deadline back
+ * costs nothing. Moving it forward programs the clock's hardware, which is worth it
+ * only if the timer moves by more than the slack.
  */
 void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 {
-	struct sroce_kqp *kqp = qp->kqp;
+	struct sroce_task *task = &qp->kqp->task;
 
-	if (kqp->ack_when && kqp->ack_when <= when + slack)
+	if (task->ack_when && task->ack_when <= when + slack)
 		return;
-	kqp->ack_when = when;
-	hrtimer_start_range_ns(&kqp->ack_timer, ns_to_ktime(when), slack,
+	task->ack_when = when;
+	hrtimer_start_range_ns(&task->ack_timer, ns_to_ktime(when), slack,
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -59,7 +84,7 @@ void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
  */
 void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 {
-	hrtimer_start(&qp->kqp->rnr_timer, ns_to_ktime(delay),
+	hrtimer_start(&qp->kqp->task.rnr_timer, ns_to_ktime(delay),
 		      HRTIMER_MODE_REL_SOFT);
 }
 
@@ -82,12 +107,12 @@ static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
 		qp->srq->ibsrq.event_handler(&ev, qp->srq->ibsrq.srq_context);
 }
 
-static bool lane_empty(const struct sroce_txq *txq)
+static bool txq_empty(const struct sroce_txq *txq)
 {
 	return skb_queue_empty(&txq->skbs) && list_empty(&txq->lbpkts);
 }
 
-/* What is queued is moved to @list, but for a train that is about to grow. */
+/* Move what is queued to @list, but for a train that is about to grow. */
 static void take_packets(struct sroce_txq *txq, struct sk_buff_head *list,
 			 bool more)
 {
@@ -100,14 +125,21 @@ static void take_packets(struct sroce_txq *txq, struct sk_buff_head *list,
 		__skb_queue_tail(&txq->skbs, last);
 }
 
+/* Count packets that are about to leave; a train by itself is a note for steering. */
+static void count_packets(struct sroce_qp *qp, const struct sk_buff_head *list)
+{
+	if (sroce_tx_count(qp, list) && !sroce_coalesce_active(&qp->kqp->task.coalesce))
+		sroce_steer_note_tx();
+}
+
 /*
- * Send what is queued; whoever else queues meanwhile leaves it to us. @more:
- * the QP is called again at once, and goes on with what it leaves. A peer on
+ * Send what is queued; a CPU that queues more meanwhile leaves it to this one. @more: the
+ * protocol is called again at once, and what it leaves may join the last train. A peer on
  * this host answers at once, and so on: there must be an end to it.
  *
  * Return: whether something is left that was not meant to be.
  */
-static bool send_lane(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
+static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 {
 	struct sk_buff_head list;
 	LIST_HEAD(lbpkts);
@@ -125,15 +157,15 @@ static bool send_lane(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 		list_splice_init(&txq->lbpkts, &lbpkts);
 		if (skb_queue_empty(&list) && list_empty(&lbpkts))
 			break;
-		sroce_tx_count(qp, &list);
+		count_packets(qp, &list);
 		spin_unlock(&qp->lock);
 		sroce_tx_xmit(qp->dev, &list);
-		sroce_task_deliver(qp->dev, &lbpkts);
+		deliver(qp->dev, &lbpkts);
 		spin_lock(&qp->lock);
 	}
 	txq->sending = false;
 	this_cpu_dec(nested);
-	return !more && !lane_empty(txq);
+	return !more && !txq_empty(txq);
 }
 
 static bool send_queued(struct sroce_qp *qp, bool more)
@@ -143,77 +175,82 @@ static bool send_queued(struct sroce_qp *qp, bool more)
 	int i;
 
 	for (i = 0; i < SROCE_TXQS; i++)
-		if (!lane_empty(&txq[i]))
-			left |= send_lane(qp, &txq[i], more);
+		if (!txq_empty(&txq[i]))
+			left |= send_txq(qp, &txq[i], more);
 	return left;
 }
 
 /*
- * The provider posts receives without telling the kernel. Those posted to a QP
- * in the error state are to be flushed all the same, so it is looked after, the
- * less often the longer nothing comes.
+ * The provider posts receives without telling the kernel. Those posted to a QP in the
+ * error state have to be flushed all the same. So the QP is polled, the less often the
+ * longer nothing is posted.
  */
-static bool needs_sweep(const struct sroce_qp *qp)
+static bool needs_err_poll(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_ERR && qp->user && !qp->srq;
 }
 
+static void set_err_poll(struct sroce_qp *qp)
+{
+	struct sroce_task *task = &qp->kqp->task;
+
+	task->err_poll_ns = clamp(task->err_poll_ns * 2, ERR_POLL_MIN, ERR_POLL_MAX);
+	sroce_task_set_rnr_timer(qp, task->err_poll_ns);
+}
+
 static void watch_error(struct sroce_qp *qp)
 {
-	struct sroce_kqp *kqp = qp->kqp;
+	struct sroce_task *task = &qp->kqp->task;
 
-	if (!needs_sweep(qp)) {
-		kqp->err_poll_ns = 0;
+	if (!needs_err_poll(qp)) {
+		task->err_poll_ns = 0;
 		return;
 	}
 	/* this may be the timer itself: it runs, but is it set again? */
-	if (hrtimer_is_queued(&kqp->rnr_timer))
-		return;
-	kqp->err_poll_ns = clamp(kqp->err_poll_ns * 2, SWEEP_MIN, SWEEP_MAX);
-	sroce_task_set_rnr_timer(qp, kqp->err_poll_ns);
+	if (!hrtimer_is_queued(&task->rnr_timer))
+		set_err_poll(qp);
 }
 
-static void sweep(struct sroce_qp *qp)
+static void err_poll(struct sroce_qp *qp)
 {
 	if (sroce_ring_filled(&qp->rq.ring))
-		qp->kqp->err_poll_ns = 0;
+		qp->kqp->task.err_poll_ns = 0;
 	sroce_flush_sq(qp);
 	sroce_flush_rq(qp);
-	qp->kqp->err_poll_ns = clamp(qp->kqp->err_poll_ns * 2, SWEEP_MIN, SWEEP_MAX);
-	sroce_task_set_rnr_timer(qp, qp->kqp->err_poll_ns);
+	set_err_poll(qp);
 }
 
-/* Whether somebody who found the QP taken relies on us, who just released it */
-static bool is_called(const struct sroce_kqp *kqp)
+/* Whether a CPU that found the QP locked relies on us, who have just unlocked it */
+static bool is_needed(const struct sroce_task *task)
 {
-	/* released, and then asked: whoever leaves something asks the other way */
+	/* unlock, then look; who leaves something leaves it, then tries the lock */
 	smp_mb();
-	return READ_ONCE(kqp->db_pending) || !skb_queue_empty_lockless(&kqp->backlog);
+	return READ_ONCE(task->db_pending) || !skb_queue_empty_lockless(&task->backlog);
 }
 
 /*
- * Have the tasklet go on, on this CPU: what was sent here is received before, if
- * the peer is on this host, and nothing overtakes it.
+ * Have the tasklet go on, on this CPU: what was sent here is received first, if the
+ * peer is on this host, and nothing overtakes it.
  */
-static void go_on(struct sroce_kqp *kqp)
+static void go_on(struct sroce_task *task)
 {
-	WRITE_ONCE(kqp->task_cpu, smp_processor_id() + 1);
-	tasklet_schedule(&kqp->task);
+	WRITE_ONCE(task->cpu, smp_processor_id() + 1);
+	tasklet_schedule(&task->tasklet);
 }
 
-/* What follows the release of a QP: @more: it could go on */
-static void see_to(struct sroce_kqp *kqp, bool more)
+/* What follows the unlock of a QP. @more: the QP could go on. */
+static void after_unlock(struct sroce_task *task, bool more)
 {
-	if (is_called(kqp) || more)
-		go_on(kqp);
+	if (is_needed(task) || more)
+		go_on(task);
 	local_bh_enable();
 }
 
 /**
- * sroce_task_lock() - take a QP for a burst of work
+ * sroce_task_lock() - lock a QP for a trip into it
  * @qp: the QP
  *
- * Any context but hard interrupts; bottom halves are off until the end.
+ * Any context but hard interrupts; bottom halves are off until the unlock.
  */
 void sroce_task_lock(struct sroce_qp *qp) __acquires(&qp->lock)
 {
@@ -221,20 +258,20 @@ void sroce_task_lock(struct sroce_qp *qp) __acquires(&qp->lock)
 }
 
 /**
- * sroce_task_unlock() - release a QP that was only looked at
- * @qp: the QP, taken by sroce_task_lock()
+ * sroce_task_unlock() - unlock a QP that was only looked at
+ * @qp: the QP, locked by sroce_task_lock()
  */
 void sroce_task_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	spin_unlock(&qp->lock);
-	see_to(qp->kqp, false);
+	after_unlock(&qp->kqp->task, false);
 }
 
 /* Work requests of a user in a state in which they aren't executed */
-static void flush_posted(struct sroce_qp *qp)
+static void take_doorbell(struct sroce_qp *qp)
 {
 	sroce_wqe_doorbell(qp);
-	WRITE_ONCE(qp->kqp->db_cpu, smp_processor_id() + 1);
+	WRITE_ONCE(qp->kqp->task.db_cpu, smp_processor_id() + 1);
 	if (qp->state < IB_QPS_RTS)
 		sroce_reset_sq(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
@@ -243,46 +280,22 @@ static void flush_posted(struct sroce_qp *qp)
 		sroce_flush_rq(qp);
 }
 
-/**
- * sroce_task_is_busy() - whether a QP has so much under way that who has it keeps it for long
- * @qp: the QP, which need not be locked
- *
- * If not, it is better waited for: whoever has it may well send an acknowledge before he
- * looks for what was left with him.
- */
-bool sroce_task_is_busy(const struct sroce_qp *qp)
+/* Return: whether the QP was locked. Sparse does not check callers for that. */
+static bool try_lock(struct sroce_qp *qp)
 {
-	return qp->svc == SROCE_SVC_RC &&
-	       sroce_psn_diff(READ_ONCE(qp->req.max_psn),
-			      READ_ONCE(qp->req.una)) > (s32)SROCE_RETRANS_BATCH_MIN;
-}
+	int locked = spin_trylock_bh(&qp->lock);
 
-/**
- * sroce_task_trylock() - take a QP, unless somebody has it
- * @qp: the QP
- *
- * Return: whether it was taken. Callers are not checked for that.
- */
-bool sroce_task_trylock(struct sroce_qp *qp)
-{
-	int taken = spin_trylock_bh(&qp->lock);
-
-	if (taken)
+	if (locked)
 		__release(&qp->lock);
-	return taken;
+	return locked;
 }
 
-/**
- * sroce_task_lock_unless_busy() - take a QP, unless somebody has it who will be long
- * @qp: the QP
- *
- * Return: whether it was taken. Callers are not checked for that.
- */
-bool sroce_task_lock_unless_busy(struct sroce_qp *qp)
+/* Lock a QP, unless somebody has it who will keep it for long. */
+static bool lock_unless_busy(struct sroce_qp *qp)
 {
-	if (sroce_task_trylock(qp))
+	if (try_lock(qp))
 		return true;
-	if (sroce_task_is_busy(qp))
+	if (sroce_kqp_is_busy(qp->kqp))
 		return false;
 	sroce_task_lock(qp);
 	__release(&qp->lock);
@@ -290,62 +303,77 @@ bool sroce_task_lock_unless_busy(struct sroce_qp *qp)
 }
 
 /**
- * sroce_task_lock_doorbell() - take a QP because its doorbell rings
+ * sroce_task_lock_doorbell() - lock a QP because its doorbell rings
  * @qp: the QP
  *
- * Return: whether it was taken; if not, whoever has it will see to it.
+ * Return: whether it was locked; if not, its owner takes in what was posted.
  */
 bool sroce_task_lock_doorbell(struct sroce_qp *qp)
 {
-	if (!sroce_task_lock_unless_busy(qp)) {
-		/* what was posted is seen by whoever sees the flag */
+	if (!lock_unless_busy(qp)) {
+		/* who sees the flag sees what was posted */
 		smp_mb();
-		WRITE_ONCE(qp->kqp->db_pending, true);
-		/* pairs with is_called(): it is seen, or the lock is free */
+		WRITE_ONCE(qp->kqp->task.db_pending, true);
+		/* pairs with is_needed(): the flag is seen, or the lock is free */
 		smp_mb();
-		if (!sroce_task_trylock(qp))
+		if (!try_lock(qp))
 			return false;
 	}
-	flush_posted(qp);
+	take_doorbell(qp);
 	return true;
 }
 
 /* A doorbell that did not wait for us */
-static void answer_doorbell(struct sroce_qp *qp)
+static void take_pending_doorbell(struct sroce_qp *qp)
 {
-	if (!READ_ONCE(qp->kqp->db_pending))
+	struct sroce_task *task = &qp->kqp->task;
+
+	if (!READ_ONCE(task->db_pending))
 		return;
-	WRITE_ONCE(qp->kqp->db_pending, false);
+	WRITE_ONCE(task->db_pending, false);
 	/* cleared before the ring is read: what is posted later rings again */
 	smp_mb();
-	flush_posted(qp);
+	take_doorbell(qp);
 }
 
 /*
- * What is held may leave with what is sent anyhow, if that is where the last doorbell
- * rang: from elsewhere it might overtake what that one has sent.
+ * What is held may leave with what is sent anyhow, on the CPU of the last doorbell.
+ * From another CPU it might overtake what that doorbell has sent.
  */
 static void take_held(struct sroce_qp *qp)
 {
-	struct sroce_kqp *kqp = qp->kqp;
+	struct sroce_task *task = &qp->kqp->task;
 
-	if (kqp->db_cpu == smp_processor_id() + 1 && atomic_read(&kqp->coalesce.held))
+	if (task->db_cpu == smp_processor_id() + 1 && atomic_read(&task->coalesce.held))
 		sroce_wqe_doorbell(qp);
 }
 
-/* Return: whether the QP could go on. */
-static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
+/* Notify consumers of CQs, and tell their owners of an overflow. */
+static void notify_cqs(struct sroce_qp *qp, u32 deferred)
 {
-	u32 duty, events, srq_events;
+	if (unlikely(deferred & SROCE_DEFER_SCQ))
+		sroce_cq_notify(qp->scq);
+	if (unlikely(deferred & SROCE_DEFER_RCQ))
+		sroce_cq_notify(qp->rcq);
+	if (unlikely(deferred & SROCE_DEFER_OVERFLOW(SROCE_DEFER_SCQ)))
+		sroce_cq_overflow_event(qp->scq);
+	if (unlikely(deferred & SROCE_DEFER_OVERFLOW(SROCE_DEFER_RCQ)))
+		sroce_cq_overflow_event(qp->rcq);
+}
+
+/* Return: whether the QP could go on. */
+static bool run_and_unlock(struct sroce_qp *qp) __releases(&qp->lock)
+{
+	u32 deferred, events, srq_events;
 	bool more;
 
 	sroce_backlog_drain(qp);
-	answer_doorbell(qp);
+	take_pending_doorbell(qp);
 	take_held(qp);
 	more = sroce_transport_run(qp);
 	watch_error(qp);
 	more |= send_queued(qp, more && !(qp->deferred & SROCE_DEFER_SEND_NOW));
-	duty = qp->deferred;
+	deferred = qp->deferred;
 	events = qp->events;
 	srq_events = qp->srq_events;
 	qp->deferred = 0;
@@ -353,22 +381,15 @@ static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
 	qp->srq_events = 0;
 	spin_unlock(&qp->lock);
 
-	if (unlikely(duty & SROCE_DEFER_SCQ))
-		sroce_cq_notify(qp->scq);
-	if (unlikely(duty & SROCE_DEFER_RCQ))
-		sroce_cq_notify(qp->rcq);
-	if (unlikely(duty & SROCE_DEFER_OVERFLOW(SROCE_DEFER_SCQ)))
-		sroce_cq_overflow_event(qp->scq);
-	if (unlikely(duty & SROCE_DEFER_OVERFLOW(SROCE_DEFER_RCQ)))
-		sroce_cq_overflow_event(qp->rcq);
+	notify_cqs(qp, deferred);
 	if (unlikely(events | srq_events))
 		dispatch_events(qp, events, srq_events);
 	return more;
 }
 
 /**
- * sroce_task_unlock_run_once() - let the QP work, release it and see to its duties
- * @qp: the QP, taken by sroce_task_lock()
+ * sroce_task_unlock_run_once() - let the QP work, unlock it and do what was deferred
+ * @qp: the QP, locked by sroce_task_lock()
  *
  * The caller keeps the QP alive.
  *
@@ -376,27 +397,27 @@ static bool run_and_release(struct sroce_qp *qp) __releases(&qp->lock)
  */
 bool sroce_task_unlock_run_once(struct sroce_qp *qp) __releases(&qp->lock)
 {
-	bool more = run_and_release(qp);
+	bool more = run_and_unlock(qp);
 
-	see_to(qp->kqp, false);
+	after_unlock(&qp->kqp->task, false);
 	return more;
 }
 
 /**
- * sroce_task_unlock_run() - sroce_task_unlock_run_once(), and go on later if there is more
- * @qp: the QP, taken by sroce_task_lock()
+ * sroce_task_unlock_run() - the same, and have the tasklet go on if there is more
+ * @qp: the QP, locked by sroce_task_lock()
  */
 void sroce_task_unlock_run(struct sroce_qp *qp) __releases(&qp->lock)
 {
-	see_to(qp->kqp, run_and_release(qp));
+	after_unlock(&qp->kqp->task, run_and_unlock(qp));
 }
 
 /**
  * sroce_task_unlock_verb() - sroce_task_unlock_run() of a verb that its user has called
- * @qp: the QP, taken by sroce_task_lock()
+ * @qp: the QP, locked by sroce_task_lock()
  *
- * What a kernel user is told comes from the tasklet: none of its handlers may
- * be called from within a verb.
+ * What a kernel user is told comes from the tasklet: none of its handlers may be called
+ * from within a verb.
  */
 void sroce_task_unlock_verb(struct sroce_qp *qp) __releases(&qp->lock)
 {
@@ -404,18 +425,110 @@ void sroce_task_unlock_verb(struct sroce_qp *qp) __releases(&qp->lock)
 		sroce_task_unlock_run(qp);
 		return;
 	}
-	tasklet_schedule(&qp->kqp->task);
+	tasklet_schedule(&qp->kqp->task.tasklet);
 	spin_unlock_bh(&qp->lock);
+}
+
+/*
+ * Another CPU is about to go on with what it sends. What follows is queued behind that,
+ * and would overtake it if it was sent from here.
+ */
+static bool is_elsewhere(const struct sroce_task *task)
+{
+	int cpu = READ_ONCE(task->cpu);
+
+	return cpu && cpu != smp_processor_id() + 1;
+}
+
+/**
+ * sroce_task_lock_or_backlog() - lock a QP for a packet, or queue the packet for its owner
+ * @kqp: the QP, held
+ * @skb: a datagram or train
+ * @qpn: number of the QP, as packets name it
+ * @n: segments of it that have been received
+ *
+ * Softirq context. Packets stay in order: what came before is taken in before.
+ *
+ * Return: whether the QP was locked; if not, @skb is gone.
+ */
+bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u32 n)
+{
+	struct sroce_task *task = &kqp->task;
+	struct sroce_qp *qp = kqp->qp;
+
+	if (skb_queue_empty_lockless(&task->backlog) && !is_elsewhere(task) &&
+	    lock_unless_busy(qp))
+		return true;
+	if (sroce_backlog_is_full(kqp)) {
+		sroce_task_lock(qp);
+		while (!skb_queue_empty_lockless(&task->backlog))
+			sroce_backlog_drain(qp);
+		return true;
+	}
+	sroce_backlog_queue(kqp, skb, qpn, n);
+	/* the owner of the QP sees the packet, or the lock is free */
+	smp_mb();
+	if (!is_elsewhere(task) && try_lock(qp))
+		sroce_task_unlock_run(qp);
+	return false;
+}
+
+/**
+ * sroce_task_send_held() - send doorbells that are held, before something changes
+ * @qp: the QP, of a user
+ *
+ * Process context, nothing locked.
+ */
+void sroce_task_send_held(struct sroce_qp *qp)
+{
+	if (sroce_coalesce_release(&qp->kqp->task.coalesce) && sroce_task_lock_doorbell(qp))
+		sroce_task_unlock_run(qp);
+}
+
+static struct sroce_kqp *find_qp(struct sroce_dev *dev, u32 qpn)
+{
+	struct sroce_kqp *kqp;
+
+	rcu_read_lock();
+	kqp = sroce_qp_tbl_get(sroce_qp_tbl_peek(qpn), dev->sn);
+	rcu_read_unlock();
+	return kqp;
+}
+
+/*
+ * Hand loopback packets of one QP to its peer, in order; @list is empty afterwards.
+ * Bottom halves are off and no lock is held. What the peer answers may come back before
+ * this returns.
+ */
+static void deliver(struct sroce_dev *dev, struct list_head *list)
+{
+	struct sroce_lbpkt *lbpkt = sroce_loopback_first(list);
+	struct sroce_kqp *kqp;
+
+	if (!lbpkt)
+		return;
+	kqp = find_qp(dev, lbpkt->pkt.qpn);
+	if (!kqp) {
+		this_cpu_inc(dev->counters->c[SROCE_CNT_RX_NO_QP]);
+		sroce_loopback_purge(list);
+		return;
+	}
+	sroce_task_lock(kqp->qp);
+	while ((lbpkt = sroce_loopback_first(list))) {
+		sroce_transport_rx(kqp->qp, &lbpkt->pkt);
+		sroce_loopback_del(lbpkt);
+	}
+	sroce_task_unlock_run(kqp->qp);
+	sroce_qp_tbl_put(kqp);
 }
 
 static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)
 {
-	struct sroce_kqp *kqp =
-		container_of(timer, struct sroce_kqp, ack_timer);
+	struct sroce_kqp *kqp = container_of(timer, struct sroce_kqp, task.ack_timer);
 
 	sroce_task_lock(kqp->qp);
-	kqp->ack_when = 0;
-	/* perhaps it has come */
+	kqp->task.ack_when = 0;
+	/* the ACK may be in the backlog */
 	sroce_backlog_drain(kqp->qp);
 	sroce_retrans_timer(kqp->qp);
 	sroce_task_unlock_run(kqp->qp);
@@ -424,41 +537,44 @@ static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)
 
 static enum hrtimer_restart rnr_timer_fn(struct hrtimer *timer)
 {
-	struct sroce_kqp *kqp =
-		container_of(timer, struct sroce_kqp, rnr_timer);
+	struct sroce_kqp *kqp = container_of(timer, struct sroce_kqp, task.rnr_timer);
 
 	sroce_task_lock(kqp->qp);
-	if (needs_sweep(kqp->qp))
-		sweep(kqp->qp);
+	if (needs_err_poll(kqp->qp))
+		err_poll(kqp->qp);
 	else
 		sroce_retrans_rnr_timer(kqp->qp);
 	sroce_task_unlock_run(kqp->qp);
 	return HRTIMER_NORESTART;
 }
 
-static void kick_fn(struct tasklet_struct *t)
+static void tasklet_fn(struct tasklet_struct *t)
 {
-	struct sroce_kqp *kqp = from_tasklet(kqp, t, task);
+	struct sroce_kqp *kqp = container_of(t, struct sroce_kqp, task.tasklet);
 	struct sroce_qp *qp = kqp->qp;
 
 	sroce_task_lock(qp);
-	WRITE_ONCE(kqp->task_cpu, 0);
+	WRITE_ONCE(kqp->task.cpu, 0);
 	if (!qp->user) {
-		/* pairs with the release in drv/post.c: what was posted is there */
+		/* pairs with the release in drv/verbs/post.c: what was posted is there */
 		qp->sq.prod = smp_load_acquire(&kqp->posted);
 		if (qp->state >= IB_QPS_RTS)
-			flush_posted(qp);
+			take_doorbell(qp);
 	}
 	sroce_task_unlock_run(qp);
 }
 
 /**
- * sroce_task_init() - set up the surroundings of a QP
+ * sroce_task_init() - set up the kernel's part of a QP
  * @qp: the QP
  * @kqp: zeroed
+ * @backlog_rcv: takes in a packet that waited in the backlog
  */
-void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp)
+void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
+		     void (*backlog_rcv)(struct sroce_qp *qp, struct sk_buff *skb,
+					 u32 qpn, u32 n))
 {
+	struct sroce_task *task = &kqp->task;
 	int i;
 
 	kqp->qp = qp;
@@ -466,49 +582,35 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp)
 	refcount_set(&kqp->ref, 1);
 	init_completion(&kqp->unused);
 	spin_lock_init(&kqp->post_lock);
-	skb_queue_head_init(&kqp->backlog);
+	skb_queue_head_init(&task->backlog);
+	task->backlog_rcv = backlog_rcv;
 	for (i = 0; i < SROCE_TXQS; i++) {
 		__skb_queue_head_init(&kqp->txq[i].skbs);
 		INIT_LIST_HEAD(&kqp->txq[i].lbpkts);
 	}
-	sroce_hrtimer_setup(&kqp->ack_timer, ack_timer_fn,
-			    HRTIMER_MODE_ABS_SOFT);
-	sroce_hrtimer_setup(&kqp->rnr_timer, rnr_timer_fn,
-			    HRTIMER_MODE_REL_SOFT);
-	tasklet_setup(&kqp->task, kick_fn);
-	sroce_coalesce_init(&kqp->coalesce);
-	sroce_pager_init(qp);
+	sroce_hrtimer_setup(&task->ack_timer, ack_timer_fn, HRTIMER_MODE_ABS_SOFT);
+	sroce_hrtimer_setup(&task->rnr_timer, rnr_timer_fn, HRTIMER_MODE_REL_SOFT);
+	tasklet_setup(&task->tasklet, tasklet_fn);
+	sroce_coalesce_init(&task->coalesce);
 }
 
 /**
- * sroce_qp_tbl_put() - let go of a QP found by number
- * @kqp: the QP's surroundings
- */
-void sroce_qp_tbl_put(struct sroce_kqp *kqp)
-{
-	if (refcount_dec_and_test(&kqp->ref))
-		complete(&kqp->unused);
-}
-
-/**
- * sroce_task_stop() - wait until nobody uses the QP, and nobody will
- * @kqp: the surroundings; the QP can't be found any more and is in RESET
+ * sroce_task_stop() - end the tasklet and the timers of a QP, drop what it has queued
+ * @kqp: the QP, in RESET; nobody can find it, and nobody who has found it is left
  *
- * May sleep, for as long as a burst takes.
+ * May sleep, for as long as a trip into the QP takes.
  */
 void sroce_task_stop(struct sroce_kqp *kqp)
 {
+	struct sroce_task *task = &kqp->task;
 	int i;
 
-	sroce_qp_tbl_put(kqp);
-	wait_for_completion(&kqp->unused);
-	sroce_pager_stop(kqp->qp);
-	/* The tasklet does nothing in RESET, so it can't start a timer. */
-	tasklet_kill(&kqp->task);
-	hrtimer_cancel(&kqp->ack_timer);
-	hrtimer_cancel(&kqp->rnr_timer);
-	sroce_coalesce_stop(&kqp->coalesce);
-	tasklet_kill(&kqp->task);
+	/* the tasklet does nothing in RESET, so it can't start a timer */
+	tasklet_kill(&task->tasklet);
+	hrtimer_cancel(&task->ack_timer);
+	hrtimer_cancel(&task->rnr_timer);
+	sroce_coalesce_stop(&task->coalesce);
+	tasklet_kill(&task->tasklet);
 	sroce_backlog_purge(kqp);
 	for (i = 0; i < SROCE_TXQS; i++) {
 		__skb_queue_purge(&kqp->txq[i].skbs);

@@ -6,7 +6,18 @@
 
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "drv/dev.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/compat/compat.h"
+#include "drv/core/env.h"
+#include "drv/core/mem/mr.h"
+#include "drv/core/transport.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/sdev.h"
+#include "drv/mem/odp.h"
+#include "drv/mem/region.h"
+#include "drv/task/task.h"
+#include "drv/verbs/pager.h"
 
 /*
  * Bytes brought before the QP is told, even if it needs less, and between two
@@ -19,59 +30,59 @@
 
 static struct workqueue_struct *pager_wq, *advice_wq;
 
-static enum sroce_fault how_of(const struct sroce_fault_req *want)
+static enum sroce_fault how_of(const struct sroce_fault_req *req)
 {
-	return want->write ? SROCE_FAULT_WRITE : SROCE_FAULT_READ;
+	return req->write ? SROCE_FAULT_WRITE : SROCE_FAULT_READ;
 }
 
 /* The QP is told why when it asks for that page again. */
-static void note_failure(struct sroce_pager *pg, const struct sroce_fault_req *want)
+static void note_failure(struct sroce_pager *pg, const struct sroce_fault_req *req)
 {
 	struct sroce_fault_error *f;
 
 	sroce_task_lock(pg->qp);
-	f = &pg->failed[pg->next_failed++ % SROCE_FAULT_ERRORS];
+	f = &pg->error[pg->next_error++ % SROCE_FAULT_ERRORS];
 	*f = (struct sroce_fault_error){
-		.key = want->mr->key, .iova = want->iova,
-		.write = want->write, .fresh = true,
+		.key = req->mr->key, .iova = req->iova,
+		.write = req->write, .fresh = true,
 	};
 	sroce_task_unlock(pg->qp);
 }
 
 /* Bring the next @len bytes; false: there is no use in going on */
-static bool bring(struct sroce_pager *pg, struct sroce_fault_req *want, u32 len)
+static bool bring(struct sroce_pager *pg, struct sroce_fault_req *req, u32 len)
 {
-	u64 from = want->iova;
+	u64 from = req->iova;
 	u32 done;
 	int ret;
 
-	len = min(len, want->len);
+	len = min(len, req->len);
 	if (!len)
 		return false;
-	ret = sroce_odp_fault_in(want->mr->odp, &want->iova, len, how_of(want),
+	ret = sroce_odp_fault_in(req->mr->odp, &req->iova, len, how_of(req),
 			      false);
-	if (ret && ret != -EBUSY && want->iova - from < want->need)
-		note_failure(pg, want);
+	if (ret && ret != -EBUSY && req->iova - from < req->need)
+		note_failure(pg, req);
 	if (ret)
 		return false;
-	done = min_t(u64, want->iova - from, want->len);
-	want->len -= done;
-	want->need -= min(done, want->need);
+	done = min_t(u64, req->iova - from, req->len);
+	req->len -= done;
+	req->need -= min(done, req->need);
 	return true;
 }
 
-static void bring_needed(struct sroce_pager *pg, struct sroce_fault_req *want)
+static void bring_needed(struct sroce_pager *pg, struct sroce_fault_req *req)
 {
-	if (!bring(pg, want, max_t(u32, want->need, STEP)))
-		want->len = 0;
+	if (!bring(pg, req, max_t(u32, req->need, STEP)))
+		req->len = 0;
 }
 
 /* Unless something else is needed now, or has come and is waited for */
-static void bring_ahead(struct sroce_pager *pg, struct sroce_fault_req *want)
+static void bring_ahead(struct sroce_pager *pg, struct sroce_fault_req *req)
 {
-	while (want->len && !work_pending(&pg->work) &&
+	while (req->len && !work_pending(&pg->work) &&
 	       READ_ONCE(pg->qp->state) != IB_QPS_RESET)
-		if (!bring(pg, want, STEP))
+		if (!bring(pg, req, STEP))
 			break;
 }
 
@@ -80,37 +91,37 @@ static void pager_fn(struct work_struct *work)
 {
 	struct sroce_pager *pg = container_of(work, struct sroce_pager, work);
 	struct sroce_qp *qp = pg->qp;
-	struct sroce_fault_req want[SROCE_FAULT_REQS];
+	struct sroce_fault_req req[SROCE_FAULT_REQS];
 	u32 i, n;
 
 	sroce_task_lock(qp);
 	n = pg->n;
-	memcpy(want, pg->want, n * sizeof(*want));
+	memcpy(req, pg->req, n * sizeof(*req));
 	WRITE_ONCE(pg->n, 0);
 	sroce_task_unlock(qp);
 	for (i = 0; i < n; i++)
-		bring_needed(pg, &want[i]);
+		bring_needed(pg, &req[i]);
 	sroce_task_lock(qp);
 	sroce_transport_paged(qp);
 	sroce_task_unlock_run(qp);
 	for (i = 0; i < n; i++) {
-		bring_ahead(pg, &want[i]);
-		sroce_mr_put(want[i].mr);
+		bring_ahead(pg, &req[i]);
+		sroce_mr_put(req[i].mr);
 	}
 }
 
 /* Whether a range can't be, as far as was found out since it was last wanted */
-static bool has_failed(struct sroce_pager *pg, const struct sroce_fault_req *want)
+static bool has_failed(struct sroce_pager *pg, const struct sroce_fault_req *req)
 {
-	u64 first = want->iova & PAGE_MASK;
+	u64 first = req->iova & PAGE_MASK;
 	u32 i;
 
-	for (i = 0; want->need && i < SROCE_FAULT_ERRORS; i++) {
-		struct sroce_fault_error *f = &pg->failed[i];
+	for (i = 0; req->need && i < SROCE_FAULT_ERRORS; i++) {
+		struct sroce_fault_error *f = &pg->error[i];
 
-		if (!f->fresh || f->key != want->mr->key ||
-		    f->write > want->write ||
-		    f->iova - first >= want->iova + want->need - first)
+		if (!f->fresh || f->key != req->mr->key ||
+		    f->write > req->write ||
+		    f->iova - first >= req->iova + req->need - first)
 			continue;
 		f->fresh = false;
 		return true;
@@ -118,28 +129,28 @@ static bool has_failed(struct sroce_pager *pg, const struct sroce_fault_req *wan
 	return false;
 }
 
-/* It may have come since: a list of many must not want the same ones again. */
-static bool is_there(const struct sroce_fault_req *want)
+/* It may have come since: a list of many must not req the same ones again. */
+static bool is_there(const struct sroce_fault_req *req)
 {
-	struct sroce_odp *odp = want->mr->odp;
+	struct sroce_odp *odp = req->mr->odp;
 
-	if (!want->need ||
-	    sroce_odp_enter(odp, want->iova, want->need, want->write))
+	if (!req->need ||
+	    sroce_odp_enter(odp, req->iova, req->need, req->write))
 		return false;
 	sroce_odp_leave(odp);
 	return true;
 }
 
 /* One that is wanted already may take another in. */
-static bool join(struct sroce_fault_req *was, const struct sroce_fault_req *want)
+static bool join(struct sroce_fault_req *was, const struct sroce_fault_req *req)
 {
-	u64 skip = want->iova - was->iova;
+	u64 skip = req->iova - was->iova;
 
-	if (was->mr != want->mr || was->write < want->write ||
-	    skip >= was->len || want->len > was->len - skip)
+	if (was->mr != req->mr || was->write < req->write ||
+	    skip >= was->len || req->len > was->len - skip)
 		return false;
-	if (want->need)
-		was->need = max_t(u32, was->need, skip + want->need);
+	if (req->need)
+		was->need = max_t(u32, was->need, skip + req->need);
 	return true;
 }
 
@@ -162,20 +173,20 @@ int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32
 		   u32 len, bool write)
 {
 	struct sroce_pager *pg = &qp->kqp->pager;
-	struct sroce_fault_req want = {
+	struct sroce_fault_req req = {
 		.mr = mr, .iova = iova, .need = need, .len = len,
 		.write = write,
 	};
 	u32 i;
 
-	if (has_failed(pg, &want))
+	if (has_failed(pg, &req))
 		return -EFAULT;
-	for (i = 0; i < pg->n && !join(&pg->want[i], &want); i++)
+	for (i = 0; i < pg->n && !join(&pg->req[i], &req); i++)
 		;
 	/* who finds no room asks again after those that did */
-	if (i == pg->n && i < SROCE_FAULT_REQS && !is_there(&want)) {
+	if (i == pg->n && i < SROCE_FAULT_REQS && !is_there(&req)) {
 		sroce_mr_hold(mr);
-		pg->want[i] = want;
+		pg->req[i] = req;
 		WRITE_ONCE(pg->n, i + 1);
 	}
 	queue_work_on(smp_processor_id(), pager_wq, &pg->work);
@@ -202,7 +213,7 @@ void sroce_pager_stop(struct sroce_qp *qp)
 
 	cancel_work_sync(&pg->work);
 	while (pg->n)
-		sroce_mr_put(pg->want[--pg->n].mr);
+		sroce_mr_put(pg->req[--pg->n].mr);
 }
 
 /**
@@ -213,7 +224,7 @@ void sroce_pager_forget(struct sroce_qp *qp)
 {
 	struct sroce_pager *pg = &qp->kqp->pager;
 
-	memset(pg->failed, 0, sizeof(pg->failed));
+	memset(pg->error, 0, sizeof(pg->error));
 }
 
 /**
@@ -221,13 +232,13 @@ void sroce_pager_forget(struct sroce_qp *qp)
  * @work: brings them
  * @how: for what
  * @n: ranges
- * @want: these
+ * @req: these
  */
 struct prefetch {
 	struct work_struct	work;
 	enum sroce_fault	how;
 	u32			n;
-	struct sroce_fault_req	want[];
+	struct sroce_fault_req	req[];
 };
 
 /* Bring it all, and be done with it. Return: the first error */
@@ -237,12 +248,12 @@ static int prefetch_run(struct prefetch *pf)
 	u32 i;
 
 	for (i = 0; i < pf->n; i++) {
-		struct sroce_fault_req *want = &pf->want[i];
+		struct sroce_fault_req *req = &pf->req[i];
 
-		if (!ret && want->len)
-			ret = sroce_odp_fault_in(want->mr->odp, &want->iova,
-					      want->len, pf->how, true);
-		sroce_mr_put(want->mr);
+		if (!ret && req->len)
+			ret = sroce_odp_fault_in(req->mr->odp, &req->iova,
+					      req->len, pf->how, true);
+		sroce_mr_put(req->mr);
 	}
 	kfree(pf);
 	return ret;
@@ -272,7 +283,7 @@ static int check(const struct sroce_mr *mr, const struct ib_pd *pd,
 
 /*
  * What a scatter/gather element names; held if there is no error. Until then it may be
- * anything, which a softirq may want for itself.
+ * anything, which a softirq may req for itself.
  */
 static int find(struct ib_pd *pd, const struct ib_sge *sge,
 		enum sroce_fault how, struct sroce_mr **found)
@@ -295,7 +306,7 @@ static int find(struct ib_pd *pd, const struct ib_sge *sge,
 static void prefetch_drop(struct prefetch *pf)
 {
 	while (pf->n)
-		sroce_mr_put(pf->want[--pf->n].mr);
+		sroce_mr_put(pf->req[--pf->n].mr);
 	kfree(pf);
 }
 
@@ -327,20 +338,20 @@ int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 
 	if (advice >= ARRAY_SIZE(how))
 		return -EOPNOTSUPP;
-	pf = kzalloc(struct_size(pf, want, n), GFP_KERNEL_ACCOUNT);
+	pf = kzalloc(struct_size(pf, req, n), GFP_KERNEL_ACCOUNT);
 	if (!pf)
 		return -ENOMEM;
 	pf->how = how[advice];
 	for (; pf->n < n; pf->n++, sge++) {
-		struct sroce_fault_req *want = &pf->want[pf->n];
+		struct sroce_fault_req *req = &pf->req[pf->n];
 
-		ret = find(pd, sge, pf->how, &want->mr);
+		ret = find(pd, sge, pf->how, &req->mr);
 		if (ret) {
 			prefetch_drop(pf);
 			return ret;
 		}
-		want->iova = sge->addr;
-		want->len = sge->length;
+		req->iova = sge->addr;
+		req->len = sge->length;
 	}
 	if (flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
 		return prefetch_run(pf);

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Work posted: a user's doorbell, and the lists of kernel users. */
 
-#include "drv/dev.h"
+#include "drv/core/mem/wqe.h"
+#include "drv/core/qp.h"
+#include "drv/lookup/kqp.h"
+#include "drv/queue/srq.h"
+#include "drv/task/coalesce.h"
+#include "drv/task/steer.h"
+#include "drv/task/task.h"
+#include "drv/verbs/ah.h"
+#include "drv/verbs/post.h"
 
 /* Bursts of one doorbell: a process may fill its ring as fast as we empty it. */
 #define DOORBELL_BURSTS	4096
@@ -29,7 +37,7 @@ static int user_doorbell(struct sroce_qp *qp)
 		}
 		more = sroce_task_unlock_run_once(qp);
 		if (more && (!--left || fatal_signal_pending(current))) {
-			tasklet_schedule(&qp->kqp->task);
+			tasklet_schedule(&qp->kqp->task.tasklet);
 			break;
 		}
 		cond_resched();
@@ -202,7 +210,7 @@ static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&kqp->post_lock, flags);
 	if (ret)
 		*bad = wr;
-	tasklet_schedule(&kqp->task);
+	tasklet_schedule(&kqp->task.tasklet);
 	return ret;
 }
 
@@ -291,7 +299,7 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	/* pairs with sroce_flush_rq(): either sees what the other has done */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		tasklet_schedule(&qp->kqp->task);
+		tasklet_schedule(&qp->kqp->task.tasklet);
 	return ret;
 }
 

@@ -5,11 +5,24 @@
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
-#include "drv/dev.h"
-
-/* QPs of all devices by number; numbers are unique in the module. */
-DEFINE_XARRAY_ALLOC1(sroce_qp_tbl);
-static u32 next_qpn;
+#include "drv/core/qp.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/reset.h"
+#include "drv/core/rc/resp_res.h"
+#include "drv/core/state.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/mcast.h"
+#include "drv/lookup/qp_tbl.h"
+#include "drv/lookup/sdev.h"
+#include "drv/mem/mw.h"
+#include "drv/net/av.h"
+#include "drv/queue/cq.h"
+#include "drv/queue/ringmem.h"
+#include "drv/queue/srq.h"
+#include "drv/rx/udp.h"
+#include "drv/task/task.h"
+#include "drv/verbs/pager.h"
+#include "drv/verbs/qp.h"
 
 /* A tunnel has no Ethernet frames. The core has seen to CAP_NET_RAW. */
 static int check_raw(struct sroce_dev *dev, bool user)
@@ -141,32 +154,6 @@ static int tell_user(struct sroce_qp *qp, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
-/* From here on packets find the QP. */
-static int publish(struct sroce_qp *qp)
-{
-	int ret;
-
-	if (qp->type == IB_QPT_GSI) {
-		qp->qpn = SROCE_QPN_GSI;
-		if (rcu_access_pointer(qp->dev->gsi))
-			return -EBUSY;
-		rcu_assign_pointer(qp->dev->gsi, qp->kqp);
-		return 0;
-	}
-	ret = xa_alloc_cyclic(&sroce_qp_tbl, &qp->qpn, qp->kqp,
-			      XA_LIMIT(SROCE_QPN_MIN, SROCE_QPN_MASK - 1),
-			      &next_qpn, GFP_KERNEL);
-	return ret < 0 ? ret : 0;
-}
-
-static void unpublish(struct sroce_qp *qp)
-{
-	if (qp->type == IB_QPT_GSI)
-		RCU_INIT_POINTER(qp->dev->gsi, NULL);
-	else
-		xa_erase(&sroce_qp_tbl, qp->qpn);
-}
-
 static u8 service_of(enum ib_qp_type type)
 {
 	switch (type) {
@@ -228,7 +215,8 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (!kqp)
 		return -ENOMEM;
 	init_qp(qp, init, udata);
-	sroce_task_init(qp, kqp);
+	sroce_task_init(qp, kqp, sroce_udp_resume);
+	sroce_pager_init(qp);
 	sroce_live_inc();
 
 	ret = dst_cache_init(&qp->av.dst, GFP_KERNEL_ACCOUNT);
@@ -242,7 +230,7 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	sroce_reset_qp(qp);
 	ret = tell_user(qp, udata);
 	if (!ret)
-		ret = publish(qp);
+		ret = sroce_qp_tbl_add(qp);
 	if (ret)
 		goto err;
 	ibqp->qp_num = qp->qpn;
@@ -484,7 +472,7 @@ int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct sroce_qp *qp = to_sqp(ibqp);
 
 	sroce_task_send_held(qp);
-	unpublish(qp);
+	sroce_qp_tbl_del(qp);
 	mutex_lock(&qp->mutex);
 	spin_lock_bh(&qp->lock);
 	if (!qp->user)
@@ -496,6 +484,8 @@ int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	qp->events = 0;
 	spin_unlock_bh(&qp->lock);
 	mutex_unlock(&qp->mutex);
+	sroce_qp_tbl_wait(qp->kqp);
+	sroce_pager_stop(qp);
 	sroce_task_stop(qp->kqp);
 	sroce_mw_forget(qp);
 	sroce_mcast_forget(qp);

@@ -61,6 +61,7 @@ enum sroce_mr_state {
  * @odp: pages that come when they are needed, instead of all that follows
  * @umem: the pinned pages of a process
  * @dmabuf: or the memory of another driver
+ * @dmabuf_free: gives @dmabuf back
  * @nr: number of extents
  * @ext: the extents, ascending, without holes
  * @next_nr: SROCE_MR_FAST: number of extents at the next registration
@@ -89,6 +90,7 @@ struct sroce_mr {
 	struct sroce_odp	*odp;
 	struct ib_umem		*umem;
 	struct sroce_dmabuf	*dmabuf;
+	void			(*dmabuf_free)(struct sroce_dmabuf *dmabuf);
 	u32			nr;
 	struct sroce_extent	*ext;
 	u32			next_nr;
@@ -102,6 +104,11 @@ struct sroce_mr {
 static inline u32 sroce_key_index(u32 key)
 {
 	return key >> 8;
+}
+
+static inline struct sroce_mr *to_smr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct sroce_mr, ibmr);
 }
 
 static inline bool sroce_mr_is_window(const struct sroce_mr *mr)

@@ -14,7 +14,6 @@
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/ofo.h"
 #include "drv/core/rc/read_retry.h"
-#include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/retrans.h"
 #include "drv/core/rc/sq_sched.h"
 #include "drv/core/tx/segs.h"

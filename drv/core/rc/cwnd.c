@@ -9,7 +9,6 @@
 #include <linux/time64.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/cwnd.h"
-#include "drv/core/rc/req_pkt.h"
 
 /* How long the shortest round trip is remembered */
 #define MIN_LIFE	(10ULL * NSEC_PER_SEC)

@@ -11,7 +11,6 @@
 #include <linux/string.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/ofo.h"
-#include "drv/core/rc/req_pkt.h"
 
 /*
  * PSNs ahead of the expected one. Who is further ahead is no requester with

@@ -13,7 +13,6 @@
 #include "drv/core/mem/sge.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/ofo.h"
-#include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/resp.h"
 #include "drv/core/rc/resp_res.h"
 #include "drv/core/rc/resp_tx.h"

@@ -9,7 +9,6 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
-#include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/resp_res.h"
 
 static void fifo_add(struct sroce_fifo *f, u8 idx)

@@ -12,7 +12,6 @@
 #include <linux/string.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/flush.h"
-#include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/resp_res.h"
 #include "drv/core/rc/resp_tx.h"
 #include "drv/core/tx/segs.h"

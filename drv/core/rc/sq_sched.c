@@ -8,7 +8,6 @@
 #include "drv/core/mem/wqe.h"
 #include "drv/core/rc/cwnd.h"
 #include "drv/core/rc/flush.h"
-#include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/sq_sched.h"
 
 /* Most PSNs between una and psn, so that comparisons hold (9.7.1) */

@@ -3,9 +3,7 @@
 #define SROCE_ICRC_H
 
 #include <linux/types.h>
-
-/* Plain CRC-32, least significant bit first: from the surroundings */
-u32 sroce_crc32(u32 crc, const void *data, u32 len);
+#include "drv/core/env.h"
 
 void sroce_icrc_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len);
 u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp);

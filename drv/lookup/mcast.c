@@ -10,50 +10,15 @@
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
-#include "drv/dev.h"
-
-/**
- * struct sroce_member - a QP in a group
- * @list: of the group
- * @kqp: the QP
- * @rcu: frees it
- */
-struct sroce_member {
-	struct list_head	list;
-	struct sroce_kqp	*kqp;
-	struct rcu_head		rcu;
-};
-
-/**
- * struct sroce_group - a multicast group that QPs of a device are in
- * @list: of the device
- * @gid: its address
- * @members: the QPs
- * @n: how many
- * @rcu: frees it
- */
-struct sroce_group {
-	struct list_head	list;
-	union ib_gid		gid;
-	struct list_head	members;
-	u32			n;
-	struct rcu_head		rcu;
-};
+#include "drv/core/qp.h"
+#include "drv/lookup/gid_tbl.h"
+#include "drv/lookup/kqp.h"
+#include "drv/lookup/mcast.h"
+#include "drv/lookup/sdev.h"
 
 static const struct in6_addr *addr6(const union ib_gid *gid)
 {
 	return (const struct in6_addr *)gid->raw;
-}
-
-/**
- * sroce_gid_tbl_is_multicast() - whether a GID is the address of a group
- * @gid: the GID, perhaps an IPv4 address
- */
-bool sroce_gid_tbl_is_multicast(const union ib_gid *gid)
-{
-	if (ipv6_addr_v4mapped(addr6(gid)))
-		return ipv4_is_multicast(addr6(gid)->s6_addr32[3]);
-	return ipv6_addr_is_multicast(addr6(gid));
 }
 
 static int join4(struct net_device *ndev, __be32 addr)
@@ -114,8 +79,14 @@ static void netdev_leave(struct sroce_dev *dev, const union ib_gid *gid)
 	dev_put(ndev);
 }
 
-static struct sroce_group *find_group(struct sroce_dev *dev,
-				      const union ib_gid *gid)
+/**
+ * sroce_mcast_find() - the group that has an address
+ * @dev: the device, with its group_lock held, or under RCU
+ * @gid: the address
+ *
+ * Return: the group, or NULL if no QP of the device is in it.
+ */
+struct sroce_group *sroce_mcast_find(struct sroce_dev *dev, const union ib_gid *gid)
 {
 	struct sroce_group *g;
 
@@ -211,7 +182,7 @@ int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	if (!sroce_gid_tbl_is_multicast(gid))
 		return -EINVAL;
 	mutex_lock(&dev->group_lock);
-	g = find_group(dev, gid);
+	g = sroce_mcast_find(dev, gid);
 	if (!g)
 		g = add_group(dev, gid);
 	ret = PTR_ERR_OR_ZERO(g);
@@ -238,7 +209,7 @@ int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	struct sroce_group *g;
 
 	mutex_lock(&dev->group_lock);
-	g = find_group(dev, gid);
+	g = sroce_mcast_find(dev, gid);
 	if (g)
 		m = find_member(g, to_sqp(ibqp)->kqp);
 	if (m) {
@@ -270,53 +241,4 @@ void sroce_mcast_forget(struct sroce_qp *qp)
 		drop_if_empty(dev, g);
 	}
 	mutex_unlock(&dev->group_lock);
-}
-
-static u32 deliver_to(struct sroce_group *g, const struct sroce_pkt *pkt,
-		      u32 len)
-{
-	struct sroce_member *m;
-	u32 n = 0;
-
-	list_for_each_entry_rcu(m, &g->members, list) {
-		if (!refcount_inc_not_zero(&m->kqp->ref))
-			continue;
-		sroce_count(m->kqp->qp, SROCE_CNT_RX_MULTICAST);
-		sroce_task_lock(m->kqp->qp);
-		sroce_udp_deliver(m->kqp->qp, pkt, len);
-		sroce_task_unlock_run(m->kqp->qp);
-		sroce_qp_tbl_put(m->kqp);
-		n++;
-	}
-	return n;
-}
-
-/**
- * sroce_mcast_rcv() - hand a packet to all QPs in its group
- * @sn: the namespace
- * @skb: where it is
- * @pkt: the packet; its ICRC is right
- * @len: bytes from BTH to the end of the ICRC
- *
- * Called under RCU.
- *
- * Return: whether there was one.
- */
-bool sroce_mcast_rcv(struct sroce_snet *sn, const struct sk_buff *skb,
-		     const struct sroce_pkt *pkt, u32 len)
-{
-	struct sroce_group *g;
-	struct sroce_dev *dev;
-	u32 n = 0;
-
-	if (pkt->qpn != SROCE_QPN_MULTICAST)
-		return false;
-	list_for_each_entry_rcu(dev, &sn->devs, net_list) {
-		if (rcu_access_pointer(dev->ndev) != skb->dev)
-			continue;
-		g = find_group(dev, &pkt->dgid);
-		if (g)
-			n += deliver_to(g, pkt, len);
-	}
-	return n;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A mirror of the core's GID table. */
+#ifndef SROCE_LOOKUP_GID_TBL_H
+#define SROCE_LOOKUP_GID_TBL_H
+
+#include <rdma/ib_verbs.h>
+
+struct sroce_dev;
+
+int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context);
+int sroce_gid_tbl_del(const struct ib_gid_attr *attr, void **context);
+bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid);
+bool sroce_gid_tbl_is_multicast(const union ib_gid *gid);
+
+#endif /* SROCE_LOOKUP_GID_TBL_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Multicast groups. */
+#ifndef SROCE_LOOKUP_MCAST_H
+#define SROCE_LOOKUP_MCAST_H
+
+#include <rdma/ib_verbs.h>
+
+struct sroce_dev;
+struct sroce_kqp;
+struct sroce_qp;
+
+/**
+ * struct sroce_member - a QP in a group
+ * @list: of the group
+ * @kqp: the QP
+ * @rcu: frees it
+ */
+struct sroce_member {
+	struct list_head	list;
+	struct sroce_kqp	*kqp;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct sroce_group - a multicast group that QPs of a device are in
+ * @list: of the device
+ * @gid: its address
+ * @members: the QPs
+ * @n: how many
+ * @rcu: frees it
+ */
+struct sroce_group {
+	struct list_head	list;
+	union ib_gid		gid;
+	struct list_head	members;
+	u32			n;
+	struct rcu_head		rcu;
+};
+
+struct sroce_group *sroce_mcast_find(struct sroce_dev *dev, const union ib_gid *gid);
+int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+void sroce_mcast_forget(struct sroce_qp *qp);
+
+#endif /* SROCE_LOOKUP_MCAST_H */

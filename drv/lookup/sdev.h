@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A device, and the limits of what hangs on it. */
+#ifndef SROCE_LOOKUP_SDEV_H
+#define SROCE_LOOKUP_SDEV_H
+
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+#include "drv/core/counter.h"
+
+struct sroce_kqp;
+struct sroce_snet;
+
+#define SROCE_MAX_QP		0x100000
+#define SROCE_MAX_QP_WR		0x8000
+#define SROCE_MAX_CQ		0x100000
+#define SROCE_MAX_CQE		0x400000
+#define SROCE_MAX_SRQ		0x40000
+#define SROCE_MAX_SRQ_WR	0x8000
+#define SROCE_MAX_MR		0xffffff
+#define SROCE_MAX_FAST_PAGES	4096
+#define SROCE_MAX_GROUPS	8192
+#define SROCE_MAX_GROUP_QPS	256
+#define SROCE_MAX_AH		0x100000
+#define SROCE_MAX_PD		0x100000
+#define SROCE_GIDS		256
+#define SROCE_CA_ACK_DELAY	15	/* 4.096 us * 2^15 = 134 ms */
+#define SROCE_QPN_MIN		16
+#define SROCE_VENDOR_ID		0xffffff	/* no OUI is ours */
+#define SROCE_VENDOR_PART	0x5352
+#define SROCE_HW_VERSION	1
+/* Major (32 bits), minor and patch (16 bits each), as libibverbs prints it */
+#define SROCE_FW_VERSION	((0ULL << 32) | (1 << 16) | 0)
+
+/**
+ * struct sroce_gid - a GID that the core has given the device
+ * @gid: the GID
+ * @rcu: frees it
+ */
+struct sroce_gid {
+	union ib_gid	gid;
+	struct rcu_head	rcu;
+};
+
+/**
+ * struct sroce_dev - an RDMA device on a netdev
+ * @ibdev: the core's view
+ * @sn: the namespace it works in
+ * @ndev: the netdev it stands on, referenced; NULL once that goes away
+ * @ndev_tracker: of that reference
+ * @list: all devices of the module
+ * @net_list: devices of @sn
+ * @counters: per CPU, of all that has no set of its own
+ * @stats: sets of counters that QPs are bound to
+ * @past: what sets that are gone have counted
+ * @stat_lock: guards @past, and sets against being freed
+ * @groups: multicast groups that QPs are in, RCU
+ * @ngroups: how many
+ * @group_lock: guards changes of @groups; RTNL nests in it
+ * @gsi: QP 1, or NULL
+ * @mrs: regions by the index part of their key
+ * @ahs: address handles by number
+ * @next_mr: where the search for a free index goes on
+ * @next_ah: likewise
+ * @srqs: number of the newest SRQ
+ * @loopback: what stays on this host bypasses the IP stack
+ * @gone: the netdev goes away, or leaves the namespace
+ * @enabled: the core has known the device for once
+ * @port_state: as last reported
+ * @rescan: has the core look at the addresses again
+ * @gids: mirror of the GID table, for the receive path
+ */
+struct sroce_dev {
+	struct ib_device		ibdev;
+	struct sroce_snet		*sn;
+	struct net_device __rcu		*ndev;
+	netdevice_tracker		ndev_tracker;
+	struct list_head		list;
+	struct list_head		net_list;
+	struct sroce_counters __percpu	*counters;
+	struct xarray			stats;
+	struct sroce_counters		past;
+	struct mutex			stat_lock;
+	struct list_head		groups;
+	u32				ngroups;
+	struct mutex			group_lock;
+	struct sroce_kqp __rcu	*gsi;
+	struct xarray			mrs;
+	struct xarray			ahs;
+	u32				next_mr;
+	u32				next_ah;
+	atomic_t			srqs;
+	atomic_t			odps;
+	bool				loopback;
+	bool				gone;
+	bool				enabled;
+	enum ib_port_state		port_state;
+	struct work_struct		rescan;
+	struct sroce_gid __rcu		*gids[SROCE_GIDS];
+};
+
+static inline struct sroce_dev *to_sdev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct sroce_dev, ibdev);
+}
+
+/* Objects alive in the module, checked at unload */
+extern atomic_t sroce_sdev_live;
+
+static inline void sroce_live_inc(void)
+{
+	atomic_inc(&sroce_sdev_live);
+}
+
+static inline void sroce_live_dec(void)
+{
+	atomic_dec(&sroce_sdev_live);
+}
+
+enum ib_mtu sroce_sdev_mtu(int netdev_mtu);
+struct net_device *sroce_sdev_netdev(struct sroce_dev *dev);
+
+#endif /* SROCE_LOOKUP_SDEV_H */

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Address vectors: the path that address attributes stand for. */
+
+#include <linux/jhash.h>
+#include <linux/random.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include "drv/core/qp.h"
+#include "drv/lookup/gid_tbl.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/net/av.h"
+
+/**
+ * sroce_av_from_attr() - resolve address attributes into a path
+ * @dev: the device
+ * @av: filled in, but for its route cache
+ * @attr: attributes; the core has checked and resolved the GID index
+ * @entropy: what tells this flow from others between the same addresses
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
+		       const struct rdma_ah_attr *attr, u32 entropy)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	const struct ib_gid_attr *sgid = grh->sgid_attr;
+	const struct net_device *ndev;
+	int ret = 0;
+
+	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
+		return -EINVAL;
+
+	av->sgid = sgid->gid;
+	av->dgid = grh->dgid;
+	av->v6 = !ipv6_addr_v4mapped((struct in6_addr *)&sgid->gid);
+	if (av->v6 == ipv6_addr_v4mapped((struct in6_addr *)&grh->dgid))
+		return -EINVAL;
+	av->multicast = sroce_gid_tbl_is_multicast(&grh->dgid);
+	av->tclass = grh->traffic_class;
+	av->hop_limit = grh->hop_limit ?: 64;
+	av->flow_label = grh->flow_label & 0xfffff;
+	av->ip_id = get_random_u32();
+	/* A17.9.2: the source port carries the flow's entropy. */
+	if (av->flow_label)
+		av->sport = rdma_flow_label_to_udp_sport(av->flow_label);
+	else
+		av->sport = IB_ROCE_UDP_ENCAP_VALID_PORT_MIN |
+			    (jhash_1word(entropy, 0) & 0x3fff);
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
+	if (IS_ERR(ndev) || !net_eq(dev_net(ndev), dev->sn->net))
+		ret = -EINVAL;
+	else
+		av->ifindex = ndev->ifindex;
+	rcu_read_unlock();
+	return ret;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Packets on their way to the IP stack. */
+#ifndef SROCE_NET_TX_H
+#define SROCE_NET_TX_H
+
+#include <linux/types.h>
+
+struct sk_buff_head;
+struct sroce_dev;
+struct sroce_qp;
+struct sroce_txq;
+
+bool sroce_tx_txq_can_append(struct sroce_txq *txq);
+bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list);
+void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list);
+
+#endif /* SROCE_NET_TX_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory of rings. */
+#ifndef SROCE_QUEUE_RINGMEM_H
+#define SROCE_QUEUE_RINGMEM_H
+
+#include <rdma/ib_verbs.h>
+#include "drv/core/mem/ring.h"
+
+struct sroce_abi_mmap;
+struct vm_area_struct;
+
+/**
+ * struct sroce_ringmem - memory of a ring, mapped by user space if it likes
+ * @entry: mmap entry; unused for kernel rings
+ * @buf: the memory
+ * @size: bytes, whole pages
+ * @user: @entry is in use
+ */
+struct sroce_ringmem {
+	struct rdma_user_mmap_entry	entry;
+	void				*buf;
+	size_t				size;
+	bool				user;
+};
+
+struct sroce_ucontext {
+	struct ib_ucontext	ibuc;
+};
+
+static inline struct ib_ucontext *sroce_uc(struct ib_udata *udata)
+{
+	struct sroce_ucontext *uc = rdma_udata_to_drv_context(udata,
+					struct sroce_ucontext, ibuc);
+
+	return uc ? &uc->ibuc : NULL;
+}
+
+struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
+					   struct sroce_ring *ring, u32 slots,
+					   u32 elem);
+void sroce_ringmem_destroy(struct sroce_ringmem *map);
+void sroce_ringmem_describe(const struct sroce_ringmem *map, struct sroce_abi_mmap *mi);
+int sroce_ringmem_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
+void sroce_ringmem_mmap_free(struct rdma_user_mmap_entry *entry);
+
+#endif /* SROCE_QUEUE_RINGMEM_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Doorbells that are held. */
+#ifndef SROCE_TASK_COALESCE_H
+#define SROCE_TASK_COALESCE_H
+
+#include <linux/types.h>
+
+struct sroce_coalesce;
+struct sroce_qp;
+
+bool sroce_coalesce_active(const struct sroce_coalesce *st);
+int sroce_coalesce_release(struct sroce_coalesce *st);
+bool sroce_coalesce_hold(struct sroce_qp *qp);
+void sroce_coalesce_sent(struct sroce_qp *qp);
+void sroce_coalesce_init(struct sroce_coalesce *st);
+void sroce_coalesce_stop(struct sroce_coalesce *st);
+
+#endif /* SROCE_TASK_COALESCE_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Pages that are faulted in for QPs. */
+#ifndef SROCE_VERBS_PAGER_H
+#define SROCE_VERBS_PAGER_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+struct sroce_qp;
+
+void sroce_pager_init(struct sroce_qp *qp);
+void sroce_pager_stop(struct sroce_qp *qp);
+void sroce_pager_forget(struct sroce_qp *qp);
+int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		       u32 flags, struct ib_sge *sge, u32 n,
+		       struct uverbs_attr_bundle *attrs);
+int sroce_pager_wq_init(void);
+void sroce_pager_wq_exit(void);
+
+#endif /* SROCE_VERBS_PAGER_H */
