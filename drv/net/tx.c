@@ -25,6 +25,7 @@
 #include "drv/compat/unaligned.h"
 #include "drv/core/env.h"
 #include "drv/core/wire/icrc.h"
+#include "drv/core/wire/train_icrc.h"
 #include "drv/lookup/kqp.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
@@ -42,22 +43,14 @@
  * @n: segments; none in a frame of a raw packet QP, which is finished
  * @max: most of them
  * @room: bytes of UDP payload that may still be added
- * @crc: of the network headers of the first, for ICRC
- * @id: IPv4 identification of the first
- * @like: number of the newest segment for which no other CRC was to go by
- * @like_crc: that of its headers up to the end of BTH
- * @like_bth: its BTH; without an opcode that is sent, if there is none yet
+ * @icrc: CRC of the headers of segments; its IPv4 identification is the train's
  */
 struct tx_cb {
 	u32	seg;
 	u32	n;
 	u32	max;
 	u32	room;
-	u32	crc;
-	u16	id;
-	u16	like;
-	u32	like_crc;
-	u8	like_bth[SROCE_BTH_LEN];
+	struct sroce_train_icrc icrc;
 };
 
 static struct tx_cb *tx_cb(struct sk_buff *skb)
@@ -131,11 +124,8 @@ static void begin_train(struct sk_buff *skb)
 	cb->n = 1;
 	cb->max = READ_ONCE(dev->gso_max_segs);
 	cb->room = takes_trains(skb_dst(skb)) && max > used ? max - used : 0;
-	if (skb->protocol == htons(ETH_P_IP))
-		cb->id = ntohs(ip_hdr(skb)->id);
-	cb->crc = sroce_icrc_net(skb_network_header(skb), skb_network_header_len(skb),
-				 skb_transport_header(skb));
-	memset(cb->like_bth, 0xff, SROCE_BTH_LEN);
+	sroce_train_icrc_init(&cb->icrc, skb_network_header(skb),
+			      skb_network_header_len(skb), skb_transport_header(skb));
 }
 
 /* Without a block to cut it from, there may still be memory for one. */
@@ -271,7 +261,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	kqp->open_joins = true;
 	kqp->open_bth = join_train(qp, av, len);
 	if (kqp->open_bth) {
-		av->ip_id = tx_cb(kqp->open)->id + tx_cb(kqp->open)->n + 1;
+		av->ip_id = tx_cb(kqp->open)->icrc.id + tx_cb(kqp->open)->n + 1;
 		return kqp->open_bth;
 	}
 	kqp->open_joins = false;
@@ -313,32 +303,21 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	*n = min3(*n, cb->max - cb->n, min(cb->room, sroce_frag_left()) / len);
 	kqp->open_len = len;
 	kqp->open_joins = true;
-	av->ip_id = cb->id + cb->n + *n;
+	av->ip_id = cb->icrc.id + cb->n + *n;
 	return kqp->open_bth;
 }
 
-/* Bits that differ between the IPv4 identifications of two segments */
-static u16 id_flip(struct sk_buff *skb, u32 a, u32 b)
-{
-	u32 id = tx_cb(skb)->id;
-
-	return skb->protocol == htons(ETH_P_IP) ? (id + a) ^ (id + b) : 0;
-}
-
-/* CRC of the network headers that the open packet will have as a segment */
-static u32 net_crc(struct sk_buff *skb, u32 n, u32 len)
+/* CRC of the headers of the open packet, a segment that is shorter than those before it */
+static u32 short_crc(struct sk_buff *skb, u32 n, const u8 *bth, u32 len)
 {
 	u8 l3[sizeof(struct ipv6hdr)], udp[sizeof(struct udphdr)];
-	const struct tx_cb *cb = tx_cb(skb);
 	u32 l3_len = skb_network_header_len(skb);
 
-	if (len == cb->seg)
-		return sroce_icrc_step_id(cb->crc, id_flip(skb, 0, n));
 	memcpy(l3, skb_network_header(skb), l3_len);
 	sroce_icrc_segment_header(l3, l3_len, n, len);
 	memcpy(udp, skb_transport_header(skb), sizeof(struct udphdr));
 	put_unaligned_be16(sizeof(struct udphdr) + len, udp + 4);
-	return sroce_icrc_net(l3, l3_len, udp);
+	return sroce_icrc_bth(sroce_icrc_net(l3, l3_len, udp), bth);
 }
 
 /* @crc: of what stands before the payload of a packet of @len bytes at @bth */
@@ -353,22 +332,13 @@ static void put_icrc(u32 crc, u8 *bth, u32 len)
 	memcpy(icrc, &sum, sizeof(sum));
 }
 
-/* CRC of segment @at up to the end of BTH: most differ from others in their numbers. */
+/* CRC of segment @at up to the end of BTH */
 static u32 headers_crc(struct sk_buff *skb, u32 at, const u8 *bth, u32 len)
 {
 	struct tx_cb *cb = tx_cb(skb);
-	u32 crc;
 
-	if (len != cb->seg)
-		return sroce_icrc_bth(net_crc(skb, at, len), bth);
-	if (sroce_icrc_can_step(cb->like_bth, bth))
-		return sroce_icrc_step(cb->like_crc, id_flip(skb, cb->like, at),
-				       cb->like_bth, bth);
-	crc = sroce_icrc_bth(net_crc(skb, at, len), bth);
-	cb->like = at;
-	cb->like_crc = crc;
-	memcpy(cb->like_bth, bth, SROCE_BTH_LEN);
-	return crc;
+	return len == cb->seg ? sroce_train_icrc_headers(&cb->icrc, at, bth) :
+				short_crc(skb, at, bth, len);
 }
 
 /* @n of the open packets; the first of them is number @at of its train. */

@@ -15,6 +15,7 @@
 #include "drv/core/env.h"
 #include "drv/core/transport.h"
 #include "drv/core/wire/icrc.h"
+#include "drv/core/wire/train_icrc.h"
 #include "drv/lookup/gid_tbl.h"
 #include "drv/lookup/kqp.h"
 #include "drv/lookup/mcast.h"
@@ -213,10 +214,7 @@ static bool deliver_multicast(struct sroce_snet *sn, const struct sk_buff *skb,
  * @guest: whoever called has taken @kqp, and releases it
  * @qpn: number of @kqp, as packets name it
  * @kqp: the QP that is taken at present, or NULL
- * @crc: of the network headers of the first segment, for ICRC
- * @like: number of the newest segment for which no other CRC was to go by
- * @like_crc: that of its headers up to the end of BTH
- * @like_bth: its BTH, within the train, or NULL
+ * @icrc: CRC of the headers of segments
  * @headed: number of the segment that those of @l3 and @udp are of
  * @l3: network header of the segment
  * @udp: its UDP header
@@ -234,10 +232,7 @@ struct rx {
 	bool			guest;
 	u32			qpn;
 	struct sroce_kqp	*kqp;
-	u32			crc;
-	u32			like;
-	u32			like_crc;
-	const u8		*like_bth;
+	struct sroce_train_icrc	icrc;
 	u32			headed;
 	u8			l3[sizeof(struct ipv6hdr)];
 	u8			udp[sizeof(struct udphdr)];
@@ -339,40 +334,12 @@ static void segment_headers(struct rx *rx, u32 len)
 	rx->headed = rx->n;
 }
 
-/* Bits that differ between the IPv4 identifications of two segments */
-static u16 id_flip(const struct rx *rx, u32 a, u32 b)
-{
-	u32 id;
-
-	if (rx->pkt.l3_len != sizeof(struct iphdr))
-		return 0;
-	id = ntohs(ip_hdr(rx->skb)->id);
-	return (id + a) ^ (id + b);
-}
-
-/* Their CRC, of segment @n: most segments differ in their number only. */
-static u32 net_crc(const struct rx *rx, u32 n, u32 len)
-{
-	if (len != rx->seg)
-		return sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
-	return sroce_icrc_step_id(rx->crc, id_flip(rx, 0, n));
-}
-
-/* And with BTH, which is the packet's own: most segments differ in their numbers. */
+/* CRC of the headers of segment @n, of @len bytes, up to the end of its BTH */
 static u32 bth_crc(struct rx *rx, u32 n, const u8 *bth, u32 len)
 {
-	u32 crc;
-
-	if (rx->like_bth && len == rx->seg && sroce_icrc_can_step(rx->like_bth, bth))
-		return sroce_icrc_step(rx->like_crc, id_flip(rx, rx->like, n),
-				       rx->like_bth, bth);
-	crc = sroce_icrc_bth(net_crc(rx, n, len), bth);
-	if (len == rx->seg && bth != rx->hdr) {
-		rx->like = n;
-		rx->like_crc = crc;
-		rx->like_bth = bth;
-	}
-	return crc;
+	if (len == rx->seg)
+		return sroce_train_icrc_headers(&rx->icrc, n, bth);
+	return sroce_icrc_bth(sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp), bth);
 }
 
 /* @crc: of what stands before it, and of the BTH */
@@ -519,7 +486,7 @@ static int receive_all(struct rx *rx)
 		return SROCE_CNT_RX_MALFORMED;
 	}
 	first_headers(rx);
-	rx->crc = sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp);
+	sroce_train_icrc_init(&rx->icrc, rx->l3, rx->pkt.l3_len, rx->udp);
 	do {
 		u32 n, len = min(rx->skb->len - off, rx->seg);
 
