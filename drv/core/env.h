@@ -63,7 +63,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
  * them: they follow what was queued last to the same peer. NULL if none can.
  */
 void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
-			 bool response, u32 *n);
+			  bool response, u32 *n);
 /* Whether requests that follow may leave together with what was queued last */
 bool sroce_tx_can_append(struct sroce_qp *qp);
 /*
@@ -127,7 +127,7 @@ int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write);
 void sroce_odp_leave(struct sroce_odp *odp);
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len);
 int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
-		   u32 len, bool write);
+			 u32 len, bool write);
 bool sroce_odp_used(const struct sroce_qp *qp);
 
 /* The address handle of a number, in the QP's PD, held until put. */

@@ -47,7 +47,7 @@ static bool attrs_in_range(const struct ib_qp_attr *attr, int mask)
  * @to: the state it would be in
  */
 bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
-			    int mask, enum ib_qp_state from,
+			       int mask, enum ib_qp_state from,
 			    enum ib_qp_state to)
 {
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)

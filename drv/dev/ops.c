@@ -285,7 +285,7 @@ static DEVICE_ATTR_RO(board_id);
 
 /* Whether what stays on this host bypasses the IP stack, and tcpdump */
 static ssize_t loopback_show(struct device *device, struct device_attribute *attr,
-			  char *buf)
+			     char *buf)
 {
 	struct sroce_dev *dev = rdma_device_to_drv_device(device,
 						struct sroce_dev, ibdev);
@@ -294,7 +294,7 @@ static ssize_t loopback_show(struct device *device, struct device_attribute *att
 }
 
 static ssize_t loopback_store(struct device *device, struct device_attribute *attr,
-			   const char *buf, size_t count)
+			      const char *buf, size_t count)
 {
 	struct sroce_dev *dev = rdma_device_to_drv_device(device,
 						struct sroce_dev, ibdev);

@@ -124,7 +124,7 @@ static bool put_attr(struct sroce_dev *dev, __be16 attr, void *to)
  * what is not is for the agents.
  */
 int sroce_pma_process_mad(struct ib_device *ibdev, int flags, u32 port,
-		      const struct ib_wc *wc, const struct ib_grh *grh,
+			  const struct ib_wc *wc, const struct ib_grh *grh,
 		      const struct ib_mad *in, struct ib_mad *out,
 		      size_t *out_size, u16 *out_pkey)
 {

@@ -63,7 +63,7 @@ u64 sroce_stats_total(struct sroce_dev *dev, enum sroce_counter c)
  * @port: 1
  */
 struct rdma_hw_stats *sroce_stats_alloc_port(struct ib_device *ibdev,
-						u32 port)
+					     u32 port)
 {
 	/* A lifespan of 1 ms: tests read a counter just after it moved. */
 	return rdma_alloc_hw_stats_struct(descs, ARRAY_SIZE(descs), 1);
@@ -77,7 +77,7 @@ struct rdma_hw_stats *sroce_stats_alloc_port(struct ib_device *ibdev,
  * @index: unused, all are filled in
  */
 int sroce_stats_get_port(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		       u32 port, int index)
+			 u32 port, int index)
 {
 	int i;
 

@@ -183,7 +183,7 @@ void sroce_odp_free(struct sroce_odp *odp)
  * Return: the memory of that process.
  */
 struct mm_struct *sroce_odp_mm(const struct sroce_odp *odp, u64 iova,
-				  u64 *va)
+			       u64 *va)
 {
 	*va = iova + odp->va_offset;
 	return odp->notifier.mm;
@@ -407,7 +407,7 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
  * can't be.
  */
 int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
-		    enum sroce_fault how, bool ahead)
+		       enum sroce_fault how, bool ahead)
 {
 	struct mm_struct *mm = odp->notifier.mm;
 	unsigned long va = (*iova + odp->va_offset) & PAGE_MASK;

@@ -19,7 +19,7 @@
  * @access: rights
  */
 struct sroce_mr *sroce_region_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
-				int access)
+				    int access)
 {
 	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 
@@ -163,7 +163,7 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
  * @udata: unused
  */
 struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
-				u64 iova, int access, struct ib_udata *udata)
+				    u64 iova, int access, struct ib_udata *udata)
 {
 	struct sroce_mr *mr;
 	int ret;
@@ -309,7 +309,7 @@ static struct sroce_mr *mr_other(struct sroce_mr *mr, int flags, u64 start,
  * error the region is what it was.
  */
 struct ib_mr *sroce_region_rereg_user(struct ib_mr *ibmr, int flags, u64 start,
-				  u64 length, u64 iova, int access,
+				      u64 length, u64 iova, int access,
 				  struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct sroce_mr *mr = to_smr(ibmr), *with;
@@ -364,7 +364,7 @@ struct ib_mr *sroce_region_get_dma(struct ib_pd *ibpd, int access)
  * @max_pages: most pages it will have
  */
 struct ib_mr *sroce_region_alloc_fast(struct ib_pd *ibpd, enum ib_mr_type type,
-			     u32 max_pages)
+				      u32 max_pages)
 {
 	struct sroce_mr *mr;
 	int ret = -ENOMEM;
@@ -441,7 +441,7 @@ static int map_gaps(struct sroce_mr *mr, struct scatterlist *sgl, int nents,
  * Return: how many entries fit.
  */
 int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
-		    unsigned int *sg_offset)
+			unsigned int *sg_offset)
 {
 	struct sroce_mr *mr = to_smr(ibmr);
 	u64 skip;

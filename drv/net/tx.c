@@ -285,7 +285,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
  * their like. The others follow, each behind the ICRC of the one before it.
  */
 void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
-			 bool response, u32 *n)
+			  bool response, u32 *n)
 {
 	struct sroce_kqp *kqp = qp->kqp;
 	const struct tx_cb *cb;

@@ -173,7 +173,7 @@ int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	    (udata && udata->outlen < sizeof(resp)))
 		return -EINVAL;
 	map = sroce_ringmem_create(uc, &ring, roundup_pow_of_two(cqe + 1),
-			       elem_size(cq));
+				   elem_size(cq));
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 	if (udata) {

@@ -66,7 +66,7 @@ static void map_free(struct sroce_ringmem *map)
  * Return: the memory or an ERR_PTR().
  */
 struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
-				   struct sroce_ring *ring, u32 slots, u32 elem)
+					   struct sroce_ring *ring, u32 slots, u32 elem)
 {
 	struct sroce_ringmem *map;
 	int ret;

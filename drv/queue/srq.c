@@ -26,7 +26,7 @@ static u32 elem_size(u32 max_sge)
  * Return: the memory or an ERR_PTR().
  */
 struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontext *uc,
-				  u32 *max_wr, u32 *max_sge)
+					  u32 *max_wr, u32 *max_sge)
 {
 	u32 slots = roundup_pow_of_two(*max_wr + 1);
 	u32 elem = elem_size(*max_sge);
@@ -99,7 +99,7 @@ int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 
 	srq->user = udata;
 	srq->mem = sroce_srq_create_rq(&srq->rq, sroce_uc(udata),
-				   &init->attr.max_wr, &init->attr.max_sge);
+				       &init->attr.max_wr, &init->attr.max_sge);
 	if (IS_ERR(srq->mem))
 		return PTR_ERR(srq->mem);
 	srq->rq.limit = init->attr.srq_limit;

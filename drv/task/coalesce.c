@@ -293,7 +293,7 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 	if (held < HELD_MIN)
 		WRITE_ONCE(st->streak, 0);
 	WRITE_ONCE(st->streak_min, clamp(held < HELD_MIN ? need * 2 : need / 2,
-				   STREAM_MIN, STREAM_MAX));
+					 STREAM_MIN, STREAM_MAX));
 	/* as a doorbell: what can't be executed now is flushed, or discarded */
 	WRITE_ONCE(kqp->task.db_pending, true);
 	tasklet_schedule(&kqp->task.tasklet);

@@ -60,7 +60,7 @@ static bool bring(struct sroce_pager *pg, struct sroce_fault_req *req, u32 len)
 	if (!len)
 		return false;
 	ret = sroce_odp_fault_in(req->mr->odp, &req->iova, len, how_of(req),
-			      false);
+				 false);
 	if (ret && ret != -EBUSY && req->iova - from < req->need)
 		note_failure(pg, req);
 	if (ret)
@@ -170,7 +170,7 @@ static bool join(struct sroce_fault_req *was, const struct sroce_fault_req *req)
  * sending, its packets could overtake those that this CPU has sent.
  */
 int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
-		   u32 len, bool write)
+			 u32 len, bool write)
 {
 	struct sroce_pager *pg = &qp->kqp->pager;
 	struct sroce_fault_req req = {
@@ -252,7 +252,7 @@ static int prefetch_run(struct prefetch *pf)
 
 		if (!ret && req->len)
 			ret = sroce_odp_fault_in(req->mr->odp, &req->iova,
-					      req->len, pf->how, true);
+						 req->len, pf->how, true);
 		sroce_mr_put(req->mr);
 	}
 	kfree(pf);
@@ -324,7 +324,7 @@ static void prefetch_drop(struct prefetch *pf)
  * beyond its end; and what came of it, if the caller waits.
  */
 int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
-		    u32 flags, struct ib_sge *sge, u32 n,
+		       u32 flags, struct ib_sge *sge, u32 n,
 		    struct uverbs_attr_bundle *attrs)
 {
 	static const enum sroce_fault how[] = {

@@ -120,7 +120,7 @@ static int create_rq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		return 0;
 	}
 	map = sroce_srq_create_rq(&qp->rq, uc, &cap->max_recv_wr,
-			      &cap->max_recv_sge);
+				  &cap->max_recv_sge);
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 	qp->kqp->rq_mem = map;

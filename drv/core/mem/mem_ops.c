@@ -194,7 +194,7 @@ static bool do_register(struct sroce_qp *qp, const struct sroce_bind *b)
  * Return: how it ended.
  */
 enum ib_wc_status sroce_mem_ops_run(struct sroce_qp *qp,
-				  const struct sroce_wqe *wqe)
+				    const struct sroce_wqe *wqe)
 {
 	bool ok;
 

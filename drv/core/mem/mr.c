@@ -310,7 +310,7 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
  * has come; -EFAULT if that can't be; 0 if nobody has to wait.
  */
 int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
-		  u64 len, bool write)
+		      u64 len, bool write)
 {
 	len = min_t(u64, len, max(need, SROCE_PAGES_AHEAD));
 	if (!sroce_mr_covers(mr, iova, len))

@@ -31,7 +31,7 @@ static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
  * too short, -EAGAIN if some of it is not in memory yet, or what @fn returned.
  */
 int sroce_sge_walk(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
-		     u32 off, u32 len, int access, sroce_span_fn fn, void *arg)
+		   u32 off, u32 len, int access, sroce_span_fn fn, void *arg)
 {
 	int ret;
 
@@ -53,7 +53,7 @@ int sroce_sge_walk(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 }
 
 static int fault_in_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
-		    u32 need, u32 len, int access)
+			u32 need, u32 len, int access)
 {
 	struct sroce_mr *mr = sroce_mr_local(qp, sge->lkey, access);
 
@@ -77,7 +77,7 @@ static int fault_in_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
  * has come; -EFAULT if that can't be; 0 if nobody has to wait.
  */
 int sroce_sge_fault_in(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
-		   u32 off, u32 need, u32 len, int access)
+		       u32 off, u32 need, u32 len, int access)
 {
 	int ret = 0;
 

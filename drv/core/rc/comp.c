@@ -383,7 +383,7 @@ static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	int ret;
 
 	ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, off, need,
-			     wqe->length - off, IB_ACCESS_LOCAL_WRITE);
+				 wqe->length - off, IB_ACCESS_LOCAL_WRITE);
 	if (ret != -EAGAIN)
 		return -EFAULT;
 	sroce_count(qp, SROCE_CNT_ODP_MISS);

@@ -86,7 +86,7 @@ static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	/* a region that has been pinned since needs no pages */
 	if (ret == -EAGAIN)
 		ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, 0, wqe->length,
-				     wqe->length, 0) ?: -EXDEV;
+					 wqe->length, 0) ?: -EXDEV;
 	qp->req.paging = ret == -EAGAIN;
 	if (ret == -EAGAIN || ret == -EXDEV)
 		return IB_WC_SUCCESS;
@@ -161,7 +161,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	else if (sroce_is_rc(qp))
 		sroce_cwnd_sent(qp, psn,
-				  pkt.ackreq || sroce_wqe_wants_response(wqe));
+				pkt.ackreq || sroce_wqe_wants_response(wqe));
 	/* UC and UD are done with a message once it is sent. */
 	if (!sroce_is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);

@@ -141,7 +141,7 @@ u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn)
  * An ATOMIC WRITE brings bytes, which may be gone: that ends the connection.
  */
 void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			   u32 from, u32 end)
+			       u32 from, u32 end)
 {
 	struct sroce_txbuf txbuf;
 	struct sroce_pkt pkt = {};

@@ -441,7 +441,7 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	ret = put_write(qp, pkt, mr);
 	if (ret == -EAGAIN)
 		ret = sroce_mr_fault_in(qp, mr, resp->va, len, resp->remaining,
-				    true);
+					true);
 	if (ret == -EAGAIN)
 		return PAGE;
 	return ret ? REM_ACCESS : PASS;
@@ -537,7 +537,7 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, operate, &op);
 	if (ret == -EAGAIN) {
 		ret = sroce_mr_fault_in(qp, mr, pkt->va, sizeof(u64), sizeof(u64),
-				    true);
+					true);
 		return ret == -EAGAIN ? PAGE : REM_ACCESS;
 	}
 	if (ret)

@@ -90,7 +90,7 @@ void sroce_resp_res_forget(struct sroce_qp *qp)
  * Return: the entries so far, for the caller to free. The newest are kept.
  */
 struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *res,
-				      u32 n)
+					u32 n)
 {
 	struct sroce_resp *resp = &qp->resp;
 	u32 i, had = resp->nres, keep = min(n, had);

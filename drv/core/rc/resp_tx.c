@@ -157,7 +157,7 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 	psn = sroce_psn_add(a->psn, sroce_pkt_psns(&pkt, qp->mtu));
 	fill(qp, &pkt, read_opcode(a, psn == a->end), a->psn, res->msn);
 	ret = sroce_txbuf_fill_remote(qp, &pkt, res->rkey, res->va + off,
-				res->length - off, &txbuf);
+				      res->length - off, &txbuf);
 	if (ret)
 		return ret;
 	sroce_txbuf_commit(qp, &pkt, &txbuf);

@@ -184,7 +184,7 @@ static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
  * @status: why
  */
 void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			enum ib_wc_status status)
+			    enum ib_wc_status status)
 {
 	/* found out only now that it was to be sent */
 	bool late = wqe->status == IB_WC_SUCCESS;

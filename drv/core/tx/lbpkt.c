@@ -102,7 +102,7 @@ int sroce_lbpkt_add_sges(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt,
  * @len: how many; the payload has them
  */
 void sroce_lbpkt_copy(const struct sroce_lbpkt *lbpkt, u32 off, u8 *to,
-		       u32 len)
+		      u32 len)
 {
 	const struct sroce_lbfrag *pc = lbpkt->frag;
 

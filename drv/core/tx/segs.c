@@ -91,7 +91,7 @@ static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u3
  * is an error, until the payload can be read, for some of it was in vain.
  */
 int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		  const struct sroce_wqe *wqe, u32 off, u32 n)
+		      const struct sroce_wqe *wqe, u32 off, u32 n)
 {
 	struct spread s;
 	u8 *bth = begin(qp, pkt, &n, &s);
@@ -127,7 +127,7 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u32 len,
  * Return: how many were sent; if none, it has to be one by one.
  */
 u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		     u32 rkey, u64 va, u32 n)
+			 u32 rkey, u64 va, u32 n)
 {
 	struct spread s;
 	u8 *bth = begin(qp, pkt, &n, &s);

@@ -38,7 +38,7 @@ static u8 *linear_data(struct sroce_qp *qp, u32 len, struct sroce_txbuf *txbuf)
 
 /* Room for the payload itself; NULL if there is none */
 static u8 *payload_buf(struct sroce_qp *qp, struct sroce_av *av,
-			const struct sroce_pkt *pkt, struct sroce_txbuf *txbuf)
+		       const struct sroce_pkt *pkt, struct sroce_txbuf *txbuf)
 {
 	u32 hdr_len = pkt->op->hdr_len;
 
@@ -46,7 +46,7 @@ static u8 *payload_buf(struct sroce_qp *qp, struct sroce_av *av,
 	if (pkt->loopback)
 		return linear_data(qp, pkt->payload_len, txbuf);
 	txbuf->bth = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad,
-				pkt->op->flags & SROCE_RESPONSE);
+				    pkt->op->flags & SROCE_RESPONSE);
 	return txbuf->bth ? txbuf->bth + hdr_len : NULL;
 }
 
@@ -70,7 +70,7 @@ static bool by_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
  * @txbuf: filled in
  */
 void sroce_txbuf_alloc(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      struct sroce_txbuf *txbuf)
+		       struct sroce_txbuf *txbuf)
 {
 	payload_buf(qp, &qp->av, pkt, txbuf);
 }
@@ -88,7 +88,7 @@ void sroce_txbuf_alloc(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  * if not in this way, but if tried anew at once.
  */
 int sroce_txbuf_fill_wqe(struct sroce_qp *qp, struct sroce_av *av,
-		   const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
+			 const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
 		   u32 off, struct sroce_txbuf *txbuf)
 {
 	int ret;
@@ -110,7 +110,7 @@ int sroce_txbuf_fill_wqe(struct sroce_qp *qp, struct sroce_av *av,
 		/* a region that has been pinned since needs no pages */
 		if (ret == -EAGAIN)
 			ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, off,
-					     pkt->payload_len,
+						 pkt->payload_len,
 					     wqe->length - off, 0) ?: -EXDEV;
 	}
 	if (ret)
@@ -148,7 +148,7 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len,
  * -EXDEV if not in this way, but in the one that the QP takes from now on.
  */
 int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		      u32 rkey, u64 va, u32 left, struct sroce_txbuf *txbuf)
+			    u32 rkey, u64 va, u32 left, struct sroce_txbuf *txbuf)
 {
 	int ret;
 
@@ -180,7 +180,7 @@ int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
  * @txbuf: its room
  */
 void sroce_txbuf_commit(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		     struct sroce_txbuf *txbuf)
+			struct sroce_txbuf *txbuf)
 {
 	if (txbuf->lbpkt) {
 		txbuf->lbpkt->pkt = *pkt;
