@@ -55,7 +55,7 @@ static void *tide(void *arg)
  * The buffer ends where a guard starts, and begins wherever that makes it:
  * lengths that are no multiple of 8 give an unaligned buffer.
  */
-vt_why vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
+why_t vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
 {
 	size_t room = (len + 4095) & ~4095UL;
 
@@ -66,7 +66,7 @@ vt_why vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
 		      (vt_opts.on_demand ? MAP_SHARED : MAP_PRIVATE), -1, 0);
 	if (b->map == MAP_FAILED) {
 		b->map = NULL;
-		return vt_because("mmap: %s", strerror(errno));
+		return because("mmap: %s", strerror(errno));
 	}
 	b->len = len;
 	b->data = b->map + VT_GUARD + (room - len);
@@ -83,7 +83,7 @@ vt_why vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
 	b->ebbs = vt_opts.on_demand;
 	if (b->ebbs && pthread_create(&b->tide, NULL, tide, b)) {
 		b->ebbs = false;
-		return vt_because("pthread_create: %s", strerror(errno));
+		return because("pthread_create: %s", strerror(errno));
 	}
 	return NULL;
 }
@@ -108,20 +108,20 @@ void vt_buf_fill(struct vt_buf *b, uint64_t seed)
 	memcpy(b->shadow, b->data, b->len);
 }
 
-static vt_why check_guard(const uint8_t *p, const uint8_t *end, const char *side)
+static why_t check_guard(const uint8_t *p, const uint8_t *end, const char *side)
 {
 	for (; p < end; p++)
 		CHECK(*p == CANARY, "guard %s the buffer overwritten", side);
 	return NULL;
 }
 
-vt_why vt_buf_guards(const struct vt_buf *b)
+why_t vt_buf_guards(const struct vt_buf *b)
 {
 	TRY(check_guard(b->map, b->data, "before"));
 	return check_guard(b->data + b->len, b->map + b->map_len, "behind");
 }
 
-vt_why vt_buf_check(const struct vt_buf *b)
+why_t vt_buf_check(const struct vt_buf *b)
 {
 	size_t i;
 
@@ -130,8 +130,8 @@ vt_why vt_buf_check(const struct vt_buf *b)
 		return NULL;
 	for (i = 0; b->data[i] == b->shadow[i]; i++)
 		;
-	return vt_because("byte %zu of %zu is %02x, not %02x", i, b->len,
-			  b->data[i], b->shadow[i]);
+	return because("byte %zu of %zu is %02x, not %02x", i, b->len,
+		       b->data[i], b->shadow[i]);
 }
 
 /*
@@ -152,7 +152,7 @@ static bool has_come(const struct vt_buf *b)
 }
 
 /* For what the peer learns without a completion. */
-vt_why vt_buf_wait(const struct vt_buf *b, int ms)
+why_t vt_buf_wait(const struct vt_buf *b, int ms)
 {
 	uint64_t end = vt_now_us() + ms * 1000ULL;
 

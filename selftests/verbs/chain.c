@@ -33,7 +33,7 @@ static struct ibv_qp *create(void)
 	return qp;
 }
 
-static vt_why receive(struct ibv_qp *qp, const struct ibv_qp *dest, uint32_t psn)
+static why_t receive(struct ibv_qp *qp, const struct ibv_qp *dest, uint32_t psn)
 {
 	struct vt_dev *dev = &vt_devs[0];
 	struct ibv_qp_attr attr = {
@@ -55,7 +55,7 @@ static vt_why receive(struct ibv_qp *qp, const struct ibv_qp *dest, uint32_t psn
 }
 
 /* Nobody waits for an answer that can't come. */
-static vt_why send(struct ibv_qp *qp, uint32_t psn)
+static why_t send(struct ibv_qp *qp, uint32_t psn)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .sq_psn = psn, .max_rd_atomic = 1,
@@ -69,7 +69,7 @@ static vt_why send(struct ibv_qp *qp, uint32_t psn)
 }
 
 /* Of no bytes, which takes no key */
-static vt_why post(struct ibv_qp *qp, uint64_t id)
+static why_t post(struct ibv_qp *qp, uint64_t id)
 {
 	struct ibv_send_wr *bad, wr = {
 		.wr_id = id, .opcode = IBV_WR_RDMA_READ,
@@ -85,7 +85,7 @@ static vt_why post(struct ibv_qp *qp, uint64_t id)
  * All but the first one read from a QP that isn't ready, and once more, for which they
  * have to wait until the first READ is answered.
  */
-static vt_why build(void)
+static why_t build(void)
 {
 	int i;
 
@@ -110,7 +110,7 @@ static vt_why build(void)
 }
 
 /* Each READ is answered by the QP of the link before. */
-static vt_why topple(void)
+static why_t topple(void)
 {
 	bool done[LINKS] = {};
 	struct ibv_wc wc;
@@ -128,7 +128,7 @@ static vt_why topple(void)
 	return vt_quiet(cq, VT_SHORT);
 }
 
-static vt_why tear_down(void)
+static why_t tear_down(void)
 {
 	int i, err;
 
@@ -143,14 +143,14 @@ static vt_why tear_down(void)
 
 int main(int argc, char **argv)
 {
-	vt_why why;
+	why_t why;
 
 	vt_start(argc, argv);
 	why = build();
-	vt_report(why, "chain: %d QPs, each connected to the next", 2 * LINKS);
+	tap_report(why, "chain: %d QPs, each connected to the next", 2 * LINKS);
 	if (why)
-		return vt_finish();
-	vt_report(topple(), "chain: one READ has all the others answered");
-	vt_report(tear_down(), "chain: and they go");
-	return vt_finish();
+		return tap_finish();
+	tap_report(topple(), "chain: one READ has all the others answered");
+	tap_report(tear_down(), "chain: and they go");
+	return tap_finish();
 }

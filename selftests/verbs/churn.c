@@ -29,7 +29,7 @@ static bool chance(uint32_t one_in)
 	return vt_below(&rnd, one_in) == 0;
 }
 
-static vt_why open_one(int i)
+static why_t open_one(int i)
 {
 	struct vt_pair *p = &pairs[i];
 	struct ibv_srq_init_attr init = {
@@ -247,8 +247,8 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < PAIRS; i++)
 		close_one(i);
-	vt_note("%lu rounds, %lu refused", rounds, refused);
-	vt_report(rounds ? NULL : "no round came to its end",
-		  "churn with seed %llu", (unsigned long long)vt_opts.seed);
-	return vt_finish();
+	tap_note("%lu rounds, %lu refused", rounds, refused);
+	tap_report(rounds ? NULL : "no round came to its end",
+		   "churn with seed %llu", (unsigned long long)vt_opts.seed);
+	return tap_finish();
 }

@@ -131,20 +131,20 @@ static bool refused(const struct cf_row *row)
 
 /* Comparing */
 
-static vt_why same_errno(const struct cf *t)
+static why_t same_errno(const struct cf *t)
 {
 	const struct cf_row *row = t->row;
 
 	if (t->err == row->err || (row->or_err && t->err == row->or_err))
 		return NULL;
-	return vt_because("%s, not %s", errno_name(t->err),
-			  errno_name(row->err));
+	return because("%s, not %s", errno_name(t->err),
+		       errno_name(row->err));
 }
 
-static vt_why same_wc(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id,
-		      int status, const struct vt_ep *ep, const char *who)
+static why_t same_wc(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id,
+		     int status, const struct vt_ep *ep, const char *who)
 {
-	vt_why why = vt_poll(cq, wc, VT_LONG);
+	why_t why = vt_poll(cq, wc, VT_LONG);
 
 	CHECK(!why, "%s: %s", who, why);
 	CHECK(wc->wr_id == wr_id, "%s: completion of wr %#llx", who,
@@ -158,7 +158,7 @@ static vt_why same_wc(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id,
 	return NULL;
 }
 
-static vt_why same_event(struct cf *t)
+static why_t same_event(struct cf *t)
 {
 	struct vt_ep *ep = t->row->event_at_peer ? &t->p->b : &t->p->a;
 	enum ibv_event_type type = t->row->event - 1;
@@ -171,7 +171,7 @@ static vt_why same_event(struct cf *t)
 	return vt_event(ep->dev, type, element, 5000);
 }
 
-static vt_why judge(struct cf *t)
+static why_t judge(struct cf *t)
 {
 	const struct cf_row *row = t->row;
 
@@ -202,13 +202,13 @@ static vt_why judge(struct cf *t)
 		int err_ = (t)->what ? verb((t)->what) : 0;		\
 									\
 		if (err_ && !why)					\
-			why = vt_because(#verb ": %s",			\
+			why = because(#verb ": %s",			\
 					 errno_name(err_));		\
 	} while (0)
 
-static vt_why end(struct cf *t)
+static why_t end(struct cf *t)
 {
-	vt_why why = NULL;
+	why_t why = NULL;
 
 	END(t, mw, ibv_dealloc_mw);
 	END(t, mr, ibv_dereg_mr);
@@ -220,10 +220,10 @@ static vt_why end(struct cf *t)
 	return why;
 }
 
-static vt_why act(struct vt_pair *p, const void *arg)
+static why_t act(struct vt_pair *p, const void *arg)
 {
 	struct cf t = { .row = arg, .p = p, .dev = &vt_devs[0], .cm = -1 };
-	vt_why why, ending;
+	why_t why, ending;
 
 	/* connecting has left the thread in B's; addresses are A's matter */
 	vt_enter_netns(t.dev);
@@ -231,13 +231,13 @@ static vt_why act(struct vt_pair *p, const void *arg)
 	if (why)
 		why = strdupa(why);
 	ending = end(&t);
-	return why ? vt_because("%s", why) : ending;
+	return why ? because("%s", why) : ending;
 }
 
-static vt_why run_row(const struct cf_row *row)
+static why_t run_row(const struct cf_row *row)
 {
 	struct vt_conf c;
-	vt_why why;
+	why_t why;
 
 	if (row->stage == CF_DEVICE) {
 		vt_drop_events();
@@ -370,7 +370,7 @@ static void one(const struct cf_row *row)
 {
 	const char *not_here;
 	char text[600];
-	vt_why why;
+	why_t why;
 
 	if (!wanted(row) || (row->hostile && !vt_opts.hostile))
 		return;
@@ -379,15 +379,15 @@ static void one(const struct cf_row *row)
 		if (vt_opts.matrix)
 			matrix_row(row, not_here);
 		else
-			vt_skip(not_here, "%s: %s", row->page, row->name);
+			tap_skip(not_here, "%s: %s", row->page, row->name);
 		return;
 	}
 	why = run_row(row);
 	ran++;
 	failed += !!why;
 	if (!vt_opts.matrix) {
-		vt_report(why, "%s: %s: %s", row->page, row->name,
-			  expected(row));
+		tap_report(why, "%s: %s: %s", row->page, row->name,
+			   expected(row));
 		return;
 	}
 	snprintf(text, sizeof(text), "no: %s", why);
@@ -455,5 +455,5 @@ int main(int argc, char **argv)
 	all(one, vt_opts.matrix);
 	if (vt_opts.matrix)
 		return failed || !ran;
-	return vt_finish();
+	return tap_finish();
 }

@@ -30,7 +30,7 @@ struct cf_row {
 	const char *page;	/* of section 3 */
 	const char *clause;	/* what it says there, or in the specification */
 	const char *name;
-	vt_why (*act)(struct cf *t);
+	why_t (*act)(struct cf *t);
 	long arg;
 	enum cf_stage stage;
 	enum ibv_qp_type type;	/* RC unless said */
@@ -48,7 +48,7 @@ struct cf_row {
 	bool event_at_peer;
 	int cm;			/* CF_IS(type) of rdma_cm's event */
 	int state, peer;	/* CF_IS(state) of the QPs in the end */
-	vt_why (*after)(struct cf *t);
+	why_t (*after)(struct cf *t);
 	const char *via;	/* who says no, if not the device */
 };
 
@@ -89,22 +89,22 @@ extern const struct cf_table cf_post, cf_flags, cf_poll, cf_qp, cf_steps,
 	cf_wrapi, cf_lacking, cf_dev, cf_cma, cf_cmev,
 	cf_ep;
 
-vt_why cf_got(struct cf *t, const void *object);
+why_t cf_got(struct cf *t, const void *object);
 struct ibv_send_wr cf_wr(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len);
-vt_why cf_post_send(struct cf *t, struct ibv_send_wr *wr);
-vt_why cf_post_good(struct cf *t, struct ibv_send_wr *wr);
-vt_why cf_recv(struct cf *t);
-vt_why cf_arrived(struct cf *t);
-vt_why cf_sent(struct cf *t);
+why_t cf_post_send(struct cf *t, struct ibv_send_wr *wr);
+why_t cf_post_good(struct cf *t, struct ibv_send_wr *wr);
+why_t cf_recv(struct cf *t);
+why_t cf_arrived(struct cf *t);
+why_t cf_sent(struct cf *t);
 void cf_fill(struct cf *t);
-vt_why cf_message(struct cf *t);
+why_t cf_message(struct cf *t);
 void cf_with_srq(struct vt_conf *c);
 void cf_bindable(struct vt_conf *c);
-vt_why cf_bind(struct cf *t, struct vt_ep *ep, uint32_t len, int access);
+why_t cf_bind(struct cf *t, struct vt_ep *ep, uint32_t len, int access);
 uint64_t cf_word(const struct vt_buf *b, size_t off);
 
 /* forge.c */
-vt_why cf_forge(struct cf *t, uint8_t opcode, uint16_t pkey, uint32_t psn,
-		const void *ext, size_t ext_len);
+why_t cf_forge(struct cf *t, uint8_t opcode, uint16_t pkey, uint32_t psn,
+	       const void *ext, size_t ext_len);
 
 #endif

@@ -15,7 +15,7 @@ static struct ibv_ah_attr attr_of(struct cf *t, const union ibv_gid *dgid)
 	return attr;
 }
 
-static vt_why create(struct cf *t, struct ibv_ah_attr *attr)
+static why_t create(struct cf *t, struct ibv_ah_attr *attr)
 {
 	errno = 0;
 	t->ah = ibv_create_ah(t->dev->pd, attr);
@@ -23,7 +23,7 @@ static vt_why create(struct cf *t, struct ibv_ah_attr *attr)
 }
 
 #define AH(fn, what)							\
-	static vt_why fn(struct cf *t)					\
+	static why_t fn(struct cf *t)					\
 	{								\
 		struct ibv_ah_attr attr = attr_of(t, &vt_devs[1].gid);	\
 									\
@@ -41,7 +41,7 @@ AH(port_2, port_num = 2)
 AH(sgid_far, grh.sgid_index = MIN(255, t->dev->port.gid_tbl_len))
 AH(sgid_empty, grh.sgid_index = MIN(255, t->dev->port.gid_tbl_len - 1))
 
-static vt_why pd_of_ah(struct cf *t)
+static why_t pd_of_ah(struct cf *t)
 {
 	struct ibv_ah_attr attr = attr_of(t, &vt_devs[1].gid);
 	struct ibv_ah *ah;
@@ -58,7 +58,7 @@ static vt_why pd_of_ah(struct cf *t)
 }
 
 /* B answers to what it has received: a message to A, by an AH from the wc */
-static vt_why from_wc(struct cf *t)
+static why_t from_wc(struct cf *t)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 7, .opcode = IBV_WR_SEND,
@@ -105,7 +105,7 @@ static union ibv_gid group(int n)
 	return gid;
 }
 
-static vt_why attach_group(struct cf *t)
+static why_t attach_group(struct cf *t)
 {
 	union ibv_gid gid = group(1);
 
@@ -114,7 +114,7 @@ static vt_why attach_group(struct cf *t)
 }
 
 /* A sends to a group; on success the wc is the row's. */
-static vt_why send_to(struct cf *t, int n)
+static why_t send_to(struct cf *t, int n)
 {
 	union ibv_gid gid = group(n);
 	struct ibv_ah_attr attr = attr_of(t, &gid);
@@ -129,7 +129,7 @@ static vt_why send_to(struct cf *t, int n)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why member(struct cf *t)
+static why_t member(struct cf *t)
 {
 	union ibv_gid gid = group(2);
 	int i, err;
@@ -146,7 +146,7 @@ static vt_why member(struct cf *t)
 }
 
 /* One copy, and none once it has left */
-static vt_why leaves(struct cf *t)
+static why_t leaves(struct cf *t)
 {
 	union ibv_gid gid = group(2);
 	int err;
@@ -160,7 +160,7 @@ static vt_why leaves(struct cf *t)
 	return vt_quiet(t->p->b.rcq, 200);
 }
 
-static vt_why detach_stranger(struct cf *t)
+static why_t detach_stranger(struct cf *t)
 {
 	union ibv_gid gid = group(3);
 
@@ -168,7 +168,7 @@ static vt_why detach_stranger(struct cf *t)
 	return NULL;
 }
 
-static vt_why detach_twice(struct cf *t)
+static why_t detach_twice(struct cf *t)
 {
 	union ibv_gid gid = group(4);
 
@@ -178,13 +178,13 @@ static vt_why detach_twice(struct cf *t)
 	return NULL;
 }
 
-static vt_why attach_unicast(struct cf *t)
+static why_t attach_unicast(struct cf *t)
 {
 	t->err = ibv_attach_mcast(t->p->b.qp, &t->p->a.dev->gid, 0);
 	return NULL;
 }
 
-static vt_why other_group(struct cf *t)
+static why_t other_group(struct cf *t)
 {
 	union ibv_gid gid = group(5);
 
@@ -194,7 +194,7 @@ static vt_why other_group(struct cf *t)
 	return send_to(t, 6);
 }
 
-static vt_why not_there(struct cf *t)
+static why_t not_there(struct cf *t)
 {
 	union ibv_gid gid = group(5);
 

@@ -7,7 +7,7 @@
 #include "conform_cm.h"
 
 /* The verdict of a call that returns 0, or -1 and errno */
-vt_why cm_ret(struct cf *t, int ret)
+why_t cm_ret(struct cf *t, int ret)
 {
 	CHECK(!ret || ret == -1, "it returns %d", ret);
 	t->err = ret ? errno : 0;
@@ -32,7 +32,7 @@ void cm_addr(const struct vt_dev *dev, uint16_t port, struct sockaddr_in6 *sa)
 }
 
 /* An identifier belongs to the namespace in which it is made. */
-vt_why cm_make(struct cm *c, struct cm_end *end, struct rdma_cm_id **id)
+why_t cm_make(struct cm *c, struct cm_end *end, struct rdma_cm_id **id)
 {
 	vt_enter_netns(end->dev);
 	CHECK(!rdma_create_id(end->ch, id, c, c->ps), "rdma_create_id: %s",
@@ -47,7 +47,7 @@ static void ack(struct cm_end *end)
 	end->ev = NULL;
 }
 
-static vt_why get(struct cm_end *end, int ms)
+static why_t get(struct cm_end *end, int ms)
 {
 	struct pollfd pfd = { .fd = end->ch->fd, .events = POLLIN };
 
@@ -60,7 +60,7 @@ static vt_why get(struct cm_end *end, int ms)
 }
 
 /* The next event is of this type; who it introduces becomes the end's own. */
-vt_why cm_expect(struct cm_end *end, enum rdma_cm_event_type type, int ms)
+why_t cm_expect(struct cm_end *end, enum rdma_cm_event_type type, int ms)
 {
 	TRY(get(end, ms));
 	CHECK(end->ev, "no %s", rdma_event_str(type));
@@ -72,14 +72,14 @@ vt_why cm_expect(struct cm_end *end, enum rdma_cm_event_type type, int ms)
 	return NULL;
 }
 
-vt_why cm_silent(struct cm_end *end, int ms)
+why_t cm_silent(struct cm_end *end, int ms)
 {
 	TRY(get(end, ms));
 	CHECK(!end->ev, "%s", rdma_event_str(end->ev->event));
 	return NULL;
 }
 
-vt_why cm_listen(struct cm *c)
+why_t cm_listen(struct cm *c)
 {
 	struct sockaddr_in6 sa;
 
@@ -91,7 +91,7 @@ vt_why cm_listen(struct cm *c)
 	return NULL;
 }
 
-vt_why cm_resolve_addr(struct cm *c)
+why_t cm_resolve_addr(struct cm *c)
 {
 	uint16_t port = c->listen ? ntohs(rdma_get_src_port(c->listen)) : 7471;
 	struct sockaddr_in6 sa;
@@ -105,7 +105,7 @@ vt_why cm_resolve_addr(struct cm *c)
 }
 
 /* A knows the way to B. */
-vt_why cm_resolve(struct cm *c)
+why_t cm_resolve(struct cm *c)
 {
 	TRY(cm_resolve_addr(c));
 	CHECK(!rdma_resolve_route(c->a.id, 5000), "rdma_resolve_route: %s",
@@ -123,7 +123,7 @@ struct ibv_qp_init_attr cm_qp_attr(struct cm *c)
 	};
 }
 
-vt_why cm_qp(struct cm *c, struct cm_end *end)
+why_t cm_qp(struct cm *c, struct cm_end *end)
 {
 	struct ibv_qp_init_attr init = cm_qp_attr(c);
 
@@ -134,7 +134,7 @@ vt_why cm_qp(struct cm *c, struct cm_end *end)
 }
 
 /* A has a QP and has asked; B has heard of it. */
-vt_why cm_request(struct cm *c)
+why_t cm_request(struct cm *c)
 {
 	if (!c->listen)
 		TRY(cm_listen(c));
@@ -145,7 +145,7 @@ vt_why cm_request(struct cm *c)
 	return cm_expect(&c->b, RDMA_CM_EVENT_CONNECT_REQUEST, VT_LONG);
 }
 
-vt_why cm_accept(struct cm *c)
+why_t cm_accept(struct cm *c)
 {
 	if (!c->b.id->qp)
 		TRY(cm_qp(c, &c->b));
@@ -155,7 +155,7 @@ vt_why cm_accept(struct cm *c)
 	return NULL;
 }
 
-vt_why cm_connect(struct cm *c)
+why_t cm_connect(struct cm *c)
 {
 	TRY(cm_request(c));
 	TRY(cm_accept(c));
@@ -166,7 +166,7 @@ vt_why cm_connect(struct cm *c)
 	return cm_expect(&c->b, RDMA_CM_EVENT_ESTABLISHED, VT_LONG);
 }
 
-vt_why cm_qp_is(struct cm_end *end, enum ibv_qp_state want)
+why_t cm_qp_is(struct cm_end *end, enum ibv_qp_state want)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -189,7 +189,7 @@ static void close_end(struct cm_end *end)
 		rdma_destroy_id(end->id);
 }
 
-vt_why cm_act(struct cf *t)
+why_t cm_act(struct cf *t)
 {
 	cm_case fn = (cm_case)t->row->arg;
 	struct cm c = {
@@ -198,7 +198,7 @@ vt_why cm_act(struct cf *t)
 		.param = { .responder_resources = 2, .initiator_depth = 3,
 			   .retry_count = 5, .rnr_retry_count = 6 },
 	};
-	vt_why why = "rdma_create_event_channel";
+	why_t why = "rdma_create_event_channel";
 
 	if (t->row->arg2)
 		c.ps = t->row->arg2;

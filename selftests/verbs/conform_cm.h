@@ -23,27 +23,27 @@ struct cm {
 	struct rdma_conn_param param;	/* of both sides */
 };
 
-typedef vt_why (*cm_case)(struct cf *t, struct cm *c);
+typedef why_t (*cm_case)(struct cf *t, struct cm *c);
 
 /* A row's act and arg: fn(t, c) with the channels open */
 #define CM(fn)		cm_act, (long)(fn)
 
-vt_why cm_act(struct cf *t);
-vt_why cm_ret(struct cf *t, int ret);
+why_t cm_act(struct cf *t);
+why_t cm_ret(struct cf *t, int ret);
 void cm_addr(const struct vt_dev *dev, uint16_t port, struct sockaddr_in6 *sa);
 #define SA(addr)	((struct sockaddr *)(addr))
 
-vt_why cm_make(struct cm *c, struct cm_end *end, struct rdma_cm_id **id);
-vt_why cm_expect(struct cm_end *end, enum rdma_cm_event_type type, int ms);
-vt_why cm_silent(struct cm_end *end, int ms);
-vt_why cm_listen(struct cm *c);
-vt_why cm_resolve_addr(struct cm *c);
-vt_why cm_resolve(struct cm *c);
+why_t cm_make(struct cm *c, struct cm_end *end, struct rdma_cm_id **id);
+why_t cm_expect(struct cm_end *end, enum rdma_cm_event_type type, int ms);
+why_t cm_silent(struct cm_end *end, int ms);
+why_t cm_listen(struct cm *c);
+why_t cm_resolve_addr(struct cm *c);
+why_t cm_resolve(struct cm *c);
 struct ibv_qp_init_attr cm_qp_attr(struct cm *c);
-vt_why cm_qp(struct cm *c, struct cm_end *end);
-vt_why cm_request(struct cm *c);
-vt_why cm_accept(struct cm *c);
-vt_why cm_connect(struct cm *c);
-vt_why cm_qp_is(struct cm_end *end, enum ibv_qp_state want);
+why_t cm_qp(struct cm *c, struct cm_end *end);
+why_t cm_request(struct cm *c);
+why_t cm_accept(struct cm *c);
+why_t cm_connect(struct cm *c);
+why_t cm_qp_is(struct cm_end *end, enum ibv_qp_state want);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* Channels and identifiers */
 
-static vt_why channel(struct cf *t)
+static why_t channel(struct cf *t)
 {
 	struct rdma_event_channel *ch = rdma_create_event_channel();
 
@@ -23,7 +23,7 @@ static vt_why channel(struct cf *t)
 	return NULL;
 }
 
-static vt_why create_id(struct cf *t, struct cm *c)
+static why_t create_id(struct cf *t, struct cm *c)
 {
 	TRY(cm_ret(t, rdma_create_id(c->a.ch, &c->a.id, c, t->row->arg2)));
 	if (t->err)
@@ -39,7 +39,7 @@ static vt_why create_id(struct cf *t, struct cm *c)
 }
 
 /* Without a channel each call waits for what comes of it. */
-static vt_why synchronous(struct cf *t, struct cm *c)
+static why_t synchronous(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa;
 
@@ -61,7 +61,7 @@ static void *destroyer(void *arg)
 	return NULL;
 }
 
-static vt_why destroy_unacked(struct cf *t, struct cm *c)
+static why_t destroy_unacked(struct cf *t, struct cm *c)
 {
 	struct timespec soon;
 	pthread_t thread;
@@ -82,19 +82,19 @@ static vt_why destroy_unacked(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why ack_nothing(struct cf *t)
+static why_t ack_nothing(struct cf *t)
 {
 	return cm_ret(t, rdma_ack_cm_event(NULL));
 }
 
-static vt_why no_event_yet(struct cf *t, struct cm *c)
+static why_t no_event_yet(struct cf *t, struct cm *c)
 {
 	TRY(cm_make(c, &c->a, &c->a.id));
 	t->err = 0;
 	return cm_silent(&c->a, 100);
 }
 
-static vt_why event_names(struct cf *t)
+static why_t event_names(struct cf *t)
 {
 	static const char * const names[] = {
 		"RDMA_CM_EVENT_ADDR_RESOLVED", "RDMA_CM_EVENT_ADDR_ERROR",
@@ -117,7 +117,7 @@ static vt_why event_names(struct cf *t)
 	return NULL;
 }
 
-static vt_why devices(struct cf *t)
+static why_t devices(struct cf *t)
 {
 	struct ibv_context **list;
 	int n = -1, i, found = 0;
@@ -136,14 +136,14 @@ static vt_why devices(struct cf *t)
 
 /* Addresses */
 
-static vt_why bind_to(struct cf *t, struct cm *c, struct sockaddr_in6 *sa)
+static why_t bind_to(struct cf *t, struct cm *c, struct sockaddr_in6 *sa)
 {
 	if (!c->a.id)
 		TRY(cm_make(c, &c->a, &c->a.id));
 	return cm_ret(t, rdma_bind_addr(c->a.id, SA(sa)));
 }
 
-static vt_why bind_own(struct cf *t, struct cm *c)
+static why_t bind_own(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa, got;
 
@@ -162,7 +162,7 @@ static vt_why bind_own(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why bind_any(struct cf *t, struct cm *c)
+static why_t bind_any(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa = {
 		.sin6_family = vt_opts.family == 4 ? AF_INET : AF_INET6,
@@ -174,7 +174,7 @@ static vt_why bind_any(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why bind_foreign(struct cf *t, struct cm *c)
+static why_t bind_foreign(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa;
 
@@ -182,14 +182,14 @@ static vt_why bind_foreign(struct cf *t, struct cm *c)
 	return bind_to(t, c, &sa);
 }
 
-static vt_why bind_family(struct cf *t, struct cm *c)
+static why_t bind_family(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa = { .sin6_family = AF_UNIX };
 
 	return bind_to(t, c, &sa);
 }
 
-static vt_why bind_twice(struct cf *t, struct cm *c)
+static why_t bind_twice(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa;
 
@@ -199,7 +199,7 @@ static vt_why bind_twice(struct cf *t, struct cm *c)
 	return bind_to(t, c, &sa);
 }
 
-static vt_why bind_used(struct cf *t, struct cm *c)
+static why_t bind_used(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa;
 	struct rdma_cm_id *other;
@@ -214,7 +214,7 @@ static vt_why bind_used(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why resolve_addr(struct cf *t, struct cm *c)
+static why_t resolve_addr(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve_addr(c));
 	t->cm = c->a.ev->event;
@@ -224,8 +224,8 @@ static vt_why resolve_addr(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why resolve_to(struct cf *t, struct cm *c, const char *v4,
-			 const char *v6)
+static why_t resolve_to(struct cf *t, struct cm *c, const char *v4,
+			const char *v6)
 {
 	struct sockaddr_in *sin;
 	struct sockaddr_in6 sa;
@@ -241,7 +241,7 @@ static vt_why resolve_to(struct cf *t, struct cm *c, const char *v4,
 }
 
 /* On the link, but nobody has it. */
-static vt_why resolve_nobody(struct cf *t, struct cm *c)
+static why_t resolve_nobody(struct cf *t, struct cm *c)
 {
 	TRY(resolve_to(t, c, "10.7.0.99", "fd07::99"));
 	TRY(cm_expect(&c->a, RDMA_CM_EVENT_ADDR_ERROR, VT_LONG));
@@ -250,12 +250,12 @@ static vt_why resolve_nobody(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why resolve_nowhere(struct cf *t, struct cm *c)
+static why_t resolve_nowhere(struct cf *t, struct cm *c)
 {
 	return resolve_to(t, c, "203.0.113.7", "2001:db8::7");
 }
 
-static vt_why resolve_twice(struct cf *t, struct cm *c)
+static why_t resolve_twice(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa;
 
@@ -264,7 +264,7 @@ static vt_why resolve_twice(struct cf *t, struct cm *c)
 	return cm_ret(t, rdma_resolve_addr(c->a.id, NULL, SA(&sa), 1000));
 }
 
-static vt_why resolve_route(struct cf *t, struct cm *c)
+static why_t resolve_route(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	t->cm = c->a.ev->event;
@@ -275,7 +275,7 @@ static vt_why resolve_route(struct cf *t, struct cm *c)
 
 /* Queue pairs of an identifier */
 
-static vt_why create_qp(struct cf *t, struct cm *c)
+static why_t create_qp(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr init = cm_qp_attr(c);
 
@@ -292,7 +292,7 @@ static vt_why create_qp(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why create_own(struct cf *t, struct cm *c)
+static why_t create_own(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr init = cm_qp_attr(c);
 	struct ibv_cq *cq;
@@ -313,7 +313,7 @@ static vt_why create_own(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why create_second(struct cf *t, struct cm *c)
+static why_t create_second(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr init = cm_qp_attr(c);
 
@@ -322,7 +322,7 @@ static vt_why create_second(struct cf *t, struct cm *c)
 	return cm_ret(t, rdma_create_qp(c->a.id, NULL, &init));
 }
 
-static vt_why create_odd_type(struct cf *t, struct cm *c)
+static why_t create_odd_type(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr init = cm_qp_attr(c);
 
@@ -331,7 +331,7 @@ static vt_why create_odd_type(struct cf *t, struct cm *c)
 	return cm_ret(t, rdma_create_qp(c->a.id, NULL, &init));
 }
 
-static vt_why create_srq(struct cf *t, struct cm *c)
+static why_t create_srq(struct cf *t, struct cm *c)
 {
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 8, .max_sge = 1 } };
 
@@ -347,7 +347,7 @@ static vt_why create_srq(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why srq_ex(struct cf *t, struct cm *c)
+static why_t srq_ex(struct cf *t, struct cm *c)
 {
 	struct ibv_srq_init_attr_ex srq = {
 		.attr = { .max_wr = 8, .max_sge = 1 },
@@ -362,7 +362,7 @@ static vt_why srq_ex(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why qp_ex(struct cf *t, struct cm *c)
+static why_t qp_ex(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr_ex ex = {
 		.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
@@ -382,7 +382,7 @@ static vt_why qp_ex(struct cf *t, struct cm *c)
 /* Listening */
 
 /* row->arg2: without an address */
-static vt_why listen_on(struct cf *t, struct cm *c)
+static why_t listen_on(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa = {
 		.sin6_family = vt_opts.family == 4 ? AF_INET : AF_INET6,
@@ -406,14 +406,14 @@ static vt_why listen_on(struct cf *t, struct cm *c)
 }
 
 /* Without an address it listens everywhere. */
-static vt_why listen_unbound(struct cf *t, struct cm *c)
+static why_t listen_unbound(struct cf *t, struct cm *c)
 {
 	TRY(cm_make(c, &c->b, &c->listen));
 	TRY(cm_ret(t, rdma_listen(c->listen, 1)));
 	return NULL;
 }
 
-static vt_why listen_connected(struct cf *t, struct cm *c)
+static why_t listen_connected(struct cf *t, struct cm *c)
 {
 	TRY(cm_connect(c));
 	return cm_ret(t, rdma_listen(c->a.id, 1));
@@ -430,7 +430,7 @@ static void with_data(struct cm *c, const void *data, size_t len)
 	c->param.private_data_len = len;
 }
 
-static vt_why has_data(const struct cm_end *end, const void *data, size_t len)
+static why_t has_data(const struct cm_end *end, const void *data, size_t len)
 {
 	const struct rdma_conn_param *p = &end->ev->param.conn;
 
@@ -443,7 +443,7 @@ static vt_why has_data(const struct cm_end *end, const void *data, size_t len)
 }
 
 /* What one side offers, the other sees from its own side. */
-static vt_why sees(const struct cm_end *end, const struct cm_end *peer)
+static why_t sees(const struct cm_end *end, const struct cm_end *peer)
 {
 	const struct rdma_conn_param *p = &end->ev->param.conn;
 
@@ -457,7 +457,7 @@ static vt_why sees(const struct cm_end *end, const struct cm_end *peer)
 	return NULL;
 }
 
-static vt_why connect_rc(struct cf *t, struct cm *c)
+static why_t connect_rc(struct cf *t, struct cm *c)
 {
 	with_data(c, hello, sizeof(hello));
 	TRY(cm_request(c));
@@ -477,7 +477,7 @@ static vt_why connect_rc(struct cf *t, struct cm *c)
 }
 
 /* The datagram service: B's answer is where A can send to. */
-static vt_why connect_ud(struct cf *t, struct cm *c)
+static why_t connect_ud(struct cf *t, struct cm *c)
 {
 	const struct rdma_ud_param *ud;
 
@@ -495,7 +495,7 @@ static vt_why connect_ud(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why connect_srq(struct cf *t, struct cm *c)
+static why_t connect_srq(struct cf *t, struct cm *c)
 {
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 8, .max_sge = 1 } };
 
@@ -510,7 +510,7 @@ static vt_why connect_srq(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why connect_long(struct cf *t, struct cm *c)
+static why_t connect_long(struct cf *t, struct cm *c)
 {
 	TRY(cm_listen(c));
 	TRY(cm_resolve(c));
@@ -519,14 +519,14 @@ static vt_why connect_long(struct cf *t, struct cm *c)
 	return cm_ret(t, rdma_connect(c->a.id, &c->param));
 }
 
-static vt_why connect_early(struct cf *t, struct cm *c)
+static why_t connect_early(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve_addr(c));
 	return cm_ret(t, rdma_connect(c->a.id, &c->param));
 }
 
 /* Nobody listens; 8 is "invalid service ID". */
-static vt_why connect_nobody(struct cf *t, struct cm *c)
+static why_t connect_nobody(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	TRY(cm_qp(c, &c->a));
@@ -538,7 +538,7 @@ static vt_why connect_nobody(struct cf *t, struct cm *c)
 }
 
 /* For UD the status is that of the SIDR REP: 1, not supported. */
-static vt_why lookup_nobody(struct cf *t, struct cm *c)
+static why_t lookup_nobody(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	TRY(cm_qp(c, &c->a));
@@ -549,14 +549,14 @@ static vt_why lookup_nobody(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why accept_nothing(struct cf *t, struct cm *c)
+static why_t accept_nothing(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	return cm_ret(t, rdma_accept(c->a.id, &c->param));
 }
 
 /* Rejecting: 28 is "consumer reject", 35 "vendor option not supported". */
-static vt_why reject(struct cf *t, struct cm *c, bool ece)
+static why_t reject(struct cf *t, struct cm *c, bool ece)
 {
 	TRY(cm_request(c));
 	TRY(cm_ret(t, ece ? rdma_reject_ece(c->b.id, answer, 100) :
@@ -569,17 +569,17 @@ static vt_why reject(struct cf *t, struct cm *c, bool ece)
 	return has_data(&c->a, answer, 100);
 }
 
-static vt_why reject_plain(struct cf *t, struct cm *c)
+static why_t reject_plain(struct cf *t, struct cm *c)
 {
 	return reject(t, c, false);
 }
 
-static vt_why reject_ece(struct cf *t, struct cm *c)
+static why_t reject_ece(struct cf *t, struct cm *c)
 {
 	return reject(t, c, true);
 }
 
-static vt_why reject_ud(struct cf *t, struct cm *c)
+static why_t reject_ud(struct cf *t, struct cm *c)
 {
 	TRY(cm_request(c));
 	TRY(cm_ret(t, rdma_reject(c->b.id, answer, 100)));
@@ -589,7 +589,7 @@ static vt_why reject_ud(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why reject_nothing(struct cf *t, struct cm *c)
+static why_t reject_nothing(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	return cm_ret(t, rdma_reject(c->a.id, NULL, 0));
@@ -597,7 +597,7 @@ static vt_why reject_nothing(struct cf *t, struct cm *c)
 
 /* Parting */
 
-static vt_why disconnect(struct cf *t, struct cm *c)
+static why_t disconnect(struct cf *t, struct cm *c)
 {
 	struct ibv_recv_wr wr = { .wr_id = CF_RECV }, *bad;
 
@@ -615,7 +615,7 @@ static vt_why disconnect(struct cf *t, struct cm *c)
 			      "B's receive");
 }
 
-static vt_why timewait(struct cf *t, struct cm *c)
+static why_t timewait(struct cf *t, struct cm *c)
 {
 	TRY(cm_connect(c));
 	CHECK(!rdma_disconnect(c->a.id), "rdma_disconnect");
@@ -627,13 +627,13 @@ static vt_why timewait(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why disconnect_nothing(struct cf *t, struct cm *c)
+static why_t disconnect_nothing(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	return cm_ret(t, rdma_disconnect(c->a.id));
 }
 
-static vt_why addresses(struct cf *t, struct cm *c)
+static why_t addresses(struct cf *t, struct cm *c)
 {
 	struct sockaddr *local, *peer;
 

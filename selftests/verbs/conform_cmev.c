@@ -13,7 +13,7 @@
 
 /* QPs of one's own: the library only tells what their attributes have to be */
 
-static vt_why own_qp(struct cm *c, struct cm_end *end, struct ibv_qp **qp)
+static why_t own_qp(struct cm *c, struct cm_end *end, struct ibv_qp **qp)
 {
 	struct ibv_qp_init_attr init = cm_qp_attr(c);
 
@@ -35,8 +35,8 @@ static void free_own(struct ibv_qp *qp)
 		ibv_destroy_cq(cq);
 }
 
-static vt_why raise_to(struct cm_end *end, struct ibv_qp *qp,
-		       enum ibv_qp_state to)
+static why_t raise_to(struct cm_end *end, struct ibv_qp *qp,
+		      enum ibv_qp_state to)
 {
 	struct ibv_qp_attr attr = { .qp_state = to };
 	int mask = 0, err;
@@ -51,7 +51,7 @@ static vt_why raise_to(struct cm_end *end, struct ibv_qp *qp,
 }
 
 /* A and B with QPs of their own, up to CONNECT_RESPONSE at A */
-static vt_why respond(struct cm *c, struct ibv_qp **a, struct ibv_qp **b)
+static why_t respond(struct cm *c, struct ibv_qp **a, struct ibv_qp **b)
 {
 	if (!c->listen)
 		TRY(cm_listen(c));
@@ -72,8 +72,8 @@ static vt_why respond(struct cm *c, struct ibv_qp **a, struct ibv_qp **b)
 	return cm_expect(&c->a, RDMA_CM_EVENT_CONNECT_RESPONSE, VT_LONG);
 }
 
-static vt_why established(struct cf *t, struct cm *c, struct ibv_qp *a,
-			  struct ibv_qp *b)
+static why_t established(struct cf *t, struct cm *c, struct ibv_qp *a,
+			 struct ibv_qp *b)
 {
 	struct ibv_send_wr wr = { .wr_id = CF_WR, .opcode = IBV_WR_SEND,
 				  .send_flags = IBV_SEND_SIGNALED };
@@ -93,10 +93,10 @@ static vt_why established(struct cf *t, struct cm *c, struct ibv_qp *a,
 	return vt_poll_status(b->send_cq, CF_RECV, IBV_WC_SUCCESS, "B");
 }
 
-static vt_why establish(struct cf *t, struct cm *c)
+static why_t establish(struct cf *t, struct cm *c)
 {
 	struct ibv_qp *a = NULL, *b = NULL;
-	vt_why why;
+	why_t why;
 
 	why = respond(c, &a, &b);
 	if (!why)
@@ -109,10 +109,10 @@ static vt_why establish(struct cf *t, struct cm *c)
 }
 
 /* Without A's word B is told by its QP, and tells the library. */
-static vt_why notify(struct cf *t, struct cm *c)
+static why_t notify(struct cf *t, struct cm *c)
 {
 	struct ibv_qp *a = NULL, *b = NULL;
-	vt_why why;
+	why_t why;
 
 	why = respond(c, &a, &b);
 	if (!why)
@@ -126,19 +126,19 @@ static vt_why notify(struct cf *t, struct cm *c)
 	return why;
 }
 
-static vt_why notify_late(struct cf *t, struct cm *c)
+static why_t notify_late(struct cf *t, struct cm *c)
 {
 	TRY(cm_connect(c));
 	return cm_ret(t, rdma_notify(c->b.id, IBV_EVENT_COMM_EST));
 }
 
-static vt_why notify_nothing(struct cf *t, struct cm *c)
+static why_t notify_nothing(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	return cm_ret(t, rdma_notify(c->a.id, IBV_EVENT_COMM_EST));
 }
 
-static vt_why init_attr(struct cf *t, struct cm *c)
+static why_t init_attr(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
 	int mask = 0;
@@ -153,12 +153,12 @@ static vt_why init_attr(struct cf *t, struct cm *c)
 }
 
 /* What A offers arrives at B, and what B chooses at A. */
-static vt_why ece(struct cf *t, struct cm *c)
+static why_t ece(struct cf *t, struct cm *c)
 {
 	struct ibv_ece mine = { .vendor_id = 0x1234, .options = 0x7 };
 	struct ibv_ece theirs = {};
 	struct ibv_qp *a = NULL;
-	vt_why why;
+	why_t why;
 
 	TRY(cm_listen(c));
 	TRY(cm_resolve(c));
@@ -181,12 +181,12 @@ static vt_why ece(struct cf *t, struct cm *c)
 
 /* Channels */
 
-static vt_why migrate(struct cf *t, struct cm *c)
+static why_t migrate(struct cf *t, struct cm *c)
 {
 	struct rdma_event_channel *other = rdma_create_event_channel();
 	struct cm_end moved = { .dev = c->a.dev, .ch = other };
 	struct sockaddr_in6 sa;
-	vt_why why;
+	why_t why;
 
 	CHECK(other, "rdma_create_event_channel");
 	TRY(cm_make(c, &c->a, &c->a.id));
@@ -210,7 +210,7 @@ static vt_why migrate(struct cf *t, struct cm *c)
 	return why;
 }
 
-static vt_why migrate_sync(struct cf *t, struct cm *c)
+static why_t migrate_sync(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve_addr(c));
 	rdma_ack_cm_event(c->a.ev);
@@ -225,15 +225,15 @@ static vt_why migrate_sync(struct cf *t, struct cm *c)
 
 /* Options */
 
-static vt_why option(struct cf *t, struct cm *c, int level, int name,
-		     void *val, size_t len)
+static why_t option(struct cf *t, struct cm *c, int level, int name,
+		    void *val, size_t len)
 {
 	if (!c->a.id)
 		TRY(cm_make(c, &c->a, &c->a.id));
 	return cm_ret(t, rdma_set_option(c->a.id, level, name, val, len));
 }
 
-static vt_why set_tos(struct cf *t, struct cm *c)
+static why_t set_tos(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -248,14 +248,14 @@ static vt_why set_tos(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why tos_size(struct cf *t, struct cm *c)
+static why_t tos_size(struct cf *t, struct cm *c)
 {
 	uint16_t tos = 0x68;
 
 	return option(t, c, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 2);
 }
 
-static vt_why set_timeout(struct cf *t, struct cm *c)
+static why_t set_timeout(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -270,11 +270,11 @@ static vt_why set_timeout(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why set_reuse(struct cf *t, struct cm *c)
+static why_t set_reuse(struct cf *t, struct cm *c)
 {
 	int on = 1;
 	struct sockaddr_in6 sa;
-	vt_why why = NULL;
+	why_t why = NULL;
 	struct rdma_cm_id *other;
 
 	TRY(option(t, c, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on,
@@ -286,17 +286,17 @@ static vt_why set_reuse(struct cf *t, struct cm *c)
 	if (rdma_set_option(other, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
 			    &on, sizeof(on)) ||
 	    rdma_bind_addr(other, SA(&sa)))
-		why = vt_because("the second: %s", strerror(errno));
+		why = because("the second: %s", strerror(errno));
 	rdma_destroy_id(other);
 	return why;
 }
 
 /* With it, a port belongs to IPv6 alone. */
-static vt_why set_afonly(struct cf *t, struct cm *c)
+static why_t set_afonly(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 any = { .sin6_family = AF_INET6 };
 	struct sockaddr_in v4 = { .sin_family = AF_INET };
-	vt_why why = NULL;
+	why_t why = NULL;
 	struct rdma_cm_id *other;
 	int on = 1;
 
@@ -306,12 +306,12 @@ static vt_why set_afonly(struct cf *t, struct cm *c)
 	v4.sin_port = rdma_get_src_port(c->a.id);
 	TRY(cm_make(c, &c->a, &other));
 	if (rdma_bind_addr(other, SA(&v4)))
-		why = vt_because("IPv4: %s", strerror(errno));
+		why = because("IPv4: %s", strerror(errno));
 	rdma_destroy_id(other);
 	return why;
 }
 
-static vt_why set_path(struct cf *t, struct cm *c)
+static why_t set_path(struct cf *t, struct cm *c)
 {
 	struct ibv_path_data path = {
 		.flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY |
@@ -334,7 +334,7 @@ static vt_why set_path(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why no_option(struct cf *t, struct cm *c)
+static why_t no_option(struct cf *t, struct cm *c)
 {
 	uint8_t val = 1;
 
@@ -363,7 +363,7 @@ static void group(struct sockaddr_in6 *sa)
  */
 #define NO_IPV6_GROUPS	524
 
-static vt_why member(struct cm *c, struct cm_end *end, int flag)
+static why_t member(struct cm *c, struct cm_end *end, int flag)
 {
 	struct rdma_cm_join_mc_attr_ex ex = {
 		.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS |
@@ -395,13 +395,13 @@ static vt_why member(struct cm *c, struct cm_end *end, int flag)
 	return NULL;
 }
 
-static vt_why to_group(struct cm *c)
+static why_t to_group(struct cm *c)
 {
 	struct rdma_ud_param *ud = &c->a.ev->param.ud;
 	struct ibv_send_wr wr = { .wr_id = CF_WR, .opcode = IBV_WR_SEND,
 				  .send_flags = IBV_SEND_SIGNALED }, *bad;
 	struct ibv_ah *ah;
-	vt_why why;
+	why_t why;
 
 	vt_enter_netns(c->a.dev);
 	ah = ibv_create_ah(c->a.id->pd, &ud->ah_attr);
@@ -418,13 +418,13 @@ static vt_why to_group(struct cm *c)
 	return why;
 }
 
-static vt_why hears(struct cm *c, bool want)
+static why_t hears(struct cm *c, bool want)
 {
 	struct ibv_recv_wr wr = { .wr_id = CF_RECV, .num_sge = 1 }, *bad;
 	static char mem[VT_GRH];
 	struct ibv_sge sge = { .addr = (uintptr_t)mem, .length = sizeof(mem) };
 	struct ibv_mr *mr;
-	vt_why why;
+	why_t why;
 
 	mr = ibv_reg_mr(c->b.id->pd, mem, sizeof(mem), IBV_ACCESS_LOCAL_WRITE);
 	CHECK(mr, "ibv_reg_mr");
@@ -441,7 +441,7 @@ static vt_why hears(struct cm *c, bool want)
 	return why;
 }
 
-static vt_why join(struct cf *t, struct cm *c)
+static why_t join(struct cf *t, struct cm *c)
 {
 	int flag = t->row->more - 1;
 
@@ -457,7 +457,7 @@ static vt_why join(struct cf *t, struct cm *c)
 	return hears(c, flag != RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER);
 }
 
-static vt_why leave(struct cf *t, struct cm *c)
+static why_t leave(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 mc;
 
@@ -473,7 +473,7 @@ static vt_why leave(struct cf *t, struct cm *c)
 	return hears(c, false);
 }
 
-static vt_why leave_nothing(struct cf *t, struct cm *c)
+static why_t leave_nothing(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 sa, mc;
 
@@ -484,7 +484,7 @@ static vt_why leave_nothing(struct cf *t, struct cm *c)
 	return cm_ret(t, rdma_leave_multicast(c->a.id, SA(&mc)));
 }
 
-static vt_why join_unbound(struct cf *t, struct cm *c)
+static why_t join_unbound(struct cf *t, struct cm *c)
 {
 	struct sockaddr_in6 mc;
 
@@ -493,7 +493,7 @@ static vt_why join_unbound(struct cf *t, struct cm *c)
 	return cm_ret(t, rdma_join_multicast(c->a.id, SA(&mc), NULL));
 }
 
-static vt_why join_mask(struct cf *t, struct cm *c)
+static why_t join_mask(struct cf *t, struct cm *c)
 {
 	struct rdma_cm_join_mc_attr_ex ex = { .comp_mask = 64 };
 	struct sockaddr_in6 mc;
@@ -506,7 +506,7 @@ static vt_why join_mask(struct cf *t, struct cm *c)
 
 /* What happens to the network */
 
-static vt_why run(const char *fmt, const char *a, const char *b)
+static why_t run(const char *fmt, const char *a, const char *b)
 {
 	char cmd[256];
 
@@ -516,7 +516,7 @@ static vt_why run(const char *fmt, const char *a, const char *b)
 }
 
 /* A's QP can't follow B's answer. */
-static vt_why connect_error(struct cf *t, struct cm *c)
+static why_t connect_error(struct cf *t, struct cm *c)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
@@ -528,7 +528,7 @@ static vt_why connect_error(struct cf *t, struct cm *c)
 	return NULL;
 }
 
-static vt_why neighbour(struct cm *c, char *name, char *addr)
+static why_t neighbour(struct cm *c, char *name, char *addr)
 {
 	struct ibv_gid_entry e;
 
@@ -544,10 +544,10 @@ static vt_why neighbour(struct cm *c, char *name, char *addr)
 }
 
 /* B's address now leads to another MAC, as when a host is replaced. */
-static vt_why unreachable(struct cf *t, struct cm *c)
+static why_t unreachable(struct cf *t, struct cm *c)
 {
 	char name[IF_NAMESIZE], addr[INET6_ADDRSTRLEN];
-	vt_why why, back;
+	why_t why, back;
 
 	TRY(cm_resolve(c));
 	TRY(neighbour(c, name, addr));
@@ -559,14 +559,14 @@ static vt_why unreachable(struct cf *t, struct cm *c)
 	else
 		t->cm = c->a.ev->event;
 	back = run("ip neigh del %s dev %s", addr, name);
-	return why ? vt_because("%s", why) : back;
+	return why ? because("%s", why) : back;
 }
 
 /* A device of its own, which goes, or whose bond fails over */
 
 #define OWN	"cfown"
 
-static vt_why own_device(struct cm *c, bool bond)
+static why_t own_device(struct cm *c, bool bond)
 {
 	char type[64];
 
@@ -596,11 +596,11 @@ static void no_device(struct cm *c)
 		   "ip link del " OWN " 2>/dev/null; "
 		   "ip link del " OWN "0 2>/dev/null; "
 		   "ip link del " OWN "1 2>/dev/null; true"))
-		vt_note("the device " OWN " stays");
+		tap_note("the device " OWN " stays");
 }
 
 /* Bound to it, as soon as its GID is there */
-static vt_why bind_to_own(struct cm *c)
+static why_t bind_to_own(struct cm *c)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET };
 	uint64_t end = vt_now_us() + 5000000;
@@ -614,13 +614,13 @@ static vt_why bind_to_own(struct cm *c)
 		c->a.id = NULL;
 		vt_sleep_ms(100);
 	} while (vt_now_us() < end);
-	return vt_because("rdma_bind_addr: %s", strerror(errno));
+	return because("rdma_bind_addr: %s", strerror(errno));
 }
 
-static vt_why with_own(struct cf *t, struct cm *c, bool bond, const char *what,
-		       enum rdma_cm_event_type type)
+static why_t with_own(struct cf *t, struct cm *c, bool bond, const char *what,
+		      enum rdma_cm_event_type type)
 {
-	vt_why why = own_device(c, bond);
+	why_t why = own_device(c, bond);
 
 	if (!why)
 		why = bind_to_own(c);
@@ -640,23 +640,23 @@ static vt_why with_own(struct cf *t, struct cm *c, bool bond, const char *what,
 		rdma_destroy_id(c->a.id);
 	c->a.id = NULL;
 	no_device(c);
-	return why ? vt_because("%s", why) : NULL;
+	return why ? because("%s", why) : NULL;
 }
 
-static vt_why removal(struct cf *t, struct cm *c)
+static why_t removal(struct cf *t, struct cm *c)
 {
 	return with_own(t, c, false, "rdma link delete %s",
 			RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
-static vt_why fail_over(struct cf *t, struct cm *c)
+static why_t fail_over(struct cf *t, struct cm *c)
 {
 	return with_own(t, c, true, "ip link set %s0 down",
 			RDMA_CM_EVENT_ADDR_CHANGE);
 }
 
 /* On Ethernet there is nobody to ask for a route, nor for a group. */
-static vt_why no_sa(struct cf *t, struct cm *c)
+static why_t no_sa(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve(c));
 	CHECK(c->a.dev->port.link_layer == IBV_LINK_LAYER_ETHERNET &&

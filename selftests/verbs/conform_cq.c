@@ -10,7 +10,7 @@
 #include <poll.h>
 #include "conform.h"
 
-static vt_why make(struct cf *t, int cqe, int vector)
+static why_t make(struct cf *t, int cqe, int vector)
 {
 	t->cq = ibv_create_cq(t->dev->ctx, cqe, NULL, NULL, vector);
 	TRY(cf_got(t, t->cq));
@@ -18,49 +18,49 @@ static vt_why make(struct cf *t, int cqe, int vector)
 	return NULL;
 }
 
-static vt_why of_size(struct cf *t)
+static why_t of_size(struct cf *t)
 {
 	return make(t, t->row->arg, 0);
 }
 
-static vt_why max_size(struct cf *t)
+static why_t max_size(struct cf *t)
 {
 	return make(t, t->dev->attr.max_cqe, 0);
 }
 
-static vt_why over_size(struct cf *t)
+static why_t over_size(struct cf *t)
 {
 	return make(t, t->dev->attr.max_cqe + 1, 0);
 }
 
-static vt_why last_vector(struct cf *t)
+static why_t last_vector(struct cf *t)
 {
 	return make(t, 16, t->dev->ctx->num_comp_vectors - 1);
 }
 
-static vt_why over_vector(struct cf *t)
+static why_t over_vector(struct cf *t)
 {
 	return make(t, 16, t->dev->ctx->num_comp_vectors);
 }
 
-static vt_why below_vector(struct cf *t)
+static why_t below_vector(struct cf *t)
 {
 	return make(t, 16, -1);
 }
 
-static vt_why destroy_used(struct cf *t)
+static why_t destroy_used(struct cf *t)
 {
 	t->err = ibv_destroy_cq(t->row->arg ? t->p->a.rcq : t->p->a.scq);
 	CHECK(t->err, "a CQ in use was destroyed");
 	return NULL;
 }
 
-static vt_why works(struct cf *t)
+static why_t works(struct cf *t)
 {
 	return vt_ping(t->p);
 }
 
-static vt_why destroy_channel(struct cf *t)
+static why_t destroy_channel(struct cf *t)
 {
 	t->err = ibv_destroy_comp_channel(t->p->a.chan);
 	CHECK(t->err, "a channel in use was destroyed");
@@ -68,7 +68,7 @@ static vt_why destroy_channel(struct cf *t)
 }
 
 /* Completions 70, 71, ... wait in A's send CQ. */
-static vt_why writes(struct cf *t, int from, int n)
+static why_t writes(struct cf *t, int from, int n)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, 8);
 
@@ -80,7 +80,7 @@ static vt_why writes(struct cf *t, int from, int n)
 	return NULL;
 }
 
-static vt_why resize(struct cf *t)
+static why_t resize(struct cf *t)
 {
 	TRY(writes(t, 70, 20));
 	t->err = ibv_resize_cq(t->p->a.scq, t->row->arg);
@@ -88,7 +88,7 @@ static vt_why resize(struct cf *t)
 }
 
 /* All of them are there, in order, whatever the resize has said. */
-static vt_why resized(struct cf *t)
+static why_t resized(struct cf *t)
 {
 	struct ibv_wc wc;
 	int i;
@@ -100,7 +100,7 @@ static vt_why resized(struct cf *t)
 	return vt_ping(t->p);
 }
 
-static vt_why resize_over(struct cf *t)
+static why_t resize_over(struct cf *t)
 {
 	t->err = ibv_resize_cq(t->p->a.scq, t->dev->attr.max_cqe + 1);
 	return vt_ping(t->p);
@@ -123,7 +123,7 @@ static int take(struct vt_ep *ep, int ms)
 	return n;
 }
 
-static vt_why taken(struct vt_ep *ep, int ms, int want)
+static why_t taken(struct vt_ep *ep, int ms, int want)
 {
 	int n = take(ep, ms);
 
@@ -131,27 +131,27 @@ static vt_why taken(struct vt_ep *ep, int ms, int want)
 	return NULL;
 }
 
-static vt_why no_request(struct cf *t)
+static why_t no_request(struct cf *t)
 {
 	TRY(writes(t, 70, 2));
 	return taken(&t->p->a, 100, 0);
 }
 
-static vt_why one_shot(struct cf *t)
+static why_t one_shot(struct cf *t)
 {
 	t->err = ibv_req_notify_cq(t->p->a.scq, 0);
 	TRY(writes(t, 70, 5));
 	return taken(&t->p->a, 200, 1);
 }
 
-static vt_why solicited_only(struct cf *t)
+static why_t solicited_only(struct cf *t)
 {
 	t->err = ibv_req_notify_cq(t->p->a.scq, 1);
 	TRY(writes(t, 70, 2));
 	return taken(&t->p->a, 200, 0);
 }
 
-static vt_why solicited_error(struct cf *t)
+static why_t solicited_error(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, 8);
 
@@ -161,7 +161,7 @@ static vt_why solicited_error(struct cf *t)
 	return taken(&t->p->a, 1000, 1);
 }
 
-static vt_why both_requests(struct cf *t)
+static why_t both_requests(struct cf *t)
 {
 	CHECK(!ibv_req_notify_cq(t->p->a.scq, 0), "ibv_req_notify_cq");
 	t->err = ibv_req_notify_cq(t->p->a.scq, 1);
@@ -169,7 +169,7 @@ static vt_why both_requests(struct cf *t)
 	return taken(&t->p->a, 200, 1);
 }
 
-static vt_why which_cq(struct cf *t)
+static why_t which_cq(struct cf *t)
 {
 	static int mark;
 	struct ibv_comp_channel *chan = ibv_create_comp_channel(t->dev->ctx);
@@ -208,7 +208,7 @@ static vt_why which_cq(struct cf *t)
 	return NULL;
 }
 
-static vt_why nonblocking(struct cf *t)
+static why_t nonblocking(struct cf *t)
 {
 	struct ibv_comp_channel *chan = t->p->a.chan;
 	struct ibv_cq *cq;
@@ -229,7 +229,7 @@ static vt_why nonblocking(struct cf *t)
 		 IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL |		\
 		 IBV_WC_EX_WITH_DLID_PATH_BITS)
 
-static vt_why make_ex(struct cf *t, struct ibv_cq_init_attr_ex *attr)
+static why_t make_ex(struct cf *t, struct ibv_cq_init_attr_ex *attr)
 {
 	struct ibv_cq_ex *cq;
 
@@ -239,7 +239,7 @@ static vt_why make_ex(struct cf *t, struct ibv_cq_init_attr_ex *attr)
 	return cf_got(t, t->cq);
 }
 
-static vt_why ex(struct cf *t)
+static why_t ex(struct cf *t)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 16,
 					    .wc_flags = t->row->arg };
@@ -247,7 +247,7 @@ static vt_why ex(struct cf *t)
 	return make_ex(t, &attr);
 }
 
-static vt_why ex_flags(struct cf *t)
+static why_t ex_flags(struct cf *t)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = 16, .wc_flags = WC_STD, .flags = t->row->arg,
@@ -257,7 +257,7 @@ static vt_why ex_flags(struct cf *t)
 	return make_ex(t, &attr);
 }
 
-static vt_why ex_vector(struct cf *t)
+static why_t ex_vector(struct cf *t)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = 16, .wc_flags = WC_STD,
@@ -267,7 +267,7 @@ static vt_why ex_vector(struct cf *t)
 	return make_ex(t, &attr);
 }
 
-static vt_why ex_parent(struct cf *t)
+static why_t ex_parent(struct cf *t)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = 16, .wc_flags = WC_STD, .parent_domain = t->dev->pd,
@@ -277,7 +277,7 @@ static vt_why ex_parent(struct cf *t)
 	return make_ex(t, &attr);
 }
 
-static vt_why ex_empty(struct cf *t)
+static why_t ex_empty(struct cf *t)
 {
 	struct ibv_poll_cq_attr attr = {};
 	struct ibv_cq_init_attr_ex init = { .cqe = 16, .wc_flags = WC_STD };
@@ -289,7 +289,7 @@ static vt_why ex_empty(struct cf *t)
 }
 
 /* A QP of A whose completions go to an extended CQ, talking to B */
-static vt_why ex_pair(struct cf *t)
+static why_t ex_pair(struct cf *t)
 {
 	struct ibv_cq_init_attr_ex init = { .cqe = 64, .wc_flags = WC_STD };
 	struct vt_ep *a = &t->p->a;
@@ -309,7 +309,7 @@ static vt_why ex_pair(struct cf *t)
 }
 
 /* The CQ may go only when no QP uses it. */
-static vt_why ex_end(struct cf *t)
+static why_t ex_end(struct cf *t)
 {
 	CHECK(!ibv_destroy_qp(t->p->a.qp), "ibv_destroy_qp");
 	t->p->a.qp = NULL;
@@ -328,7 +328,7 @@ static int ex_wait(struct cf *t)
 	return ret;
 }
 
-static vt_why ex_send(struct cf *t)
+static why_t ex_send(struct cf *t)
 {
 	struct ibv_cq_ex *cq;
 	struct ibv_send_wr wr;
@@ -354,7 +354,7 @@ static vt_why ex_send(struct cf *t)
 	return ex_end(t);
 }
 
-static vt_why ex_recv(struct cf *t)
+static why_t ex_recv(struct cf *t)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 7, .opcode = IBV_WR_SEND_WITH_IMM,
@@ -392,7 +392,7 @@ static vt_why ex_recv(struct cf *t)
 }
 
 /* B invalidates A's window; the one of A is bound with its own QP and CQ. */
-static vt_why ex_inv(struct cf *t)
+static why_t ex_inv(struct cf *t)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 7, .opcode = IBV_WR_SEND_WITH_INV,
@@ -401,7 +401,7 @@ static vt_why ex_inv(struct cf *t)
 	};
 	struct ibv_cq *own = t->p->a.scq;
 	struct ibv_cq_ex *cq;
-	vt_why why;
+	why_t why;
 
 	TRY(ex_pair(t));
 	t->p->a.scq = t->cq;
@@ -425,7 +425,7 @@ static vt_why ex_inv(struct cf *t)
 }
 
 /* Two in one batch; then there are no more. */
-static vt_why ex_next(struct cf *t)
+static why_t ex_next(struct cf *t)
 {
 	struct ibv_send_wr wr;
 	struct ibv_cq_ex *cq;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "conform.h"
 
-static vt_why init_attr(struct cf *t, struct ibv_qp_init_attr *init)
+static why_t init_attr(struct cf *t, struct ibv_qp_init_attr *init)
 {
 	t->cq = ibv_create_cq(t->dev->ctx, 64, NULL, NULL, 0);
 	CHECK(t->cq, "ibv_create_cq: %s", strerror(errno));
@@ -19,13 +19,13 @@ static vt_why init_attr(struct cf *t, struct ibv_qp_init_attr *init)
 	return NULL;
 }
 
-static vt_why create(struct cf *t, struct ibv_qp_init_attr *init)
+static why_t create(struct cf *t, struct ibv_qp_init_attr *init)
 {
 	t->qp = ibv_create_qp(t->dev->pd, init);
 	return cf_got(t, t->qp);
 }
 
-static vt_why of_type(struct cf *t)
+static why_t of_type(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 
@@ -44,7 +44,7 @@ static vt_why of_type(struct cf *t)
 }
 
 /* In a child: who has changed his user can't use an open device any more. */
-static vt_why ordinary_user(struct cf *t)
+static why_t ordinary_user(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 	int status;
@@ -66,7 +66,7 @@ static vt_why ordinary_user(struct cf *t)
 }
 
 #define CAP(fn, field, value)						\
-	static vt_why fn(struct cf *t)					\
+	static why_t fn(struct cf *t)					\
 	{								\
 		struct ibv_qp_init_attr init;				\
 									\
@@ -86,7 +86,7 @@ CAP(recv_sge_over, max_recv_sge, t->dev->attr.max_sge + 1)
 CAP(inline_1k, max_inline_data, 1024)
 CAP(inline_far, max_inline_data, 1U << 30)
 
-static vt_why with_srq(struct cf *t)
+static why_t with_srq(struct cf *t)
 {
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 8, .max_sge = 1 } };
 	struct ibv_qp_init_attr init;
@@ -110,7 +110,7 @@ struct ex {
 	uint32_t flags, mask;
 };
 
-static vt_why create_ex(struct cf *t, const struct ex *x)
+static why_t create_ex(struct cf *t, const struct ex *x)
 {
 	struct ibv_qp_init_attr_ex ex = {
 		.qp_type = x->type, .pd = t->dev->pd,
@@ -132,7 +132,7 @@ static vt_why create_ex(struct cf *t, const struct ex *x)
 /* row->arg: the type and the operations */
 #define OPS(t, ops)	((long)IBV_QPT_##t << 32 | (long)(ops))
 
-static vt_why ops(struct cf *t)
+static why_t ops(struct cf *t)
 {
 	struct ex x = {
 		.type = t->row->arg >> 32, .ops = t->row->arg & 0xffffffff,
@@ -144,7 +144,7 @@ static vt_why ops(struct cf *t)
 	return NULL;
 }
 
-static vt_why flags(struct cf *t)
+static why_t flags(struct cf *t)
 {
 	struct ex x = {
 		.type = IBV_QPT_UD, .flags = t->row->arg,
@@ -154,7 +154,7 @@ static vt_why flags(struct cf *t)
 	return create_ex(t, &x);
 }
 
-static vt_why mask(struct cf *t)
+static why_t mask(struct cf *t)
 {
 	struct ex x = { .type = IBV_QPT_RC, .mask = t->row->arg };
 
@@ -163,7 +163,7 @@ static vt_why mask(struct cf *t)
 
 /* Destroying */
 
-static vt_why destroy_member(struct cf *t)
+static why_t destroy_member(struct cf *t)
 {
 	static const union ibv_gid v4 = {
 		.raw = { [10] = 0xff, 0xff, 239, 7, 1, 1 },
@@ -181,7 +181,7 @@ static vt_why destroy_member(struct cf *t)
 }
 
 /* With traffic under way and nobody to answer */
-static vt_why destroy_busy(struct cf *t)
+static why_t destroy_busy(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
 	int i;
@@ -194,7 +194,7 @@ static vt_why destroy_busy(struct cf *t)
 	return vt_quiet(t->p->a.scq, 100);
 }
 
-static vt_why pd_of_qp(struct cf *t)
+static why_t pd_of_qp(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp *qp;

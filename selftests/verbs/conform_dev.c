@@ -19,7 +19,7 @@ static struct ibv_device *find(struct cf *t, struct ibv_device **list)
 	return NULL;
 }
 
-static vt_why device_list(struct cf *t)
+static why_t device_list(struct cf *t)
 {
 	int n = -1, i = 0;
 	struct ibv_device **list = ibv_get_device_list(&n);
@@ -35,7 +35,7 @@ static vt_why device_list(struct cf *t)
 	return NULL;
 }
 
-static vt_why open_close(struct cf *t)
+static why_t open_close(struct cf *t)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_device *dev = find(t, list);
@@ -54,7 +54,7 @@ static vt_why open_close(struct cf *t)
 	return NULL;
 }
 
-static vt_why identity(struct cf *t)
+static why_t identity(struct cf *t)
 {
 	struct ibv_device *dev = t->dev->ctx->device;
 
@@ -70,7 +70,7 @@ static vt_why identity(struct cf *t)
 	return NULL;
 }
 
-static vt_why strings(struct cf *t)
+static why_t strings(struct cf *t)
 {
 	int i;
 
@@ -86,7 +86,7 @@ static vt_why strings(struct cf *t)
 	return NULL;
 }
 
-static vt_why rates(struct cf *t)
+static why_t rates(struct cf *t)
 {
 	static const struct { enum ibv_rate rate; int mbps, mult; } known[] = {
 		{ IBV_RATE_2_5_GBPS, 2500, 1 }, { IBV_RATE_5_GBPS, 5000, 2 },
@@ -105,7 +105,7 @@ static vt_why rates(struct cf *t)
 	return NULL;
 }
 
-static vt_why inc_rkey(struct cf *t)
+static why_t inc_rkey(struct cf *t)
 {
 	t->err = 0;
 	CHECK(ibv_inc_rkey(0x1234) == 0x1235 && ibv_inc_rkey(0x12ff) == 0x1200,
@@ -114,7 +114,7 @@ static vt_why inc_rkey(struct cf *t)
 }
 
 /* This kernel copies what is pinned when a process forks. */
-static vt_why fork_safe(struct cf *t)
+static why_t fork_safe(struct cf *t)
 {
 	CHECK(ibv_is_fork_initialized() == IBV_FORK_UNNEEDED, "%d",
 	      ibv_is_fork_initialized());
@@ -123,7 +123,7 @@ static vt_why fork_safe(struct cf *t)
 	return NULL;
 }
 
-static vt_why domains(struct cf *t)
+static why_t domains(struct cf *t)
 {
 	struct ibv_pd *pd[64];
 	int i;
@@ -138,7 +138,7 @@ static vt_why domains(struct cf *t)
 	return NULL;
 }
 
-static vt_why comp_channel(struct cf *t)
+static why_t comp_channel(struct cf *t)
 {
 	struct ibv_comp_channel *chan = ibv_create_comp_channel(t->dev->ctx);
 
@@ -165,8 +165,8 @@ static void *destroys(void *arg)
 	return NULL;
 }
 
-static vt_why waits(struct cf *t, struct waiter *w, void (*ack)(void *what),
-		    void *what)
+static why_t waits(struct cf *t, struct waiter *w, void (*ack)(void *what),
+		   void *what)
 {
 	struct timespec soon;
 	pthread_t thread;
@@ -195,7 +195,7 @@ static void ack_async(void *what)
 	ibv_ack_async_event(what);
 }
 
-static vt_why cq_waits(struct cf *t)
+static why_t cq_waits(struct cf *t)
 {
 	struct ibv_recv_wr recv = { .wr_id = CF_RECV }, *bad;
 	struct waiter w = {};
@@ -211,7 +211,7 @@ static vt_why cq_waits(struct cf *t)
 	return waits(t, &w, ack_cq, w.cq);
 }
 
-static vt_why qp_waits(struct cf *t)
+static why_t qp_waits(struct cf *t)
 {
 	struct waiter w = { .qp = t->p->b.qp };
 	struct ibv_async_event ev;
@@ -231,7 +231,7 @@ static vt_why qp_waits(struct cf *t)
 
 /* Importing what another process has shared: not with this provider. */
 
-static vt_why import_device(struct cf *t)
+static why_t import_device(struct cf *t)
 {
 	int fd = dup(t->dev->ctx->cmd_fd);
 	struct ibv_context *ctx;
@@ -243,26 +243,26 @@ static vt_why import_device(struct cf *t)
 	return NULL;
 }
 
-static vt_why import_pd(struct cf *t)
+static why_t import_pd(struct cf *t)
 {
 	errno = 0;
 	return cf_got(t, ibv_import_pd(t->dev->ctx, 1));
 }
 
-static vt_why import_mr(struct cf *t)
+static why_t import_mr(struct cf *t)
 {
 	errno = 0;
 	return cf_got(t, ibv_import_mr(t->dev->pd, 1));
 }
 
-static vt_why import_dm(struct cf *t)
+static why_t import_dm(struct cf *t)
 {
 	errno = 0;
 	return cf_got(t, ibv_import_dm(t->dev->ctx, 1));
 }
 
 /* Without an import there is nothing that they could end. */
-static vt_why unimport(struct cf *t)
+static why_t unimport(struct cf *t)
 {
 	ibv_unimport_pd(t->p->a.dev->pd);
 	ibv_unimport_mr(t->p->a.buf.mr);
@@ -270,7 +270,7 @@ static vt_why unimport(struct cf *t)
 	return vt_ping(t->p);
 }
 
-static vt_why data_in_order(struct cf *t)
+static why_t data_in_order(struct cf *t)
 {
 	t->err = 0;
 	CHECK(!ibv_query_qp_data_in_order(t->p->a.qp, IBV_WR_RDMA_WRITE, 0),
@@ -278,7 +278,7 @@ static vt_why data_in_order(struct cf *t)
 	return NULL;
 }
 
-static vt_why srq_num(struct cf *t)
+static why_t srq_num(struct cf *t)
 {
 	uint32_t num;
 

@@ -5,7 +5,7 @@
 #include "conform.h"
 
 /* The verdict of a call that returns an object or NULL */
-vt_why cf_got(struct cf *t, const void *object)
+why_t cf_got(struct cf *t, const void *object)
 {
 	CHECK(object || errno, "it fails without errno");
 	t->err = object ? 0 : errno;
@@ -36,7 +36,7 @@ struct ibv_send_wr cf_wr(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len)
 }
 
 /* Post as the case itself: its errno is the verdict. */
-vt_why cf_post_send(struct cf *t, struct ibv_send_wr *wr)
+why_t cf_post_send(struct cf *t, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad = NULL;
 
@@ -45,19 +45,19 @@ vt_why cf_post_send(struct cf *t, struct ibv_send_wr *wr)
 }
 
 /* Post for the case, and see it complete. */
-vt_why cf_post_good(struct cf *t, struct ibv_send_wr *wr)
+why_t cf_post_good(struct cf *t, struct ibv_send_wr *wr)
 {
 	TRY(vt_post_send(&t->p->a, wr));
 	return vt_poll_status(t->p->a.scq, wr->wr_id, IBV_WC_SUCCESS, "A");
 }
 
-vt_why cf_recv(struct cf *t)
+why_t cf_recv(struct cf *t)
 {
 	return vt_post_recv_at(&t->p->b, CF_RECV, 0, CF_LEN + VT_GRH);
 }
 
 /* The message is in B's buffer; on UD behind the 40 bytes. */
-vt_why cf_arrived(struct cf *t)
+why_t cf_arrived(struct cf *t)
 {
 	uint32_t grh = t->p->conf.type == IBV_QPT_UD ? VT_GRH : 0;
 
@@ -67,14 +67,14 @@ vt_why cf_arrived(struct cf *t)
 }
 
 /* Nothing has changed in either buffer. */
-vt_why cf_sent(struct cf *t)
+why_t cf_sent(struct cf *t)
 {
 	TRY(vt_buf_check(&t->p->a.buf));
 	return vt_buf_check(&t->p->b.buf);
 }
 
 /* An ordinary message from A to B, as the case itself */
-vt_why cf_message(struct cf *t)
+why_t cf_message(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -101,7 +101,7 @@ void cf_bindable(struct vt_conf *c)
 }
 
 /* A window of type 2 onto the beginning of a buffer; its key is in t->key. */
-vt_why cf_bind(struct cf *t, struct vt_ep *ep, uint32_t len, int access)
+why_t cf_bind(struct cf *t, struct vt_ep *ep, uint32_t len, int access)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 0xb1, .opcode = IBV_WR_BIND_MW,

@@ -20,8 +20,8 @@ static void text_addr(const struct vt_dev *dev, char *text)
 		  INET6_ADDRSTRLEN);
 }
 
-static vt_why info(struct cf *t, const struct rdma_addrinfo *hints,
-		   const char *node, struct rdma_addrinfo **res)
+static why_t info(struct cf *t, const struct rdma_addrinfo *hints,
+		  const char *node, struct rdma_addrinfo **res)
 {
 	vt_enter_netns(t->dev);
 	CHECK(!rdma_getaddrinfo(node, "7472", hints, res),
@@ -29,7 +29,7 @@ static vt_why info(struct cf *t, const struct rdma_addrinfo *hints,
 	return NULL;
 }
 
-static vt_why addrinfo(struct cf *t)
+static why_t addrinfo(struct cf *t)
 {
 	struct rdma_addrinfo hints = {
 		.ai_flags = t->row->arg, .ai_port_space = t->row->arg2,
@@ -37,7 +37,7 @@ static vt_why addrinfo(struct cf *t)
 	struct rdma_addrinfo *res;
 	char text[INET6_ADDRSTRLEN];
 	bool passive = t->row->arg & RAI_PASSIVE;
-	vt_why why = NULL;
+	why_t why = NULL;
 
 	if (t->row->arg & RAI_FAMILY)
 		hints.ai_family = vt_opts.family == 4 ? AF_INET : AF_INET6;
@@ -47,16 +47,16 @@ static vt_why addrinfo(struct cf *t)
 	if (res->ai_port_space != (int)t->row->arg2 ||
 	    res->ai_qp_type != (t->row->arg2 == RDMA_PS_UDP ? IBV_QPT_UD :
 							      IBV_QPT_RC))
-		why = vt_because("port space %#x, type %d", res->ai_port_space,
-				 res->ai_qp_type);
+		why = because("port space %#x, type %d", res->ai_port_space,
+			      res->ai_qp_type);
 	else if (!!res->ai_src_len != passive || !res->ai_dst_len != passive)
-		why = vt_because("ai_src_len %u, ai_dst_len %u",
-				 res->ai_src_len, res->ai_dst_len);
+		why = because("ai_src_len %u, ai_dst_len %u",
+			      res->ai_src_len, res->ai_dst_len);
 	rdma_freeaddrinfo(res);
 	return why;
 }
 
-static vt_why no_name(struct cf *t)
+static why_t no_name(struct cf *t)
 {
 	struct rdma_addrinfo hints = { .ai_flags = RAI_NUMERICHOST }, *res;
 	int ret = rdma_getaddrinfo("localhost", "7472", &hints, &res);
@@ -79,7 +79,7 @@ struct server {
 	uint32_t rkey;
 };
 
-static vt_why passive(struct server *s, struct ibv_qp_init_attr *init)
+static why_t passive(struct server *s, struct ibv_qp_init_attr *init)
 {
 	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE,
 				       .ai_port_space = RDMA_PS_TCP }, *res;
@@ -97,8 +97,8 @@ static vt_why passive(struct server *s, struct ibv_qp_init_attr *init)
 	return NULL;
 }
 
-static vt_why got(struct rdma_cm_id *id, bool recv, enum ibv_wc_opcode opcode,
-		  void *context, uint32_t len)
+static why_t got(struct rdma_cm_id *id, bool recv, enum ibv_wc_opcode opcode,
+		 void *context, uint32_t len)
 {
 	struct ibv_wc wc;
 	int n = recv ? rdma_get_recv_comp(id, &wc) :
@@ -113,8 +113,8 @@ static vt_why got(struct rdma_cm_id *id, bool recv, enum ibv_wc_opcode opcode,
 }
 
 /* Receive in two pieces, answer in two; then wait until A has had enough. */
-static vt_why serve_one(struct server *s, struct rdma_cm_id *id,
-			struct ibv_mr *mr, struct ibv_mr *remote)
+static why_t serve_one(struct server *s, struct rdma_cm_id *id,
+		       struct ibv_mr *mr, struct ibv_mr *remote)
 {
 	struct ibv_sge sg[2] = {
 		{ (uintptr_t)s->mem, MSG / 2, mr->lkey },
@@ -135,11 +135,11 @@ static vt_why serve_one(struct server *s, struct rdma_cm_id *id,
 	return got(id, true, IBV_WC_RECV, id, 0);
 }
 
-static vt_why serve(struct server *s)
+static why_t serve(struct server *s)
 {
 	struct rdma_cm_id *id = NULL;
 	struct ibv_mr *mr, *remote;
-	vt_why why;
+	why_t why;
 
 	CHECK(!rdma_get_request(s->listen, &id), "rdma_get_request: %s",
 	      strerror(errno));
@@ -152,7 +152,7 @@ static vt_why serve(struct server *s)
 		return "rdma_reg_msgs, rdma_reg_read or rdma_reg_write";
 	why = serve_one(s, id, mr, remote);
 	if (!why && (rdma_dereg_mr(mr) || rdma_dereg_mr(remote)))
-		why = vt_because("rdma_dereg_mr: %s", strerror(errno));
+		why = because("rdma_dereg_mr: %s", strerror(errno));
 	rdma_destroy_ep(id);
 	return why;
 }
@@ -160,7 +160,7 @@ static vt_why serve(struct server *s)
 static void *server(void *arg)
 {
 	struct server *s = arg;
-	vt_why why;
+	why_t why;
 
 	vt_enter_netns(&vt_devs[1]);
 	why = serve(s);
@@ -181,8 +181,8 @@ static struct ibv_qp_init_attr ep_attr(void)
 }
 
 /* A's part, with a message there and one back */
-static vt_why ask(struct server *s, struct rdma_cm_id *id, char *mem,
-		  struct ibv_mr *mr)
+static why_t ask(struct server *s, struct rdma_cm_id *id, char *mem,
+		 struct ibv_mr *mr)
 {
 	CHECK(!rdma_post_recv(id, mem, mem + MSG, MSG, mr),
 	      "rdma_post_recv: %s", strerror(errno));
@@ -213,8 +213,8 @@ static int one_sided(struct server *s, struct rdma_cm_id *id, char *at,
 				     to, s->rkey);
 }
 
-static vt_why reach(struct server *s, struct rdma_cm_id *id, char *at,
-		    struct ibv_mr *mr)
+static why_t reach(struct server *s, struct rdma_cm_id *id, char *at,
+		   struct ibv_mr *mr)
 {
 	struct ibv_sge sg[2] = {
 		{ (uintptr_t)at, 100, mr->lkey },
@@ -230,11 +230,11 @@ static vt_why reach(struct server *s, struct rdma_cm_id *id, char *at,
 	return NULL;
 }
 
-static vt_why converse(struct server *s, struct rdma_cm_id *id)
+static why_t converse(struct server *s, struct rdma_cm_id *id)
 {
 	char mem[3 * MSG];
 	struct ibv_mr *mr;
-	vt_why why;
+	why_t why;
 
 	vt_fill(mem, sizeof(mem), 4);
 	mr = rdma_reg_msgs(id, mem, sizeof(mem));
@@ -245,7 +245,7 @@ static vt_why converse(struct server *s, struct rdma_cm_id *id)
 	/* an empty message: enough */
 	if (!why && rdma_post_send(id, NULL, NULL, 0, mr,
 				   IBV_SEND_SIGNALED | IBV_SEND_INLINE))
-		why = vt_because("the end: %s", strerror(errno));
+		why = because("the end: %s", strerror(errno));
 	if (!why)
 		why = got(id, false, IBV_WC_SEND, NULL, 0);
 	if (why)
@@ -254,13 +254,13 @@ static vt_why converse(struct server *s, struct rdma_cm_id *id)
 	return why;
 }
 
-static vt_why client(struct server *s)
+static why_t client(struct server *s)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *res;
 	struct ibv_qp_init_attr init = ep_attr();
 	char text[INET6_ADDRSTRLEN];
 	struct rdma_cm_id *id;
-	vt_why why;
+	why_t why;
 	int ret;
 
 	text_addr(&vt_devs[1], text);
@@ -274,12 +274,12 @@ static vt_why client(struct server *s)
 	return why;
 }
 
-static vt_why endpoints(struct cf *t)
+static why_t endpoints(struct cf *t)
 {
 	struct ibv_qp_init_attr init = ep_attr();
 	struct server s = { .t = t };
 	pthread_t thread;
-	vt_why why;
+	why_t why;
 
 	TRY(passive(&s, &init));
 	CHECK(!pthread_create(&thread, NULL, server, &s), "pthread_create");
@@ -291,19 +291,19 @@ static vt_why endpoints(struct cf *t)
 	rdma_destroy_ep(s.listen);
 	t->err = 0;
 	if (s.fails)
-		return vt_because("%s; A: %s", s.why, why ? why : "all well");
+		return because("%s; A: %s", s.why, why ? why : "all well");
 	return why;
 }
 
 /* Datagrams */
 
-static vt_why ud_send(struct cf *t, struct cm *c)
+static why_t ud_send(struct cf *t, struct cm *c)
 {
 	char mem[VT_GRH + MSG];
 	struct ibv_mr *mr, *at_b;
 	struct rdma_ud_param *ud;
 	struct ibv_ah *ah;
-	vt_why why;
+	why_t why;
 
 	TRY(cm_connect(c));
 	ud = &c->a.ev->param.ud;
@@ -326,14 +326,14 @@ static vt_why ud_send(struct cf *t, struct cm *c)
 	return why;
 }
 
-static vt_why no_memory(struct cf *t, struct cm *c)
+static why_t no_memory(struct cf *t, struct cm *c)
 {
 	TRY(cm_resolve_addr(c));
 	errno = 0;
 	return cf_got(t, rdma_reg_msgs(c->a.id, (void *)(1UL << 46), MSG));
 }
 
-static vt_why full_queue(struct cf *t, struct cm *c)
+static why_t full_queue(struct cf *t, struct cm *c)
 {
 	int i;
 

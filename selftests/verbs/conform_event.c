@@ -12,7 +12,7 @@
 
 /* Events of QPs, CQs and SRQs */
 
-static vt_why comm_est(struct cf *t)
+static why_t comm_est(struct cf *t)
 {
 	struct vt_pair *p = t->p;
 	struct ibv_send_wr wr;
@@ -28,7 +28,7 @@ static vt_why comm_est(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why drained(struct cf *t)
+static why_t drained(struct cf *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD,
 				    .en_sqd_async_notify = 1 };
@@ -42,7 +42,7 @@ static vt_why drained(struct cf *t)
 	return NULL;
 }
 
-static vt_why last_wqe(struct cf *t)
+static why_t last_wqe(struct cf *t)
 {
 	int i;
 
@@ -53,20 +53,20 @@ static vt_why last_wqe(struct cf *t)
 }
 
 /* What is posted stays for others; the event comes once. */
-static vt_why once(struct cf *t)
+static why_t once(struct cf *t)
 {
 	TRY(vt_quiet(t->p->b.rcq, 100));
 	return vt_no_event(t->p->b.dev, 100);
 }
 
-static vt_why bad_request(struct cf *t)
+static why_t bad_request(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_READ, CF_LEN);
 
 	return cf_post_send(t, &wr);
 }
 
-static vt_why bad_access(struct cf *t)
+static why_t bad_access(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, CF_LEN);
 
@@ -85,7 +85,7 @@ static void small_cq(struct vt_conf *c)
 	c->send_wr = 128;
 }
 
-static vt_why overrun(struct cf *t)
+static why_t overrun(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, 8);
 	struct ibv_send_wr *bad;
@@ -100,7 +100,7 @@ static vt_why overrun(struct cf *t)
 	return NULL;
 }
 
-static vt_why none(struct cf *t)
+static why_t none(struct cf *t)
 {
 	struct ibv_async_event ev;
 	int ret;
@@ -114,7 +114,7 @@ static vt_why none(struct cf *t)
 
 /* Events of the port */
 
-static vt_why netdev(struct cf *t, char *name)
+static why_t netdev(struct cf *t, char *name)
 {
 	struct ibv_gid_entry e;
 
@@ -125,7 +125,7 @@ static vt_why netdev(struct cf *t, char *name)
 	return NULL;
 }
 
-static vt_why run(const char *fmt, const char *name)
+static why_t run(const char *fmt, const char *name)
 {
 	char cmd[256];
 
@@ -135,7 +135,7 @@ static vt_why run(const char *fmt, const char *name)
 }
 
 /* An event of a port, or, as port 0, of the device */
-static vt_why event_of(struct cf *t, enum ibv_event_type type, int port, int ms)
+static why_t event_of(struct cf *t, enum ibv_event_type type, int port, int ms)
 {
 	uint64_t end = vt_now_us() + ms * 1000ULL;
 	struct pollfd pfd = { .fd = t->dev->ctx->async_fd, .events = POLLIN };
@@ -152,15 +152,15 @@ static vt_why event_of(struct cf *t, enum ibv_event_type type, int port, int ms)
 		      ev.element.port_num);
 		return NULL;
 	}
-	return vt_because("no event '%s'", ibv_event_type_str(type));
+	return because("no event '%s'", ibv_event_type_str(type));
 }
 
-static vt_why port_event(struct cf *t, enum ibv_event_type type, int ms)
+static why_t port_event(struct cf *t, enum ibv_event_type type, int ms)
 {
 	return event_of(t, type, VT_PORT, ms);
 }
 
-static vt_why port_is(struct cf *t, enum ibv_port_state want)
+static why_t port_is(struct cf *t, enum ibv_port_state want)
 {
 	uint64_t end = vt_now_us() + 5000000;
 	struct ibv_port_attr p;
@@ -172,11 +172,11 @@ static vt_why port_is(struct cf *t, enum ibv_port_state want)
 			return NULL;
 		vt_sleep_ms(20);
 	} while (vt_now_us() < end);
-	return vt_because("port state %d, not %d", p.state, want);
+	return because("port state %d, not %d", p.state, want);
 }
 
 /* The GID of the other rows is back, in its place. */
-static vt_why gid_is_back(struct cf *t)
+static why_t gid_is_back(struct cf *t)
 {
 	uint64_t end = vt_now_us() + VT_LONG * 1000ULL;
 	union ibv_gid gid;
@@ -192,10 +192,10 @@ static vt_why gid_is_back(struct cf *t)
 }
 
 /* Down and up; row->arg is the event that has to come. */
-static vt_why link_event(struct cf *t)
+static why_t link_event(struct cf *t)
 {
 	char name[IF_NAMESIZE];
-	vt_why why, up;
+	why_t why, up;
 
 	TRY(netdev(t, name));
 	TRY(run("echo 1 >/proc/sys/net/ipv6/conf/%s/keep_addr_on_down", name));
@@ -213,14 +213,14 @@ static vt_why link_event(struct cf *t)
 	if (!why && t->row->arg == IBV_EVENT_PORT_ACTIVE)
 		why = port_event(t, IBV_EVENT_PORT_ACTIVE, 5000);
 	if (why)
-		return vt_because("%s", why);
+		return because("%s", why);
 	return gid_is_back(t);
 }
 
-static vt_why gid_change(struct cf *t)
+static why_t gid_change(struct cf *t)
 {
 	char name[IF_NAMESIZE];
-	vt_why why, del;
+	why_t why, del;
 
 	TRY(netdev(t, name));
 	TRY(run("ip addr add 192.0.2.77/32 dev %s", name));
@@ -229,7 +229,7 @@ static vt_why gid_change(struct cf *t)
 		why = strdupa(why);
 	del = run("ip addr del 192.0.2.77/32 dev %s", name);
 	if (why || del)
-		return vt_because("%s", why ? why : del);
+		return because("%s", why ? why : del);
 	return port_event(t, IBV_EVENT_GID_CHANGE, 5000);
 }
 
@@ -251,11 +251,11 @@ static struct ibv_context *open_fatal(void)
 	return ctx;
 }
 
-static vt_why goes_away(struct cf *t)
+static why_t goes_away(struct cf *t)
 {
 	struct vt_dev dev = { .ctx = open_fatal() };
 	struct cf other = { .row = t->row, .dev = &dev };
-	vt_why why;
+	why_t why;
 
 	CHECK(dev.ctx, "can't open " FATAL_DEV ": %s", strerror(errno));
 	why = run("rdma link delete %s", FATAL_DEV);
@@ -265,10 +265,10 @@ static vt_why goes_away(struct cf *t)
 	return why;
 }
 
-static vt_why device_fatal(struct cf *t)
+static why_t device_fatal(struct cf *t)
 {
 	char type[64];
-	vt_why why, del;
+	why_t why, del;
 
 	/* the tests name devices after their link type */
 	snprintf(type, sizeof(type), "%.*s",
@@ -283,7 +283,7 @@ static vt_why device_fatal(struct cf *t)
 	if (why)
 		why = strdupa(why);
 	del = run("ip link del %s", FATAL_DEV);
-	return why ? vt_because("%s", why) : del;
+	return why ? because("%s", why) : del;
 }
 
 /*
@@ -291,7 +291,7 @@ static vt_why device_fatal(struct cf *t)
  * that is what is looked at.
  */
 
-static vt_why no_lids(struct cf *t)
+static why_t no_lids(struct cf *t)
 {
 	struct ibv_port_attr p;
 
@@ -301,7 +301,7 @@ static vt_why no_lids(struct cf *t)
 	return NULL;
 }
 
-static vt_why no_sm(struct cf *t)
+static why_t no_sm(struct cf *t)
 {
 	struct ibv_port_attr p;
 
@@ -311,14 +311,14 @@ static vt_why no_sm(struct cf *t)
 	return NULL;
 }
 
-static vt_why fixed_pkeys(struct cf *t)
+static why_t fixed_pkeys(struct cf *t)
 {
 	CHECK(t->dev->port.pkey_tbl_len == 1 && t->dev->attr.max_pkeys == 1,
 	      "pkey_tbl_len %u", t->dev->port.pkey_tbl_len);
 	return NULL;
 }
 
-static vt_why no_apm(struct cf *t)
+static why_t no_apm(struct cf *t)
 {
 	CHECK(!(t->dev->attr.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG),
 	      "claims IBV_DEVICE_AUTO_PATH_MIG");
@@ -326,7 +326,7 @@ static vt_why no_apm(struct cf *t)
 }
 
 /* A receive that can't be used is an error of the QP that takes it. */
-static vt_why bad_recv(struct cf *t)
+static why_t bad_recv(struct cf *t)
 {
 	struct ibv_recv_wr recv = { .wr_id = CF_RECV, .num_sge = 1,
 				    .sg_list = t->sge }, *bad;
@@ -341,7 +341,7 @@ static vt_why bad_recv(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why srq_is_well(struct cf *t)
+static why_t srq_is_well(struct cf *t)
 {
 	struct ibv_async_event ev;
 	struct ibv_srq_attr attr;
@@ -355,7 +355,7 @@ static vt_why srq_is_well(struct cf *t)
 	return NULL;
 }
 
-static vt_why no_wqs(struct cf *t)
+static why_t no_wqs(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
 

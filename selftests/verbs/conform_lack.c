@@ -8,13 +8,13 @@
 #include "conform.h"
 
 #define NO_OBJECT(fn, call)						\
-	static vt_why fn(struct cf *t)					\
+	static why_t fn(struct cf *t)					\
 	{								\
 		errno = 0;						\
 		return cf_got(t, call);					\
 	}
 #define NO_CALL(fn, call)						\
-	static vt_why fn(struct cf *t)					\
+	static why_t fn(struct cf *t)					\
 	{								\
 		t->err = call;						\
 		return NULL;						\
@@ -79,7 +79,7 @@ NO_CALL(get_ece, ibv_query_ece(t->p->a.qp, &(struct ibv_ece){}))
 NO_CALL(put_ece, ibv_set_ece(t->p->a.qp, &(struct ibv_ece){ .vendor_id = 1 }))
 
 /* A flow of row->more's type and flags, with one specification of row->arg */
-static vt_why flow(struct cf *t)
+static why_t flow(struct cf *t)
 {
 	struct {
 		struct ibv_flow_attr attr;
@@ -97,7 +97,7 @@ static vt_why flow(struct cf *t)
 	return cf_got(t, ibv_create_flow(t->p->a.qp, &f.attr));
 }
 
-static vt_why srq_ops(struct cf *t)
+static why_t srq_ops(struct cf *t)
 {
 	struct ibv_ops_wr op = { .opcode = t->row->arg,
 				 .flags = t->row->more }, *bad = NULL;
@@ -108,7 +108,7 @@ static vt_why srq_ops(struct cf *t)
 }
 
 /* A QP that spreads by a field of its packets */
-static vt_why rx_hash(struct cf *t)
+static why_t rx_hash(struct cf *t)
 {
 	struct ibv_qp_init_attr_ex ex = {
 		.qp_type = IBV_QPT_RAW_PACKET, .pd = t->dev->pd,
@@ -124,7 +124,7 @@ static vt_why rx_hash(struct cf *t)
 	return cf_got(t, ibv_create_qp_ex(CTX, &ex));
 }
 
-static vt_why usable(struct cf *t)
+static why_t usable(struct cf *t)
 {
 	return vt_ping(t->p);
 }

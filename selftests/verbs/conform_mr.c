@@ -13,7 +13,7 @@
 
 /* Registering */
 
-static vt_why reg(struct cf *t, void *addr, size_t len, int access)
+static why_t reg(struct cf *t, void *addr, size_t len, int access)
 {
 	t->mr = ibv_reg_mr(t->dev->pd, addr, len, access);
 	TRY(cf_got(t, t->mr));
@@ -24,24 +24,24 @@ static vt_why reg(struct cf *t, void *addr, size_t len, int access)
 	return NULL;
 }
 
-static vt_why with_access(struct cf *t)
+static why_t with_access(struct cf *t)
 {
 	static char mem[3 * 4096];
 
 	return reg(t, mem + 100, 5000, t->row->arg);
 }
 
-static vt_why nowhere(struct cf *t)
+static why_t nowhere(struct cf *t)
 {
 	return reg(t, (void *)64, 64, IBV_ACCESS_LOCAL_WRITE);
 }
 
-static vt_why wraps(struct cf *t)
+static why_t wraps(struct cf *t)
 {
 	return reg(t, (void *)-4096UL, 8192, 0);
 }
 
-static vt_why no_end(struct cf *t)
+static why_t no_end(struct cf *t)
 {
 	static char mem[64];
 
@@ -49,11 +49,11 @@ static vt_why no_end(struct cf *t)
 }
 
 /* A page that the process may only read */
-static vt_why readonly(struct cf *t)
+static why_t readonly(struct cf *t)
 {
 	void *page = mmap(NULL, 4096, PROT_READ,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	vt_why why;
+	why_t why;
 
 	CHECK(page != MAP_FAILED, "mmap: %s", strerror(errno));
 	why = reg(t, page, 4096, t->row->arg);
@@ -64,11 +64,11 @@ static vt_why readonly(struct cf *t)
 }
 
 /* The second of two pages is gone. */
-static vt_why hole(struct cf *t)
+static why_t hole(struct cf *t)
 {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	vt_why why;
+	why_t why;
 
 	CHECK(page != MAP_FAILED, "mmap: %s", strerror(errno));
 	munmap(page + 4096, 4096);
@@ -77,7 +77,7 @@ static vt_why hole(struct cf *t)
 	return why;
 }
 
-static vt_why run(const char *cmd)
+static why_t run(const char *cmd)
 {
 	CHECK(!system(cmd), "'%s' fails", cmd);
 	return NULL;
@@ -85,10 +85,10 @@ static vt_why run(const char *cmd)
 
 #define HUGE_PAGE	(2UL << 20)
 
-static vt_why huge(struct cf *t)
+static why_t huge(struct cf *t)
 {
 	void *mem;
-	vt_why why;
+	why_t why;
 
 	TRY(run("echo 4 >/proc/sys/vm/nr_hugepages"));
 	mem = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
@@ -111,7 +111,7 @@ struct use {
 	uint32_t len;
 };
 
-static vt_why use(struct cf *t, const struct use *u)
+static why_t use(struct cf *t, const struct use *u)
 {
 	struct ibv_send_wr wr = cf_wr(t, u->opcode, u->len);
 
@@ -128,7 +128,7 @@ static vt_why use(struct cf *t, const struct use *u)
 /* row->arg: rights, and the opcode that tries them */
 #define TRIES(access, op)	((long)(access) | (long)IBV_WR_##op << 32)
 
-static vt_why rights(struct cf *t)
+static why_t rights(struct cf *t)
 {
 	struct vt_buf *b = &t->p->b.buf;
 	struct use u = {
@@ -145,7 +145,7 @@ static vt_why rights(struct cf *t)
 	return use(t, &u);
 }
 
-static vt_why implicit(struct cf *t)
+static why_t implicit(struct cf *t)
 {
 	struct vt_buf *b = &t->p->b.buf;
 	struct use u = { IBV_WR_RDMA_WRITE, (uintptr_t)b->data, CF_LEN };
@@ -157,7 +157,7 @@ static vt_why implicit(struct cf *t)
 	return use(t, &u);
 }
 
-static vt_why at_iova(struct cf *t, uint64_t iova, size_t off, uint64_t addr)
+static why_t at_iova(struct cf *t, uint64_t iova, size_t off, uint64_t addr)
 {
 	struct vt_buf *b = &t->p->b.buf;
 	struct use u = { IBV_WR_RDMA_WRITE, addr, CF_LEN };
@@ -171,28 +171,28 @@ static vt_why at_iova(struct cf *t, uint64_t iova, size_t off, uint64_t addr)
 
 #define FAR	0xabc000000000ULL
 
-static vt_why iova(struct cf *t)
+static why_t iova(struct cf *t)
 {
 	uint64_t at = FAR + ((uintptr_t)t->p->b.buf.data & 4095);
 
 	return at_iova(t, at, 0, at);
 }
 
-static vt_why iova_by_address(struct cf *t)
+static why_t iova_by_address(struct cf *t)
 {
 	uint64_t at = FAR + ((uintptr_t)t->p->b.buf.data & 4095);
 
 	return at_iova(t, at, 0, (uintptr_t)t->p->b.buf.data);
 }
 
-static vt_why iova_odd(struct cf *t)
+static why_t iova_odd(struct cf *t)
 {
 	uint64_t at = FAR + (((uintptr_t)t->p->b.buf.data + 8) & 4095);
 
 	return at_iova(t, at, 0, at);
 }
 
-static vt_why optional(struct cf *t)
+static why_t optional(struct cf *t)
 {
 	static char mem[4096] __attribute__((aligned(4096)));
 
@@ -203,12 +203,12 @@ static vt_why optional(struct cf *t)
 }
 
 /* The buffer of 8192 bytes begins with a page. */
-static vt_why iova_zero(struct cf *t)
+static why_t iova_zero(struct cf *t)
 {
 	return at_iova(t, 0, 0, 0);
 }
 
-static vt_why zero_based(struct cf *t)
+static why_t zero_based(struct cf *t)
 {
 	struct vt_buf *b = &t->p->b.buf;
 	struct use u = { IBV_WR_RDMA_WRITE, t->row->arg, CF_LEN };
@@ -223,7 +223,7 @@ static vt_why zero_based(struct cf *t)
 }
 
 /* Local keys count from zero as well (ibv_post_send(3), struct ibv_sge). */
-static vt_why zero_based_local(struct cf *t)
+static why_t zero_based_local(struct cf *t)
 {
 	struct vt_buf *b = &t->p->a.buf;
 	struct ibv_send_wr wr;
@@ -240,7 +240,7 @@ static vt_why zero_based_local(struct cf *t)
 }
 
 /* Local reading needs no right. */
-static vt_why local_read(struct cf *t)
+static why_t local_read(struct cf *t)
 {
 	struct vt_buf *b = &t->p->a.buf;
 	struct ibv_send_wr wr;
@@ -255,7 +255,7 @@ static vt_why local_read(struct cf *t)
 }
 
 /* Two registrations of one buffer with different rights are two. */
-static vt_why twice(struct cf *t)
+static why_t twice(struct cf *t)
 {
 	struct vt_buf *b = &t->p->b.buf;
 	struct use u = { IBV_WR_RDMA_WRITE, (uintptr_t)b->data, CF_LEN };
@@ -270,7 +270,7 @@ static vt_why twice(struct cf *t)
 
 /* Deregistering */
 
-static vt_why dereg_bound(struct cf *t)
+static why_t dereg_bound(struct cf *t)
 {
 	TRY(cf_bind(t, &t->p->a, CF_LEN, IBV_ACCESS_REMOTE_READ));
 	t->err = ibv_dereg_mr(t->p->a.buf.mr);
@@ -278,7 +278,7 @@ static vt_why dereg_bound(struct cf *t)
 	return NULL;
 }
 
-static vt_why pd_of_mr(struct cf *t)
+static why_t pd_of_mr(struct cf *t)
 {
 	static char mem[64];
 	struct ibv_mr *mr;
@@ -295,7 +295,7 @@ static vt_why pd_of_mr(struct cf *t)
 }
 
 /* Re-registering: row->arg is flags, and access from bit 8 on. */
-static vt_why rereg(struct cf *t)
+static why_t rereg(struct cf *t)
 {
 	static char mem[8192];
 	int flags = t->row->arg & 255, access = t->row->arg >> 8;
@@ -314,7 +314,7 @@ static vt_why rereg(struct cf *t)
 	return NULL;
 }
 
-static vt_why rereg_nowhere(struct cf *t)
+static why_t rereg_nowhere(struct cf *t)
 {
 	static char mem[64];
 	int ret;
@@ -331,14 +331,14 @@ static vt_why rereg_nowhere(struct cf *t)
 
 /* The rest, which the stock provider lacks */
 
-static vt_why dmabuf(struct cf *t)
+static why_t dmabuf(struct cf *t)
 {
 	t->mr = ibv_reg_dmabuf_mr(t->dev->pd, 0, 4096, 0, -1,
 				  IBV_ACCESS_LOCAL_WRITE);
 	return cf_got(t, t->mr);
 }
 
-static vt_why advise(struct cf *t)
+static why_t advise(struct cf *t)
 {
 	static char mem[64];
 	struct ibv_sge sge = { .addr = (uintptr_t)mem, .length = 64 };

@@ -6,7 +6,7 @@
 
 #include "conform.h"
 
-static vt_why alloc(struct cf *t)
+static why_t alloc(struct cf *t)
 {
 	t->mw = ibv_alloc_mw(t->dev->pd, t->row->arg);
 	TRY(cf_got(t, t->mw));
@@ -15,7 +15,7 @@ static vt_why alloc(struct cf *t)
 	return NULL;
 }
 
-static vt_why pd_of_mw(struct cf *t)
+static why_t pd_of_mw(struct cf *t)
 {
 	struct ibv_mw *mw;
 
@@ -46,7 +46,7 @@ static struct ibv_mw_bind bind_of(struct cf *t, int access)
 	return b;
 }
 
-static vt_why bind1(struct cf *t, struct ibv_mw_bind *b)
+static why_t bind1(struct cf *t, struct ibv_mw_bind *b)
 {
 	uint32_t old;
 
@@ -62,8 +62,8 @@ static vt_why bind1(struct cf *t, struct ibv_mw_bind *b)
 }
 
 /* B uses A's window. */
-static vt_why use(struct cf *t, enum ibv_wr_opcode opcode, uint64_t addr,
-		  uint32_t rkey, uint32_t len, enum ibv_wc_status status)
+static why_t use(struct cf *t, enum ibv_wr_opcode opcode, uint64_t addr,
+		 uint32_t rkey, uint32_t len, enum ibv_wc_status status)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 7, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
@@ -87,7 +87,7 @@ static uint64_t base(struct cf *t)
 	return (uintptr_t)t->p->a.buf.data;
 }
 
-static vt_why with_rights(struct cf *t)
+static why_t with_rights(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, t->row->arg);
 
@@ -95,7 +95,7 @@ static vt_why with_rights(struct cf *t)
 }
 
 /* It lets do what its rights say, then, one by one, nothing else. */
-static vt_why can(struct cf *t)
+static why_t can(struct cf *t)
 {
 	int access = t->row->arg;
 	bool allowed;
@@ -120,7 +120,7 @@ static vt_why can(struct cf *t)
 						     IBV_WC_REM_ACCESS_ERR);
 }
 
-static vt_why is_bounded(struct cf *t)
+static why_t is_bounded(struct cf *t)
 {
 	TRY(use(t, IBV_WR_RDMA_WRITE, base(t), t->key, CF_LEN,
 		IBV_WC_SUCCESS));
@@ -128,7 +128,7 @@ static vt_why is_bounded(struct cf *t)
 		   IBV_WC_REM_ACCESS_ERR);
 }
 
-static vt_why rebound(struct cf *t)
+static why_t rebound(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_WRITE);
 	uint32_t old;
@@ -142,7 +142,7 @@ static vt_why rebound(struct cf *t)
 	return NULL;
 }
 
-static vt_why is_rebound(struct cf *t)
+static why_t is_rebound(struct cf *t)
 {
 	TRY(use(t, IBV_WR_RDMA_WRITE, base(t) + 4096, t->key, CF_LEN,
 		IBV_WC_SUCCESS));
@@ -150,7 +150,7 @@ static vt_why is_rebound(struct cf *t)
 		   IBV_WC_REM_ACCESS_ERR);
 }
 
-static vt_why unbind(struct cf *t)
+static why_t unbind(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_WRITE);
 
@@ -160,13 +160,13 @@ static vt_why unbind(struct cf *t)
 	return bind1(t, &b);
 }
 
-static vt_why is_unbound(struct cf *t)
+static why_t is_unbound(struct cf *t)
 {
 	return use(t, IBV_WR_RDMA_WRITE, base(t), t->key, 8,
 		   IBV_WC_REM_ACCESS_ERR);
 }
 
-static vt_why bind_type2(struct cf *t)
+static why_t bind_type2(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
 
@@ -174,7 +174,7 @@ static vt_why bind_type2(struct cf *t)
 	return bind1(t, &b);
 }
 
-static vt_why bind_foreign(struct cf *t)
+static why_t bind_foreign(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
 
@@ -184,7 +184,7 @@ static vt_why bind_foreign(struct cf *t)
 	return bind1(t, &b);
 }
 
-static vt_why bind_no_mr(struct cf *t)
+static why_t bind_no_mr(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
 
@@ -192,7 +192,7 @@ static vt_why bind_no_mr(struct cf *t)
 	return bind1(t, &b);
 }
 
-static vt_why bind_beyond(struct cf *t)
+static why_t bind_beyond(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
 
@@ -200,7 +200,7 @@ static vt_why bind_beyond(struct cf *t)
 	return bind1(t, &b);
 }
 
-static vt_why is_zero_based(struct cf *t)
+static why_t is_zero_based(struct cf *t)
 {
 	TRY(use(t, IBV_WR_RDMA_WRITE, 0, t->key, CF_LEN, IBV_WC_SUCCESS));
 	return use(t, IBV_WR_RDMA_WRITE, base(t), t->key, 8,
@@ -223,14 +223,14 @@ static struct ibv_send_wr wr2(struct cf *t, int access)
 	return wr;
 }
 
-static vt_why window2(struct cf *t)
+static why_t window2(struct cf *t)
 {
 	t->mw = ibv_alloc_mw(t->dev->pd, IBV_MW_TYPE_2);
 	CHECK(t->mw, "ibv_alloc_mw: %s", strerror(errno));
 	return NULL;
 }
 
-static vt_why bind2(struct cf *t)
+static why_t bind2(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -240,7 +240,7 @@ static vt_why bind2(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why bind2_beyond(struct cf *t)
+static why_t bind2_beyond(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -250,7 +250,7 @@ static vt_why bind2_beyond(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why bind2_foreign(struct cf *t)
+static why_t bind2_foreign(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -263,7 +263,7 @@ static vt_why bind2_foreign(struct cf *t)
 }
 
 /* Type 2B is bound once, until it is invalidated. */
-static vt_why bind2_twice(struct cf *t)
+static why_t bind2_twice(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -272,7 +272,7 @@ static vt_why bind2_twice(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why bind2_again(struct cf *t)
+static why_t bind2_again(struct cf *t)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 8, .opcode = IBV_WR_LOCAL_INV,
@@ -288,11 +288,11 @@ static vt_why bind2_again(struct cf *t)
 }
 
 /* A window of type 2B belongs to the QP that has bound it. */
-static vt_why other_qp(struct cf *t)
+static why_t other_qp(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, 8);
 	struct vt_ep other, peer;
-	vt_why why;
+	why_t why;
 
 	TRY(cf_bind(t, &t->p->b, CF_LEN, IBV_ACCESS_REMOTE_WRITE));
 	TRY(vt_ep_open(&other, &vt_devs[0], &t->p->conf));
@@ -316,7 +316,7 @@ static vt_why other_qp(struct cf *t)
 
 /* Invalidation */
 
-static vt_why inv_mr(struct cf *t)
+static why_t inv_mr(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -329,7 +329,7 @@ static vt_why inv_mr(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why inv_unknown(struct cf *t)
+static why_t inv_unknown(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -342,7 +342,7 @@ static vt_why inv_unknown(struct cf *t)
 }
 
 /* The window ends while it is bound. */
-static vt_why dealloc_bound(struct cf *t)
+static why_t dealloc_bound(struct cf *t)
 {
 	struct ibv_send_wr wr;
 

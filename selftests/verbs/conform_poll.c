@@ -14,7 +14,7 @@ enum spoil {
 	LKEY, LOCAL_RANGE, RKEY, REMOTE_RANGE, RIGHTS, STALE, OTHER_PD,
 };
 
-static vt_why another_pd(struct cf *t)
+static why_t another_pd(struct cf *t)
 {
 	t->pd = ibv_alloc_pd(t->p->b.dev->ctx);
 	CHECK(t->pd, "ibv_alloc_pd: %s", strerror(errno));
@@ -25,7 +25,7 @@ static vt_why another_pd(struct cf *t)
 	return NULL;
 }
 
-static vt_why stale(struct cf *t)
+static why_t stale(struct cf *t)
 {
 	struct ibv_mr *mr = ibv_reg_mr(t->p->b.dev->pd, t->p->b.buf.data,
 				       t->p->b.buf.len, VT_ALL_ACCESS);
@@ -36,7 +36,7 @@ static vt_why stale(struct cf *t)
 	return NULL;
 }
 
-static vt_why spoilt(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len)
+static why_t spoilt(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len)
 {
 	struct ibv_send_wr wr;
 	uint32_t *rkey;
@@ -72,33 +72,33 @@ static vt_why spoilt(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why bad_write(struct cf *t)
+static why_t bad_write(struct cf *t)
 {
 	return spoilt(t, IBV_WR_RDMA_WRITE, CF_LEN);
 }
 
-static vt_why bad_write_imm(struct cf *t)
+static why_t bad_write_imm(struct cf *t)
 {
 	TRY(cf_recv(t));
 	return spoilt(t, IBV_WR_RDMA_WRITE_WITH_IMM, CF_LEN);
 }
 
-static vt_why bad_read(struct cf *t)
+static why_t bad_read(struct cf *t)
 {
 	return spoilt(t, IBV_WR_RDMA_READ, CF_LEN);
 }
 
-static vt_why bad_swap(struct cf *t)
+static why_t bad_swap(struct cf *t)
 {
 	return spoilt(t, IBV_WR_ATOMIC_CMP_AND_SWP, 8);
 }
 
-static vt_why bad_add(struct cf *t)
+static why_t bad_add(struct cf *t)
 {
 	return spoilt(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
 }
 
-static vt_why bad_send(struct cf *t)
+static why_t bad_send(struct cf *t)
 {
 	return spoilt(t, IBV_WR_SEND, CF_LEN);
 }
@@ -142,7 +142,7 @@ static void patient(struct vt_conf *c)
 
 /* Errors of receives */
 
-static vt_why short_recv(struct cf *t)
+static why_t short_recv(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -152,7 +152,7 @@ static vt_why short_recv(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why bad_recv(struct cf *t)
+static why_t bad_recv(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -165,7 +165,7 @@ static vt_why bad_recv(struct cf *t)
 }
 
 /* The READ's answer finds memory that may not be written. */
-static vt_why read_to_readonly(struct cf *t)
+static why_t read_to_readonly(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -177,14 +177,14 @@ static vt_why read_to_readonly(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why no_recv(struct cf *t)
+static why_t no_recv(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
 
 	return cf_post_send(t, &wr);
 }
 
-static vt_why no_peer(struct cf *t)
+static why_t no_peer(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
 
@@ -195,7 +195,7 @@ static vt_why no_peer(struct cf *t)
 #define READ_ONLY	0x10	/* READ response only, table 38 */
 
 /* A READ of 100 bytes is answered, but with row->arg of them. */
-static vt_why false_answer(struct cf *t)
+static why_t false_answer(struct cf *t)
 {
 	struct ibv_send_wr wr;
 	/* AETH: an acknowledge without credits, the first message */
@@ -209,7 +209,7 @@ static vt_why false_answer(struct cf *t)
 			4 + t->row->arg);
 }
 
-static vt_why ud_too_long(struct cf *t)
+static why_t ud_too_long(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -219,7 +219,7 @@ static vt_why ud_too_long(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why ud_foreign_ah(struct cf *t)
+static why_t ud_foreign_ah(struct cf *t)
 {
 	struct ibv_ah_attr attr = {
 		.is_global = 1, .port_num = VT_PORT,
@@ -239,7 +239,7 @@ static vt_why ud_foreign_ah(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why ud_wrong_qkey(struct cf *t)
+static why_t ud_wrong_qkey(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -250,19 +250,19 @@ static vt_why ud_wrong_qkey(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why peer_quiet(struct cf *t)
+static why_t peer_quiet(struct cf *t)
 {
 	TRY(vt_quiet(t->p->b.rcq, 200));
 	return cf_sent(t);
 }
 
-static vt_why flushed(struct cf *t)
+static why_t flushed(struct cf *t)
 {
 	TRY(vt_post_recv_at(&t->p->b, CF_RECV, 0, CF_LEN));
 	return vt_ep_state(&t->p->b, IBV_QPS_ERR);
 }
 
-static vt_why flushed_send(struct cf *t)
+static why_t flushed_send(struct cf *t)
 {
 	struct ibv_send_wr first = cf_wr(t, IBV_WR_SEND, 8), wr = first;
 
@@ -274,7 +274,7 @@ static vt_why flushed_send(struct cf *t)
 }
 
 /* After SQE the receive queue works, and RTS can be had again. */
-static vt_why sqe_recovers(struct cf *t)
+static why_t sqe_recovers(struct cf *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
 	int err = ibv_modify_qp(t->p->a.qp, &attr, IBV_QP_STATE);
@@ -285,7 +285,7 @@ static vt_why sqe_recovers(struct cf *t)
 
 /* Polling */
 
-static vt_why writes(struct cf *t, int n)
+static why_t writes(struct cf *t, int n)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, 8);
 	int i;
@@ -298,7 +298,7 @@ static vt_why writes(struct cf *t, int n)
 	return NULL;
 }
 
-static vt_why poll_some(struct cf *t)
+static why_t poll_some(struct cf *t)
 {
 	struct ibv_wc wc[8];
 	int n, i;
@@ -319,7 +319,7 @@ static vt_why poll_some(struct cf *t)
 	return NULL;
 }
 
-static vt_why poll_none(struct cf *t)
+static why_t poll_none(struct cf *t)
 {
 	struct ibv_wc wc;
 	int n;
@@ -330,7 +330,7 @@ static vt_why poll_none(struct cf *t)
 	return vt_poll_ok(t->p->a.scq, &wc, 70);
 }
 
-static vt_why overrun(struct cf *t)
+static why_t overrun(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, 8);
 	struct ibv_send_wr *bad;
@@ -352,13 +352,13 @@ static void small_cq(struct vt_conf *c)
 	c->send_wr = 128;
 }
 
-static vt_why qp_fatal(struct cf *t)
+static why_t qp_fatal(struct cf *t)
 {
 	TRY(vt_event(t->dev, IBV_EVENT_QP_FATAL, t->p->a.qp, 5000));
 	return vt_ep_is(&t->p->a, IBV_QPS_ERR);
 }
 
-static vt_why no_csum(struct cf *t)
+static why_t no_csum(struct cf *t)
 {
 	CHECK(!(t->dev->attr.device_cap_flags & IBV_DEVICE_UD_IP_CSUM),
 	      "claims IBV_DEVICE_UD_IP_CSUM");
@@ -368,7 +368,7 @@ static vt_why no_csum(struct cf *t)
 
 /* Flags */
 
-static vt_why unsignaled(struct cf *t)
+static why_t unsignaled(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -393,7 +393,7 @@ static void sig_all(struct vt_conf *c)
 	c->sig_all = 1;
 }
 
-static vt_why unsignaled_error(struct cf *t)
+static why_t unsignaled_error(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_RDMA_WRITE, CF_LEN);
 
@@ -403,7 +403,7 @@ static vt_why unsignaled_error(struct cf *t)
 }
 
 /* What the READ brings is what the SEND behind it sends. */
-static vt_why fenced(struct cf *t)
+static why_t fenced(struct cf *t)
 {
 	struct ibv_send_wr read, send;
 
@@ -420,7 +420,7 @@ static vt_why fenced(struct cf *t)
 }
 
 /* Neither the key nor, after the call, the buffer is looked at. */
-static vt_why inlined(struct cf *t)
+static why_t inlined(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -437,7 +437,7 @@ static vt_why inlined(struct cf *t)
 }
 
 /* Without the capability it has no meaning. */
-static vt_why with_csum(struct cf *t)
+static why_t with_csum(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -448,7 +448,7 @@ static vt_why with_csum(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why woken(struct cf *t, bool want, int ms)
+static why_t woken(struct cf *t, bool want, int ms)
 {
 	struct pollfd pfd = { .fd = t->p->b.chan->fd, .events = POLLIN };
 	struct ibv_cq *cq;
@@ -465,7 +465,7 @@ static vt_why woken(struct cf *t, bool want, int ms)
 	return NULL;
 }
 
-static vt_why solicited(struct cf *t)
+static why_t solicited(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -481,7 +481,7 @@ static vt_why solicited(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why is_woken(struct cf *t)
+static why_t is_woken(struct cf *t)
 {
 	return woken(t, true, 5000);
 }

@@ -19,7 +19,7 @@ static bool is_atomic(long opcode)
 	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-static vt_why bind_op(struct cf *t)
+static why_t bind_op(struct cf *t)
 {
 	struct vt_ep *ep = &t->p->a;
 	struct ibv_send_wr wr = {
@@ -42,7 +42,7 @@ static vt_why bind_op(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why inv_op(struct cf *t)
+static why_t inv_op(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -61,7 +61,7 @@ static vt_why inv_op(struct cf *t)
 }
 
 /* The opcode in row->arg, good in all else */
-static vt_why op(struct cf *t)
+static why_t op(struct cf *t)
 {
 	enum ibv_wr_opcode opcode = t->row->arg;
 	bool ud = t->p->conf.type == IBV_QPT_UD;
@@ -83,8 +83,8 @@ static vt_why op(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why check_recv(struct cf *t, enum ibv_wc_opcode opcode,
-			 unsigned int flags)
+static why_t check_recv(struct cf *t, enum ibv_wc_opcode opcode,
+			unsigned int flags)
 {
 	uint32_t grh = t->p->conf.type == IBV_QPT_UD ? VT_GRH : 0;
 	unsigned int known = IBV_WC_WITH_IMM | IBV_WC_WITH_INV | IBV_WC_GRH;
@@ -107,13 +107,13 @@ static vt_why check_recv(struct cf *t, enum ibv_wc_opcode opcode,
 	return NULL;
 }
 
-static vt_why wc_is(struct cf *t, enum ibv_wc_opcode opcode)
+static why_t wc_is(struct cf *t, enum ibv_wc_opcode opcode)
 {
 	CHECK(t->wc.opcode == opcode, "send: opcode %d", t->wc.opcode);
 	return NULL;
 }
 
-static vt_why sent(struct cf *t)
+static why_t sent(struct cf *t)
 {
 	TRY(wc_is(t, IBV_WC_SEND));
 	TRY(check_recv(t, IBV_WC_RECV, t->row->arg == IBV_WR_SEND_WITH_IMM ?
@@ -121,7 +121,7 @@ static vt_why sent(struct cf *t)
 	return cf_arrived(t);
 }
 
-static vt_why sent_inv(struct cf *t)
+static why_t sent_inv(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -135,20 +135,20 @@ static vt_why sent_inv(struct cf *t)
 			      "who uses the key");
 }
 
-static vt_why written(struct cf *t)
+static why_t written(struct cf *t)
 {
 	TRY(wc_is(t, IBV_WC_RDMA_WRITE));
 	return cf_arrived(t);
 }
 
-static vt_why written_imm(struct cf *t)
+static why_t written_imm(struct cf *t)
 {
 	TRY(wc_is(t, IBV_WC_RDMA_WRITE));
 	TRY(check_recv(t, IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_WITH_IMM));
 	return cf_arrived(t);
 }
 
-static vt_why has_read(struct cf *t)
+static why_t has_read(struct cf *t)
 {
 	TRY(wc_is(t, IBV_WC_RDMA_READ));
 	CHECK(t->wc.byte_len == CF_LEN, "byte_len %u", t->wc.byte_len);
@@ -156,7 +156,7 @@ static vt_why has_read(struct cf *t)
 	return cf_sent(t);
 }
 
-static vt_why has_fetched(struct cf *t)
+static why_t has_fetched(struct cf *t)
 {
 	bool cas = t->row->arg == IBV_WR_ATOMIC_CMP_AND_SWP;
 	uint64_t after = cas ? 99 : 82;
@@ -173,7 +173,7 @@ static vt_why has_fetched(struct cf *t)
 }
 
 /* B reads A's window, if that can be. */
-static vt_why is_bound(struct cf *t)
+static why_t is_bound(struct cf *t)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 7, .opcode = IBV_WR_RDMA_READ,
@@ -192,7 +192,7 @@ static vt_why is_bound(struct cf *t)
 }
 
 /* The key leads nowhere; only a writer on RC is told. */
-static vt_why is_invalid(struct cf *t)
+static why_t is_invalid(struct cf *t)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 7, .opcode = IBV_WR_RDMA_WRITE,
@@ -234,8 +234,8 @@ static vt_why is_invalid(struct cf *t)
 /* Errors found while posting */
 
 /* Three in a list; the one in the middle is spoilt by the row. */
-static vt_why list(struct cf *t, void (*spoil)(struct cf *t,
-					       struct ibv_send_wr *wr))
+static why_t list(struct cf *t, void (*spoil)(struct cf *t,
+					      struct ibv_send_wr *wr))
 {
 	struct ibv_send_wr wr[3], *bad = NULL;
 	int i;
@@ -256,7 +256,7 @@ static vt_why list(struct cf *t, void (*spoil)(struct cf *t,
 }
 
 /* The first was executed, the third was not looked at. */
-static vt_why only_first(struct cf *t)
+static why_t only_first(struct cf *t)
 {
 	return vt_quiet(t->p->a.scq, 100);
 }
@@ -296,27 +296,27 @@ static void odd_atomic(struct cf *t, struct ibv_send_wr *wr)
 	wr->wr.atomic.remote_addr += 4;
 }
 
-static vt_why list_sges(struct cf *t)
+static why_t list_sges(struct cf *t)
 {
 	return list(t, many_sges);
 }
 
-static vt_why list_inline(struct cf *t)
+static why_t list_inline(struct cf *t)
 {
 	return list(t, long_inline);
 }
 
-static vt_why list_short_atomic(struct cf *t)
+static why_t list_short_atomic(struct cf *t)
 {
 	return list(t, short_atomic);
 }
 
-static vt_why list_odd_atomic(struct cf *t)
+static why_t list_odd_atomic(struct cf *t)
 {
 	return list(t, odd_atomic);
 }
 
-static vt_why max_sges(struct cf *t)
+static why_t max_sges(struct cf *t)
 {
 	struct ibv_send_wr wr;
 	uint32_t i, n = MIN(t->p->a.cap.max_send_sge, 64U);
@@ -333,7 +333,7 @@ static vt_why max_sges(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why max_inline(struct cf *t)
+static why_t max_inline(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -347,7 +347,7 @@ static vt_why max_inline(struct cf *t)
 }
 
 /* Without receives at the peer, sends stay in the queue. */
-static vt_why fill_sq(struct cf *t)
+static why_t fill_sq(struct cf *t)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_SEND, 8);
 	struct ibv_send_wr *bad = NULL;
@@ -360,7 +360,7 @@ static vt_why fill_sq(struct cf *t)
 	return NULL;
 }
 
-static vt_why in_state(struct cf *t)
+static why_t in_state(struct cf *t)
 {
 	enum ibv_qp_state to = t->row->arg;
 	struct ibv_send_wr wr;
@@ -377,12 +377,12 @@ static vt_why in_state(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why no_completion(struct cf *t)
+static why_t no_completion(struct cf *t)
 {
 	return vt_quiet(t->p->a.scq, 50);
 }
 
-static vt_why in_sqd(struct cf *t)
+static why_t in_sqd(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -394,7 +394,7 @@ static vt_why in_sqd(struct cf *t)
 	return vt_ep_state(&t->p->a, IBV_QPS_RTS);
 }
 
-static vt_why null_list(struct cf *t)
+static why_t null_list(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
@@ -406,7 +406,7 @@ static vt_why null_list(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why empty_message(struct cf *t)
+static why_t empty_message(struct cf *t)
 {
 	CHECK(t->rwc.byte_len == 0, "byte_len %u", t->rwc.byte_len);
 	return cf_sent(t);
@@ -414,7 +414,7 @@ static vt_why empty_message(struct cf *t)
 
 /* Receives */
 
-static vt_why recv_sges(struct cf *t)
+static why_t recv_sges(struct cf *t)
 {
 	struct ibv_recv_wr wr[2] = {
 		{ .wr_id = 1, .sg_list = t->sge, .num_sge = 1, .next = &wr[1] },
@@ -431,7 +431,7 @@ static vt_why recv_sges(struct cf *t)
 	return NULL;
 }
 
-static vt_why fill_rq(struct cf *t)
+static why_t fill_rq(struct cf *t)
 {
 	struct ibv_recv_wr wr = { .sg_list = t->sge, .num_sge = 1 };
 	struct ibv_recv_wr *bad = NULL;
@@ -445,7 +445,7 @@ static vt_why fill_rq(struct cf *t)
 	return NULL;
 }
 
-static vt_why recv_beside_srq(struct cf *t)
+static why_t recv_beside_srq(struct cf *t)
 {
 	struct ibv_recv_wr wr = { .sg_list = t->sge, .num_sge = 1 };
 	struct ibv_recv_wr *bad = NULL;
@@ -457,7 +457,7 @@ static vt_why recv_beside_srq(struct cf *t)
 }
 
 /* A connected pair whose receiver was in INIT before already */
-static vt_why recv_early(struct cf *t)
+static why_t recv_early(struct cf *t)
 {
 	struct vt_pair *p = t->p;
 
@@ -475,7 +475,7 @@ static vt_why recv_early(struct cf *t)
 		.sg_list = t->sge, .num_sge = 1 });
 }
 
-static vt_why scatter(struct cf *t)
+static why_t scatter(struct cf *t)
 {
 	struct ibv_send_wr wr;
 	uint32_t off = 0, i, n;
@@ -493,7 +493,7 @@ static vt_why scatter(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-static vt_why srq_sges(struct cf *t)
+static why_t srq_sges(struct cf *t)
 {
 	struct ibv_recv_wr wr[2] = {
 		{ .wr_id = 1, .sg_list = t->sge, .num_sge = 1, .next = &wr[1] },
@@ -513,7 +513,7 @@ static vt_why srq_sges(struct cf *t)
 	return NULL;
 }
 
-static vt_why fill_srq(struct cf *t)
+static why_t fill_srq(struct cf *t)
 {
 	struct ibv_recv_wr wr = { .sg_list = t->sge, .num_sge = 1 };
 	struct ibv_recv_wr *bad = NULL;

@@ -23,13 +23,13 @@ static struct ibv_qp_attr attr_to(struct cf *t, enum ibv_qp_state to, int *mask)
 	return attr;
 }
 
-static vt_why modify(struct cf *t, struct ibv_qp_attr *attr, int mask)
+static why_t modify(struct cf *t, struct ibv_qp_attr *attr, int mask)
 {
 	t->err = ibv_modify_qp(t->p->a.qp, attr, mask);
 	return NULL;
 }
 
-static vt_why go(struct cf *t, enum ibv_qp_state to)
+static why_t go(struct cf *t, enum ibv_qp_state to)
 {
 	struct ibv_qp_attr attr;
 	int mask, err;
@@ -41,7 +41,7 @@ static vt_why go(struct cf *t, enum ibv_qp_state to)
 }
 
 /* From RESET by the usual way */
-static vt_why bring(struct cf *t, enum ibv_qp_state to)
+static why_t bring(struct cf *t, enum ibv_qp_state to)
 {
 	int s;
 
@@ -58,7 +58,7 @@ static vt_why bring(struct cf *t, enum ibv_qp_state to)
 
 #define WAY(from, to)	(IBV_QPS_##from << 4 | IBV_QPS_##to)
 
-static vt_why transition(struct cf *t)
+static why_t transition(struct cf *t)
 {
 	enum ibv_qp_state from = t->row->arg >> 4, to = t->row->arg & 15;
 	struct ibv_qp_attr attr;
@@ -105,7 +105,7 @@ CF_TABLE(cf_qp, rows);
 #define STEP(to, less, more)						\
 	((long)IBV_QPS_##to | (long)(less) << 4 | (long)(more) << 32)
 
-static vt_why step(struct cf *t)
+static why_t step(struct cf *t)
 {
 	enum ibv_qp_state to = t->row->arg & 15;
 	int less = t->row->arg >> 4 & 0xfffffff, more = t->row->arg >> 32;
@@ -121,7 +121,7 @@ static vt_why step(struct cf *t)
 }
 
 /* After a refusal the same step, complete, works. */
-static vt_why step_again(struct cf *t)
+static why_t step_again(struct cf *t)
 {
 	return go(t, t->row->arg & 15);
 }
@@ -184,7 +184,7 @@ CF_TABLE(cf_steps, steps);
 /* Values out of range */
 
 #define VALUE(fn, to, what)						\
-	static vt_why fn(struct cf *t)					\
+	static why_t fn(struct cf *t)					\
 	{								\
 		struct ibv_qp_attr attr;				\
 		int mask;						\
@@ -229,7 +229,7 @@ VALUE(rd_max, RTS, max_rd_atomic =
 
 /* In RTS: what may be set there, and what not */
 
-static vt_why rts_mask(struct cf *t)
+static why_t rts_mask(struct cf *t)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_RTS,
@@ -240,7 +240,7 @@ static vt_why rts_mask(struct cf *t)
 	return modify(t, &attr, t->row->arg);
 }
 
-static vt_why migrate(struct cf *t)
+static why_t migrate(struct cf *t)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .path_mig_state = t->row->arg,
@@ -249,7 +249,7 @@ static vt_why migrate(struct cf *t)
 	return modify(t, &attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
 }
 
-static vt_why wrong_current(struct cf *t)
+static why_t wrong_current(struct cf *t)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQD,
@@ -258,22 +258,22 @@ static vt_why wrong_current(struct cf *t)
 	return modify(t, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE);
 }
 
-static vt_why no_state(struct cf *t)
+static why_t no_state(struct cf *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = 99 };
 
 	return modify(t, &attr, IBV_QP_STATE);
 }
 
-static vt_why query(struct cf *t, struct ibv_qp_attr *attr,
-		    struct ibv_qp_init_attr *init)
+static why_t query(struct cf *t, struct ibv_qp_attr *attr,
+		   struct ibv_qp_init_attr *init)
 {
 	memset(attr, 0xee, sizeof(*attr));
 	t->err = ibv_query_qp(t->p->a.qp, attr, (1 << 21) - 1, init);
 	return NULL;
 }
 
-static vt_why has_rnr(struct cf *t)
+static why_t has_rnr(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -284,7 +284,7 @@ static vt_why has_rnr(struct cf *t)
 	return vt_ping(t->p);
 }
 
-static vt_why has_access(struct cf *t)
+static why_t has_access(struct cf *t)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 7, .opcode = IBV_WR_RDMA_WRITE,
@@ -299,7 +299,7 @@ static vt_why has_access(struct cf *t)
 			      "B's WRITE");
 }
 
-static vt_why has_qkey(struct cf *t)
+static why_t has_qkey(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -310,7 +310,7 @@ static vt_why has_qkey(struct cf *t)
 }
 
 /* Nothing changes if it fails: neither the good attribute nor the state */
-static vt_why half_bad(struct cf *t)
+static why_t half_bad(struct cf *t)
 {
 	struct ibv_qp_attr attr;
 	int mask;
@@ -322,7 +322,7 @@ static vt_why half_bad(struct cf *t)
 	return modify(t, &attr, mask);
 }
 
-static vt_why unchanged(struct cf *t)
+static why_t unchanged(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -336,7 +336,7 @@ static vt_why unchanged(struct cf *t)
 
 /* SQD */
 
-static vt_why to_sqd(struct cf *t)
+static why_t to_sqd(struct cf *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD,
 				    .en_sqd_async_notify = t->row->arg };
@@ -344,12 +344,12 @@ static vt_why to_sqd(struct cf *t)
 	return modify(t, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
 }
 
-static vt_why no_drained(struct cf *t)
+static why_t no_drained(struct cf *t)
 {
 	return vt_no_event(t->dev, 300);
 }
 
-static vt_why in_sqd(struct cf *t)
+static why_t in_sqd(struct cf *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .timeout = 20,
 				    .retry_cnt = 3, .rnr_retry = 2,
@@ -361,7 +361,7 @@ static vt_why in_sqd(struct cf *t)
 		      IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY);
 }
 
-static vt_why sqd_values(struct cf *t)
+static why_t sqd_values(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -377,7 +377,7 @@ static vt_why sqd_values(struct cf *t)
 
 /* ibv_query_qp(3) */
 
-static vt_why query_rts(struct cf *t)
+static why_t query_rts(struct cf *t)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr a;
@@ -415,7 +415,7 @@ static vt_why query_rts(struct cf *t)
 	return NULL;
 }
 
-static vt_why query_init(struct cf *t)
+static why_t query_init(struct cf *t)
 {
 	struct ibv_qp_init_attr i;
 	struct ibv_qp_attr a;

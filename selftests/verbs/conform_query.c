@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include "conform.h"
 
-static vt_why device(struct cf *t)
+static why_t device(struct cf *t)
 {
 	struct ibv_device_attr a;
 
@@ -27,7 +27,7 @@ static vt_why device(struct cf *t)
 }
 
 /* What is claimed is what the other rows find. */
-static vt_why claims(struct cf *t)
+static why_t claims(struct cf *t)
 {
 	unsigned int flags = t->dev->attr.device_cap_flags;
 	unsigned int not = IBV_DEVICE_RESIZE_MAX_WR | IBV_DEVICE_AUTO_PATH_MIG |
@@ -56,7 +56,7 @@ static vt_why claims(struct cf *t)
 #define UC_ODP	(UD_ODP | IBV_ODP_SUPPORT_WRITE)
 #define RC_ODP	(UC_ODP | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC)
 
-static vt_why device_ex(struct cf *t)
+static why_t device_ex(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
 
@@ -68,7 +68,7 @@ static vt_why device_ex(struct cf *t)
 	return NULL;
 }
 
-static vt_why odp_caps(struct cf *t)
+static why_t odp_caps(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
 
@@ -86,7 +86,7 @@ static vt_why odp_caps(struct cf *t)
 	return NULL;
 }
 
-static vt_why clocks(struct cf *t)
+static why_t clocks(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
 
@@ -100,7 +100,7 @@ static vt_why clocks(struct cf *t)
 	return NULL;
 }
 
-static vt_why raw_caps(struct cf *t)
+static why_t raw_caps(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
 
@@ -111,7 +111,7 @@ static vt_why raw_caps(struct cf *t)
 	return NULL;
 }
 
-static vt_why tm_caps(struct cf *t)
+static why_t tm_caps(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
 
@@ -122,7 +122,7 @@ static vt_why tm_caps(struct cf *t)
 }
 
 /* What a device on PCI can do to the memory of others */
-static vt_why pci_caps(struct cf *t)
+static why_t pci_caps(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
 
@@ -132,7 +132,7 @@ static vt_why pci_caps(struct cf *t)
 	return NULL;
 }
 
-static vt_why device_ex_mask(struct cf *t)
+static why_t device_ex_mask(struct cf *t)
 {
 	struct ibv_query_device_ex_input in = { .comp_mask = 1 };
 	struct ibv_device_attr_ex a;
@@ -141,7 +141,7 @@ static vt_why device_ex_mask(struct cf *t)
 	return NULL;
 }
 
-static vt_why port(struct cf *t)
+static why_t port(struct cf *t)
 {
 	struct ibv_port_attr p;
 
@@ -164,14 +164,14 @@ static vt_why port(struct cf *t)
 }
 
 /* RoCE has no addresses but GIDs. */
-static vt_why grh_required(struct cf *t)
+static why_t grh_required(struct cf *t)
 {
 	CHECK(t->dev->port.flags & IBV_QPF_GRH_REQUIRED, "flags %#x",
 	      t->dev->port.flags);
 	return NULL;
 }
 
-static vt_why gid(struct cf *t)
+static why_t gid(struct cf *t)
 {
 	union ibv_gid gid;
 	int ret;
@@ -183,7 +183,7 @@ static vt_why gid(struct cf *t)
 	return NULL;
 }
 
-static vt_why gid_far(struct cf *t)
+static why_t gid_far(struct cf *t)
 {
 	union ibv_gid gid;
 
@@ -193,8 +193,8 @@ static vt_why gid_far(struct cf *t)
 	return NULL;
 }
 
-static vt_why gid_ex(struct cf *t, uint32_t port, uint32_t index,
-		     uint32_t flags)
+static why_t gid_ex(struct cf *t, uint32_t port, uint32_t index,
+		    uint32_t flags)
 {
 	struct ibv_gid_entry e;
 
@@ -209,32 +209,32 @@ static vt_why gid_ex(struct cf *t, uint32_t port, uint32_t index,
 	return NULL;
 }
 
-static vt_why gid_ex_good(struct cf *t)
+static why_t gid_ex_good(struct cf *t)
 {
 	return gid_ex(t, VT_PORT, t->dev->gid_index, 0);
 }
 
-static vt_why gid_ex_empty(struct cf *t)
+static why_t gid_ex_empty(struct cf *t)
 {
 	return gid_ex(t, VT_PORT, t->dev->port.gid_tbl_len - 1, 0);
 }
 
-static vt_why gid_ex_far(struct cf *t)
+static why_t gid_ex_far(struct cf *t)
 {
 	return gid_ex(t, VT_PORT, t->dev->port.gid_tbl_len, 0);
 }
 
-static vt_why gid_ex_port(struct cf *t)
+static why_t gid_ex_port(struct cf *t)
 {
 	return gid_ex(t, 2, 0, 0);
 }
 
-static vt_why gid_ex_flags(struct cf *t)
+static why_t gid_ex_flags(struct cf *t)
 {
 	return gid_ex(t, VT_PORT, t->dev->gid_index, 1);
 }
 
-static vt_why gid_table(struct cf *t)
+static why_t gid_table(struct cf *t)
 {
 	/* an ioctl's attribute has less than 64 KiB */
 	static struct ibv_gid_entry list[1024];
@@ -256,7 +256,7 @@ static vt_why gid_table(struct cf *t)
 	return NULL;
 }
 
-static vt_why pkey(struct cf *t)
+static why_t pkey(struct cf *t)
 {
 	__be16 key = 0;
 	int ret;
@@ -271,7 +271,7 @@ static vt_why pkey(struct cf *t)
 	return NULL;
 }
 
-static vt_why pkey_index(struct cf *t)
+static why_t pkey_index(struct cf *t)
 {
 	int i = ibv_get_pkey_index(t->dev->ctx, VT_PORT, htons(t->row->arg));
 
@@ -279,7 +279,7 @@ static vt_why pkey_index(struct cf *t)
 	return NULL;
 }
 
-static vt_why wrong_port(struct cf *t)
+static why_t wrong_port(struct cf *t)
 {
 	struct ibv_port_attr p;
 
@@ -299,9 +299,9 @@ static uint32_t qkeys(const struct ibv_port_attr *p)
 	return p->qkey_viol_cntr;
 }
 
-static vt_why violations(struct vt_ep *ep,
-			 uint32_t (*of)(const struct ibv_port_attr *),
-			 uint32_t *n)
+static why_t violations(struct vt_ep *ep,
+			uint32_t (*of)(const struct ibv_port_attr *),
+			uint32_t *n)
 {
 	struct ibv_port_attr p;
 	int err = ibv_query_port(ep->dev->ctx, VT_PORT, &p);
@@ -312,9 +312,9 @@ static vt_why violations(struct vt_ep *ep,
 }
 
 /* One packet more had a wrong key. */
-static vt_why one_more(struct vt_ep *ep,
-		       uint32_t (*of)(const struct ibv_port_attr *),
-		       uint32_t before)
+static why_t one_more(struct vt_ep *ep,
+		      uint32_t (*of)(const struct ibv_port_attr *),
+		      uint32_t before)
 {
 	uint64_t end = vt_now_us() + VT_LONG * 1000ULL;
 	uint32_t n = 0;
@@ -327,7 +327,7 @@ static vt_why one_more(struct vt_ep *ep,
 	return NULL;
 }
 
-static vt_why wrong_pkey(struct cf *t)
+static why_t wrong_pkey(struct cf *t)
 {
 	uint32_t before = 0;
 
@@ -336,7 +336,7 @@ static vt_why wrong_pkey(struct cf *t)
 	return one_more(&t->p->a, pkeys, before);
 }
 
-static vt_why wrong_qkey(struct cf *t)
+static why_t wrong_qkey(struct cf *t)
 {
 	struct ibv_send_wr wr;
 	uint32_t before = 0;

@@ -6,7 +6,7 @@
 
 #include "conform.h"
 
-static vt_why make(struct cf *t, uint32_t wr, uint32_t sge)
+static why_t make(struct cf *t, uint32_t wr, uint32_t sge)
 {
 	struct ibv_srq_init_attr init = {
 		.attr = { .max_wr = wr, .max_sge = sge },
@@ -19,22 +19,22 @@ static vt_why make(struct cf *t, uint32_t wr, uint32_t sge)
 	return NULL;
 }
 
-static vt_why of_wr(struct cf *t)
+static why_t of_wr(struct cf *t)
 {
 	return make(t, t->row->arg, 1);
 }
 
-static vt_why max_wr(struct cf *t)
+static why_t max_wr(struct cf *t)
 {
 	return make(t, t->dev->attr.max_srq_wr + t->row->arg, 1);
 }
 
-static vt_why max_sge(struct cf *t)
+static why_t max_sge(struct cf *t)
 {
 	return make(t, 16, t->dev->attr.max_srq_sge + t->row->arg);
 }
 
-static vt_why pd_of_srq(struct cf *t)
+static why_t pd_of_srq(struct cf *t)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_srq *srq;
@@ -50,7 +50,7 @@ static vt_why pd_of_srq(struct cf *t)
 	return NULL;
 }
 
-static vt_why make_ex(struct cf *t)
+static why_t make_ex(struct cf *t)
 {
 	struct ibv_srq_init_attr_ex init = {
 		.attr = { .max_wr = 16, .max_sge = 1 },
@@ -63,7 +63,7 @@ static vt_why make_ex(struct cf *t)
 	return cf_got(t, t->srq);
 }
 
-static vt_why destroy_used(struct cf *t)
+static why_t destroy_used(struct cf *t)
 {
 	CHECK(t->p->b.qp->srq, "no SRQ");
 	t->err = ibv_destroy_srq(t->p->b.qp->srq);
@@ -72,7 +72,7 @@ static vt_why destroy_used(struct cf *t)
 }
 
 /* Receives 0, 1, ... of CF_LEN */
-static vt_why stock(struct cf *t, int n)
+static why_t stock(struct cf *t, int n)
 {
 	int i;
 
@@ -82,7 +82,7 @@ static vt_why stock(struct cf *t, int n)
 	return NULL;
 }
 
-static vt_why consume(struct cf *t, int from, int n)
+static why_t consume(struct cf *t, int from, int n)
 {
 	struct ibv_send_wr wr = cf_wr(t, IBV_WR_SEND, 8);
 	struct ibv_wc wc;
@@ -94,7 +94,7 @@ static vt_why consume(struct cf *t, int from, int n)
 	return NULL;
 }
 
-static vt_why modify(struct cf *t, uint32_t wr, uint32_t limit, int mask)
+static why_t modify(struct cf *t, uint32_t wr, uint32_t limit, int mask)
 {
 	struct ibv_srq_attr attr = { .max_wr = wr, .srq_limit = limit };
 
@@ -102,14 +102,14 @@ static vt_why modify(struct cf *t, uint32_t wr, uint32_t limit, int mask)
 	return NULL;
 }
 
-static vt_why resize(struct cf *t)
+static why_t resize(struct cf *t)
 {
 	TRY(stock(t, 20));
 	return modify(t, t->row->arg, 0, IBV_SRQ_MAX_WR);
 }
 
 /* What is posted has outlived the change, or the refusal. */
-static vt_why resized(struct cf *t)
+static why_t resized(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
@@ -120,13 +120,13 @@ static vt_why resized(struct cf *t)
 	return consume(t, 0, 5);
 }
 
-static vt_why resize_over(struct cf *t)
+static why_t resize_over(struct cf *t)
 {
 	TRY(stock(t, 20));
 	return modify(t, t->dev->attr.max_srq_wr + 1, 0, IBV_SRQ_MAX_WR);
 }
 
-static vt_why limit_over(struct cf *t)
+static why_t limit_over(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
@@ -136,13 +136,13 @@ static vt_why limit_over(struct cf *t)
 }
 
 /* A good size with a bad limit: neither is taken. */
-static vt_why half_bad(struct cf *t)
+static why_t half_bad(struct cf *t)
 {
 	TRY(stock(t, 20));
 	return modify(t, 500, 1000000, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT);
 }
 
-static vt_why unchanged(struct cf *t)
+static why_t unchanged(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
@@ -154,13 +154,13 @@ static vt_why unchanged(struct cf *t)
 	return consume(t, 0, 5);
 }
 
-static vt_why both(struct cf *t)
+static why_t both(struct cf *t)
 {
 	TRY(stock(t, 20));
 	return modify(t, 500, 300, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT);
 }
 
-static vt_why both_set(struct cf *t)
+static why_t both_set(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
@@ -171,7 +171,7 @@ static vt_why both_set(struct cf *t)
 }
 
 /* The old limit exceeds the new size, but there is a new limit as well. */
-static vt_why both_down(struct cf *t)
+static why_t both_down(struct cf *t)
 {
 	TRY(stock(t, 20));
 	TRY(modify(t, 0, 60, IBV_SRQ_LIMIT));
@@ -179,7 +179,7 @@ static vt_why both_down(struct cf *t)
 	return modify(t, 25, 10, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT);
 }
 
-static vt_why both_down_set(struct cf *t)
+static why_t both_down_set(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
@@ -189,14 +189,14 @@ static vt_why both_down_set(struct cf *t)
 	return consume(t, 0, 5);
 }
 
-static vt_why bad_mask(struct cf *t)
+static why_t bad_mask(struct cf *t)
 {
 	CHECK(t->p->b.qp->srq, "no SRQ");
 	return modify(t, 64, 0, 1 << 7);
 }
 
 /* 10 receives and a limit of 5: the event comes when 4 are left. */
-static vt_why limit(struct cf *t)
+static why_t limit(struct cf *t)
 {
 	TRY(stock(t, 10));
 	TRY(modify(t, 0, 5, IBV_SRQ_LIMIT));
@@ -205,7 +205,7 @@ static vt_why limit(struct cf *t)
 	return consume(t, 5, 1);
 }
 
-static vt_why disarmed(struct cf *t)
+static why_t disarmed(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
@@ -215,7 +215,7 @@ static vt_why disarmed(struct cf *t)
 	return vt_no_event(t->p->b.dev, 100);
 }
 
-static vt_why query(struct cf *t)
+static why_t query(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 

@@ -24,7 +24,7 @@ static uint64_t all_ops(enum ibv_qp_type type)
 	       EX(ATOMIC_WRITE);
 }
 
-static vt_why renew(struct cf *t)
+static why_t renew(struct cf *t)
 {
 	struct vt_ep *a = &t->p->a;
 	struct ibv_qp_init_attr_ex ex = {
@@ -46,7 +46,7 @@ static vt_why renew(struct cf *t)
 }
 
 /* Ready to build a request, and a receive is posted. */
-static vt_why start(struct cf *t, struct ibv_qp_ex **qpx)
+static why_t start(struct cf *t, struct ibv_qp_ex **qpx)
 {
 	TRY(renew(t));
 	cf_fill(t);
@@ -99,7 +99,7 @@ static void build(struct cf *t, struct ibv_qp_ex *qpx)
 }
 
 /* The builder of row->arg, with one piece */
-static vt_why one(struct cf *t)
+static why_t one(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 
@@ -112,7 +112,7 @@ static vt_why one(struct cf *t)
 }
 
 /* With three pieces, one after the other in memory */
-static vt_why pieces(struct cf *t)
+static why_t pieces(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 
@@ -136,7 +136,7 @@ static void expect_inline(struct cf *t, uint32_t len)
 	memset(t->p->a.buf.shadow, 0x77, len);
 }
 
-static vt_why inlined(struct cf *t)
+static why_t inlined(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 
@@ -148,7 +148,7 @@ static vt_why inlined(struct cf *t)
 	return NULL;
 }
 
-static vt_why inlined_list(struct cf *t)
+static why_t inlined_list(struct cf *t)
 {
 	struct ibv_data_buf bufs[2] = {
 		{ .addr = t->p->a.buf.data, .length = 20 },
@@ -165,7 +165,7 @@ static vt_why inlined_list(struct cf *t)
 }
 
 /* The provider up to 65 at least says that it is 0, which can't be helped. */
-static vt_why list_or_nothing(struct cf *t)
+static why_t list_or_nothing(struct cf *t)
 {
 	CHECK(!t->rwc.byte_len || t->rwc.byte_len == 60, "byte_len %u",
 	      t->rwc.byte_len);
@@ -174,7 +174,7 @@ static vt_why list_or_nothing(struct cf *t)
 	return cf_sent(t);
 }
 
-static vt_why inline_long(struct cf *t)
+static why_t inline_long(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 
@@ -186,7 +186,7 @@ static vt_why inline_long(struct cf *t)
 	return vt_quiet(t->p->a.scq, 100);
 }
 
-static vt_why has_sent(struct cf *t)
+static why_t has_sent(struct cf *t)
 {
 	bool imm = t->row->arg == IBV_WR_SEND_WITH_IMM ||
 		   t->row->arg == IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -199,13 +199,13 @@ static vt_why has_sent(struct cf *t)
 	return cf_arrived(t);
 }
 
-static vt_why has_read(struct cf *t)
+static why_t has_read(struct cf *t)
 {
 	memcpy(t->p->a.buf.shadow, t->p->b.buf.data, CF_LEN);
 	return vt_buf_check(&t->p->a.buf);
 }
 
-static vt_why atomic(struct cf *t)
+static why_t atomic(struct cf *t)
 {
 	bool cas = t->row->arg == IBV_WR_ATOMIC_CMP_AND_SWP;
 	uint64_t before = 41;
@@ -223,7 +223,7 @@ static vt_why atomic(struct cf *t)
 	return NULL;
 }
 
-static vt_why has_fetched(struct cf *t)
+static why_t has_fetched(struct cf *t)
 {
 	CHECK(cf_word(&t->p->a.buf, 0) == 41 && cf_word(&t->p->b.buf, 0) == 99,
 	      "fetched %llu, left %llu",
@@ -233,7 +233,7 @@ static vt_why has_fetched(struct cf *t)
 }
 
 /* Not in the manual of 44, though its header and its provider have it */
-static vt_why atomic_write(struct cf *t)
+static why_t atomic_write(struct cf *t)
 {
 	uint64_t value = 0x0123456789abcdefULL;
 	struct ibv_qp_ex *qpx;
@@ -245,7 +245,7 @@ static vt_why atomic_write(struct cf *t)
 	return NULL;
 }
 
-static vt_why has_atomic_written(struct cf *t)
+static why_t has_atomic_written(struct cf *t)
 {
 	CHECK(t->wc.opcode == IBV_WC_ATOMIC_WRITE, "opcode %d", t->wc.opcode);
 	return cf_sent(t);
@@ -288,7 +288,7 @@ static struct sroce_abi_send_wqe *slot_of(uint64_t remote_addr)
 }
 
 /* What ibv_wr_flush() of rdma-core 56 leaves there; 44 has a READ's instead. */
-static vt_why flush(struct cf *t)
+static why_t flush(struct cf *t)
 {
 	struct sroce_abi_send_wqe *slot;
 	struct ibv_qp_ex *qpx;
@@ -329,13 +329,13 @@ static void mr_flushable(struct vt_conf *c)
 	c->mr_access |= FLUSH_GLOBAL;
 }
 
-static vt_why has_flushed(struct cf *t)
+static why_t has_flushed(struct cf *t)
 {
 	CHECK(t->wc.opcode == WC_FLUSH, "opcode %d", t->wc.opcode);
 	return NULL;
 }
 
-static vt_why bind_window(struct cf *t)
+static why_t bind_window(struct cf *t)
 {
 	struct ibv_mw_bind_info info = {
 		.mr = t->p->a.buf.mr, .addr = (uintptr_t)t->p->a.buf.data,
@@ -351,7 +351,7 @@ static vt_why bind_window(struct cf *t)
 	return NULL;
 }
 
-static vt_why invalidate(struct cf *t)
+static why_t invalidate(struct cf *t)
 {
 	bool local = t->row->arg == IBV_WR_LOCAL_INV;
 	struct ibv_qp_ex *qpx;
@@ -376,7 +376,7 @@ static vt_why invalidate(struct cf *t)
 	return NULL;
 }
 
-static vt_why told_inv(struct cf *t)
+static why_t told_inv(struct cf *t)
 {
 	CHECK(t->rwc.wc_flags & IBV_WC_WITH_INV &&
 	      t->rwc.invalidated_rkey == t->key,
@@ -387,7 +387,7 @@ static vt_why told_inv(struct cf *t)
 
 /* Batches */
 
-static vt_why batch(struct cf *t)
+static why_t batch(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 	struct ibv_wc wc;
@@ -406,7 +406,7 @@ static vt_why batch(struct cf *t)
 	return NULL;
 }
 
-static vt_why aborted(struct cf *t)
+static why_t aborted(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 
@@ -427,7 +427,7 @@ static vt_why aborted(struct cf *t)
 }
 
 /* More than fits: none of the batch is executed. */
-static vt_why too_many(struct cf *t)
+static why_t too_many(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 	uint32_t i;
@@ -444,7 +444,7 @@ static vt_why too_many(struct cf *t)
 }
 
 /* Either way to post may follow the other. */
-static vt_why mixed(struct cf *t)
+static why_t mixed(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 	struct ibv_send_wr wr;
@@ -461,7 +461,7 @@ static vt_why mixed(struct cf *t)
 	return vt_poll_ok(t->p->a.scq, &wc, 30);
 }
 
-static vt_why fenced(struct cf *t)
+static why_t fenced(struct cf *t)
 {
 	struct ibv_qp_ex *qpx;
 
@@ -478,7 +478,7 @@ static vt_why fenced(struct cf *t)
 	return NULL;
 }
 
-static vt_why fence_held(struct cf *t)
+static why_t fence_held(struct cf *t)
 {
 	CHECK(!memcmp(t->p->b.buf.data, t->p->b.buf.shadow + 4096, CF_LEN),
 	      "the SEND did not wait for the READ");

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include "vt.h"
 
-static vt_why write_some(struct vt_pair *p, int from, int num)
+static why_t write_some(struct vt_pair *p, int from, int num)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 16);
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE,
@@ -21,7 +21,7 @@ static vt_why write_some(struct vt_pair *p, int from, int num)
 }
 
 /* 11.6.3: an overrun CQ fails, and with it the QPs that complete to it. */
-static vt_why overflow(struct vt_pair *p, const void *arg)
+static why_t overflow(struct vt_pair *p, const void *arg)
 {
 	int i, n = p->a.scq->cqe + 20;
 
@@ -39,7 +39,7 @@ static vt_why overflow(struct vt_pair *p, const void *arg)
 }
 
 /* As many as promised fit, and they come in order. */
-static vt_why exactly_full(struct vt_pair *p, const void *arg)
+static why_t exactly_full(struct vt_pair *p, const void *arg)
 {
 	int i, n = p->a.scq->cqe;
 	struct ibv_wc wc;
@@ -56,7 +56,7 @@ static vt_why exactly_full(struct vt_pair *p, const void *arg)
 	return vt_quiet(p->a.scq, 50);
 }
 
-static vt_why resize(struct vt_pair *p, const void *arg)
+static why_t resize(struct vt_pair *p, const void *arg)
 {
 	static const int sizes[] = { 1000, 45, 300 };
 	struct ibv_wc wc;
@@ -87,7 +87,7 @@ static vt_why resize(struct vt_pair *p, const void *arg)
 }
 
 /* So many that they are not moved in one go */
-static vt_why resize_many(struct vt_pair *p, const void *arg)
+static why_t resize_many(struct vt_pair *p, const void *arg)
 {
 	static const int sizes[] = { 4000, 1600, 2500 };
 	struct ibv_wc wc;
@@ -112,7 +112,7 @@ static vt_why resize_many(struct vt_pair *p, const void *arg)
 }
 
 /* Entries are added while the ring is being exchanged. */
-static vt_why resize_busy(struct vt_pair *p, const void *arg)
+static why_t resize_busy(struct vt_pair *p, const void *arg)
 {
 	struct ibv_wc wc;
 	int i, err, got = 0;
@@ -144,7 +144,7 @@ static int take_events(struct vt_ep *ep, int ms)
 }
 
 /* One event for each request, however many completions there are. */
-static vt_why events(struct vt_pair *p, const void *arg)
+static why_t events(struct vt_pair *p, const void *arg)
 {
 	struct ibv_wc wc;
 	int i, n;
@@ -172,7 +172,7 @@ static vt_why events(struct vt_pair *p, const void *arg)
 }
 
 /* The usual loop of sleepers: arm, poll, sleep. Nothing is ever missed. */
-static vt_why sleeper(struct vt_pair *p, const void *arg)
+static why_t sleeper(struct vt_pair *p, const void *arg)
 {
 	struct pollfd pfd = { .fd = p->a.chan->fd, .events = POLLIN };
 	int i, got = 0, ev = 0;
@@ -201,7 +201,7 @@ static vt_why sleeper(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why many(void)
+static why_t many(void)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
 	struct vt_ep ep[20];
@@ -221,7 +221,7 @@ static vt_why many(void)
 	return NULL;
 }
 
-static vt_why create(int cqe, bool works)
+static why_t create(int cqe, bool works)
 {
 	struct ibv_cq *cq = ibv_create_cq(vt_devs[0].ctx, cqe, NULL, NULL, 0);
 
@@ -253,11 +253,11 @@ int main(int argc, char **argv)
 	c.cqe = 64;
 	vt_run("as many entries as promised", &c, exactly_full, NULL);
 	vt_run("overflow fails the CQ and its QP", &c, overflow, NULL);
-	vt_report(many(), "500 endpoints come and go");
-	vt_report(create(1, true), "CQ with one entry");
-	vt_report(create(vt_devs[0].attr.max_cqe, true), "CQ of max_cqe");
-	vt_report(create(vt_devs[0].attr.max_cqe + 1, false),
-		  "CQ of more than max_cqe");
-	vt_report(create(0, false), "CQ without entries");
-	return vt_finish();
+	tap_report(many(), "500 endpoints come and go");
+	tap_report(create(1, true), "CQ with one entry");
+	tap_report(create(vt_devs[0].attr.max_cqe, true), "CQ of max_cqe");
+	tap_report(create(vt_devs[0].attr.max_cqe + 1, false),
+		   "CQ of more than max_cqe");
+	tap_report(create(0, false), "CQ without entries");
+	return tap_finish();
 }

@@ -35,8 +35,7 @@ static void __attribute__((noreturn)) usage(const char *prog)
 
 static void __attribute__((noreturn)) bail(const char *what, const char *name)
 {
-	printf("Bail out! %s %s: %s\n", what, name, strerror(errno));
-	exit(2);
+	tap_bail("%s %s: %s", what, name, strerror(errno));
 }
 
 void vt_args(int argc, char **argv)

@@ -13,7 +13,7 @@
 
 static struct vt_dev *dev;	/* the one under test */
 
-static vt_why limits(void)
+static why_t limits(void)
 {
 	const struct ibv_device_attr *a = &dev->attr;
 
@@ -44,7 +44,7 @@ static vt_why limits(void)
 	return NULL;
 }
 
-static vt_why identity(void)
+static why_t identity(void)
 {
 	const struct ibv_device *d = dev->ctx->device;
 
@@ -57,7 +57,7 @@ static vt_why identity(void)
 	return NULL;
 }
 
-static vt_why port(void)
+static why_t port(void)
 {
 	const struct ibv_port_attr *p = &dev->port;
 
@@ -74,7 +74,7 @@ static vt_why port(void)
 	return NULL;
 }
 
-static vt_why bounds(void)
+static why_t bounds(void)
 {
 	struct ibv_port_attr attr;
 	union ibv_gid gid;
@@ -91,7 +91,7 @@ static vt_why bounds(void)
 }
 
 /* The netdev of the GID in use, in its own namespace. */
-static vt_why netdev_name(char *name)
+static why_t netdev_name(char *name)
 {
 	struct ibv_gid_entry e;
 
@@ -108,7 +108,7 @@ static vt_why netdev_name(char *name)
  * The largest path MTU whose largest packet fits: over IPv6 40 + 8 + 12 + 16 +
  * 4 bytes go before the payload, and the ICRC after it; over IPv4 20 less.
  */
-static vt_why mtu(void)
+static why_t mtu(void)
 {
 	uint32_t now = vt_mtu_bytes(dev->port.active_mtu);
 	struct ifreq ifr = {};
@@ -157,12 +157,12 @@ static bool gid_of(const struct sockaddr *sa, union ibv_gid *gid)
 }
 
 /* Every address of the netdev is a GID. */
-static vt_why gids(void)
+static why_t gids(void)
 {
 	char name[IF_NAMESIZE], text[INET6_ADDRSTRLEN];
 	struct ifaddrs *list, *i;
 	union ibv_gid gid;
-	vt_why why = NULL;
+	why_t why = NULL;
 	int n = 0;
 
 	TRY(netdev_name(name));
@@ -173,7 +173,7 @@ static vt_why gids(void)
 		n++;
 		inet_ntop(AF_INET6, &gid, text, sizeof(text));
 		if (!has_gid(&gid))
-			why = vt_because("%s of %s isn't there", text, name);
+			why = because("%s of %s isn't there", text, name);
 	}
 	freeifaddrs(list);
 	CHECK(why || n, "%s has no addresses", name);
@@ -181,11 +181,11 @@ static vt_why gids(void)
 }
 
 /* The stated limits of QPs work, and what is above them is refused. */
-static vt_why qp_limit(uint32_t wr, uint32_t sge, bool works)
+static why_t qp_limit(uint32_t wr, uint32_t sge, bool works)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
 	struct vt_ep ep;
-	vt_why why;
+	why_t why;
 
 	c.send_wr = c.recv_wr = wr;
 	c.send_sge = c.recv_sge = sge;
@@ -199,22 +199,22 @@ static void test_queries(const char *name)
 {
 	const struct ibv_device_attr *a = &dev->attr;
 
-	vt_report(identity(), "%s: identity", name);
-	vt_report(limits(), "%s: limits of the device", name);
-	vt_report(port(), "%s: attributes of the port", name);
-	vt_report(mtu(), "%s: active MTU fits the netdev", name);
-	vt_report(gids(), "%s: GIDs are the netdev's addresses", name);
-	vt_report(bounds(), "%s: bounds of the tables", name);
-	vt_report(qp_limit(a->max_qp_wr, 1, true), "%s: QP of max_qp_wr", name);
-	vt_report(qp_limit(a->max_qp_wr + 1, 1, false),
-		  "%s: QP of more than max_qp_wr", name);
-	vt_report(qp_limit(16, a->max_sge, true), "%s: QP of max_sge", name);
-	vt_report(qp_limit(16, a->max_sge + 1, false),
-		  "%s: QP of more than max_sge", name);
+	tap_report(identity(), "%s: identity", name);
+	tap_report(limits(), "%s: limits of the device", name);
+	tap_report(port(), "%s: attributes of the port", name);
+	tap_report(mtu(), "%s: active MTU fits the netdev", name);
+	tap_report(gids(), "%s: GIDs are the netdev's addresses", name);
+	tap_report(bounds(), "%s: bounds of the tables", name);
+	tap_report(qp_limit(a->max_qp_wr, 1, true), "%s: QP of max_qp_wr", name);
+	tap_report(qp_limit(a->max_qp_wr + 1, 1, false),
+		   "%s: QP of more than max_qp_wr", name);
+	tap_report(qp_limit(16, a->max_sge, true), "%s: QP of max_sge", name);
+	tap_report(qp_limit(16, a->max_sge + 1, false),
+		   "%s: QP of more than max_sge", name);
 }
 
 /* Memory registrations that can't be (ibv_reg_mr(3)) */
-static vt_why bad_mr(void *addr, size_t len, int access)
+static why_t bad_mr(void *addr, size_t len, int access)
 {
 	struct ibv_mr *mr = ibv_reg_mr(dev->pd, addr, len, access);
 
@@ -228,15 +228,15 @@ static void test_mrs(const char *name)
 {
 	static char mem[4096];
 
-	vt_report(bad_mr(mem, 64, IBV_ACCESS_REMOTE_WRITE),
-		  "%s: MR for REMOTE_WRITE without LOCAL_WRITE", name);
-	vt_report(bad_mr(mem, 64, IBV_ACCESS_REMOTE_ATOMIC),
-		  "%s: MR for REMOTE_ATOMIC without LOCAL_WRITE", name);
-	vt_report(bad_mr((void *)64, 64, IBV_ACCESS_LOCAL_WRITE),
-		  "%s: MR of memory that isn't there", name);
-	vt_report(bad_mr((void *)-4096UL, 8192, 0),
-		  "%s: MR around the end of memory", name);
-	vt_report(bad_mr(mem, 1ULL << 62, 0), "%s: MR without end", name);
+	tap_report(bad_mr(mem, 64, IBV_ACCESS_REMOTE_WRITE),
+		   "%s: MR for REMOTE_WRITE without LOCAL_WRITE", name);
+	tap_report(bad_mr(mem, 64, IBV_ACCESS_REMOTE_ATOMIC),
+		   "%s: MR for REMOTE_ATOMIC without LOCAL_WRITE", name);
+	tap_report(bad_mr((void *)64, 64, IBV_ACCESS_LOCAL_WRITE),
+		   "%s: MR of memory that isn't there", name);
+	tap_report(bad_mr((void *)-4096UL, 8192, 0),
+		   "%s: MR around the end of memory", name);
+	tap_report(bad_mr(mem, 1ULL << 62, 0), "%s: MR without end", name);
 }
 
 /* Processes that are killed in the middle */
@@ -247,7 +247,7 @@ struct hello {
 	union ibv_gid gid;
 };
 
-static vt_why say_hello(struct vt_ep *ep, int fd)
+static why_t say_hello(struct vt_ep *ep, int fd)
 {
 	struct hello h = {
 		.qpn = ep->qp->qp_num, .psn = ep->psn,
@@ -259,7 +259,7 @@ static vt_why say_hello(struct vt_ep *ep, int fd)
 	return NULL;
 }
 
-static vt_why meet(struct vt_ep *ep, int fd, struct hello *h)
+static why_t meet(struct vt_ep *ep, int fd, struct hello *h)
 {
 	struct ibv_qp_attr attr;
 	int mask;
@@ -274,7 +274,7 @@ static vt_why meet(struct vt_ep *ep, int fd, struct hello *h)
 }
 
 /* Keep the queue full of writes until one fails. */
-static vt_why write_on(struct vt_ep *ep, const struct hello *h)
+static why_t write_on(struct vt_ep *ep, const struct hello *h)
 {
 	struct ibv_sge sge = vt_sge(&ep->buf, 0, 20000);
 	struct ibv_send_wr *bad, wr = {
@@ -289,7 +289,7 @@ static vt_why write_on(struct vt_ep *ep, const struct hello *h)
 	while (vt_now_us() < end) {
 		for (; flying < 16; flying++)
 			if (ibv_post_send(ep->qp, &wr, &bad))
-				return vt_because("ibv_post_send");
+				return because("ibv_post_send");
 		if (ibv_poll_cq(ep->scq, 1, &wc) != 1)
 			continue;
 		flying--;
@@ -299,7 +299,7 @@ static vt_why write_on(struct vt_ep *ep, const struct hello *h)
 	return NULL;
 }
 
-static vt_why victim(int fd)
+static why_t victim(int fd)
 {
 	struct vt_conf c;
 	struct hello h;
@@ -338,12 +338,12 @@ static struct victim {
 } victims[VICTIMS];
 
 /* Its writes come in until it dies; then ours to it must come to an end. */
-static vt_why kill_one(struct victim *v)
+static why_t kill_one(struct victim *v)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
 	struct vt_ep ep;
 	struct hello h;
-	vt_why why;
+	why_t why;
 	int status;
 
 	c.timeout = 12;
@@ -356,14 +356,14 @@ static vt_why kill_one(struct victim *v)
 		why = write_on(&ep, &h);
 		/* gone in the middle, or its memory first */
 		if (!why)
-			why = vt_because("writes to a dead process go on");
+			why = because("writes to a dead process go on");
 		else if (!strcmp(why, ibv_wc_status_str(IBV_WC_RETRY_EXC_ERR)) ||
 			 !strcmp(why, ibv_wc_status_str(IBV_WC_REM_ACCESS_ERR)))
 			why = NULL;
 	}
 	CHECK(waitpid(v->pid, &status, 0) == v->pid, "waitpid");
 	if (!why && !WIFSIGNALED(status))
-		why = vt_because("the victim had ended by itself");
+		why = because("the victim had ended by itself");
 	if (why)
 		vt_ep_close(&ep);
 	else
@@ -371,7 +371,7 @@ static vt_why kill_one(struct victim *v)
 	return why;
 }
 
-static vt_why ping(struct vt_pair *p, const void *arg)
+static why_t ping(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	return vt_ping(p);
@@ -396,8 +396,8 @@ int main(int argc, char **argv)
 	}
 	c = vt_conf(IBV_QPT_RC);
 	for (i = 0; i < VICTIMS; i++)
-		vt_report(victims[i].pid < 0 ? "fork" : kill_one(&victims[i]),
-			  "process %d killed with traffic in flight", i + 1);
+		tap_report(victims[i].pid < 0 ? "fork" : kill_one(&victims[i]),
+			   "process %d killed with traffic in flight", i + 1);
 	vt_run("traffic after all that", &c, ping, NULL);
-	return vt_finish();
+	return tap_finish();
 }

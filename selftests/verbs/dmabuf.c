@@ -22,8 +22,8 @@ struct loan {
 };
 
 /* A dma-buf, and the part of it at @off as a region of B's */
-static vt_why borrow(struct loan *l, struct vt_pair *p, uint64_t off,
-		     uint64_t len, int access)
+static why_t borrow(struct loan *l, struct vt_pair *p, uint64_t off,
+		    uint64_t len, int access)
 {
 	int err;
 
@@ -38,7 +38,7 @@ static vt_why borrow(struct loan *l, struct vt_pair *p, uint64_t off,
 	return NULL;
 }
 
-static vt_why give_back(struct loan *l)
+static why_t give_back(struct loan *l)
 {
 	int err = share_dereg(&l->mr);
 
@@ -48,9 +48,9 @@ static vt_why give_back(struct loan *l)
 }
 
 /* A acts upon the region */
-static vt_why act(struct vt_pair *p, const struct loan *l,
-		  enum ibv_wr_opcode opcode, uint64_t off, uint32_t len,
-		  enum ibv_wc_status status)
+static why_t act(struct vt_pair *p, const struct loan *l,
+		 enum ibv_wr_opcode opcode, uint64_t off, uint32_t len,
+		 enum ibv_wc_status status)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, len);
 	struct ibv_send_wr wr = {
@@ -68,14 +68,14 @@ static vt_why act(struct vt_pair *p, const struct loan *l,
 	return vt_poll_status(p->a.scq, 0xa, status, "A");
 }
 
-static vt_why write_there(struct vt_pair *p, const struct loan *l, int seed)
+static why_t write_there(struct vt_pair *p, const struct loan *l, int seed)
 {
 	vt_fill(p->a.buf.data, LEN, seed);
 	TRY(act(p, l, IBV_WR_RDMA_WRITE, OFF, LEN, IBV_WC_SUCCESS));
 	return NULL;
 }
 
-static vt_why read_back(struct vt_pair *p, const struct loan *l, int seed)
+static why_t read_back(struct vt_pair *p, const struct loan *l, int seed)
 {
 	uint8_t want[LEN];
 
@@ -86,7 +86,7 @@ static vt_why read_back(struct vt_pair *p, const struct loan *l, int seed)
 	return NULL;
 }
 
-static vt_why rdma(struct vt_pair *p, const void *arg)
+static why_t rdma(struct vt_pair *p, const void *arg)
 {
 	struct loan l;
 	int i;
@@ -105,7 +105,7 @@ static vt_why rdma(struct vt_pair *p, const void *arg)
 }
 
 /* Other rights, another PD; pages on demand it can't have; then other memory */
-static vt_why changed(struct vt_pair *p, const void *arg)
+static why_t changed(struct vt_pair *p, const void *arg)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(p->b.dev->ctx);
 	struct ibv_mr mr = { .context = p->b.dev->ctx };
@@ -148,7 +148,7 @@ static vt_why changed(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why atomic(struct vt_pair *p, const void *arg)
+static why_t atomic(struct vt_pair *p, const void *arg)
 {
 	uint64_t *there, *old = (uint64_t *)p->a.buf.data;
 	struct loan l;
@@ -163,7 +163,7 @@ static vt_why atomic(struct vt_pair *p, const void *arg)
 }
 
 /* As local memory: received into, and sent from */
-static vt_why local(struct vt_pair *p, const void *arg)
+static why_t local(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = { .addr = BASE + OFF, .length = LEN };
 	struct ibv_sge far = vt_sge(&p->a.buf, 0, LEN);
@@ -198,7 +198,7 @@ static vt_why local(struct vt_pair *p, const void *arg)
 }
 
 /* A region within a dma-buf ends where it ends. */
-static vt_why bounds(struct vt_pair *p, const void *arg)
+static why_t bounds(struct vt_pair *p, const void *arg)
 {
 	struct loan l;
 
@@ -214,7 +214,7 @@ static vt_why bounds(struct vt_pair *p, const void *arg)
 	return give_back(&l);
 }
 
-static vt_why before(struct vt_pair *p, const void *arg)
+static why_t before(struct vt_pair *p, const void *arg)
 {
 	struct loan l;
 
@@ -230,7 +230,7 @@ struct deed {
 	int access;
 };
 
-static vt_why forbidden(struct vt_pair *p, const void *arg)
+static why_t forbidden(struct vt_pair *p, const void *arg)
 {
 	const struct deed *d = arg;
 	struct loan l;
@@ -242,7 +242,7 @@ static vt_why forbidden(struct vt_pair *p, const void *arg)
 }
 
 /* The region holds the memory, whoever else lets go of it. */
-static vt_why closed(struct vt_pair *p, const void *arg)
+static why_t closed(struct vt_pair *p, const void *arg)
 {
 	struct loan l;
 
@@ -264,7 +264,7 @@ static vt_why closed(struct vt_pair *p, const void *arg)
 /* Two regions of one dma-buf, with different rights: what one writes the other
  * reads, also after it is gone.
  */
-static vt_why twice(struct vt_pair *p, const void *arg)
+static why_t twice(struct vt_pair *p, const void *arg)
 {
 	struct loan l, m;
 	int err;
@@ -311,7 +311,7 @@ static const struct misuse misuses[] = {
 	  { .length = 4096, .access = IBV_ACCESS_ON_DEMAND }, EINVAL },
 };
 
-static vt_why misused(struct vt_pair *p, const void *arg)
+static why_t misused(struct vt_pair *p, const void *arg)
 {
 	struct share s;
 	size_t i;
@@ -334,7 +334,7 @@ static vt_why misused(struct vt_pair *p, const void *arg)
 }
 
 /* Write until killed: the first bytes count up. */
-static vt_why scribble(struct vt_pair *p, const struct share *mem, int ready)
+static why_t scribble(struct vt_pair *p, const struct share *mem, int ready)
 {
 	struct loan l = { .mem = *mem };
 	uint64_t n = 1;
@@ -351,14 +351,14 @@ static vt_why scribble(struct vt_pair *p, const struct share *mem, int ready)
 		memcpy(p->a.buf.data, &n, sizeof(n));
 		TRY(act(p, &l, IBV_WR_RDMA_WRITE, 0, LEN, IBV_WC_SUCCESS));
 		if (n == 3 && write(ready, "r", 1) != 1)
-			return vt_because("pipe: %s", strerror(errno));
+			return because("pipe: %s", strerror(errno));
 	}
 }
 
 static void child(const struct share *mem, int ready)
 {
 	struct vt_pair p = { .conf = vt_conf(IBV_QPT_RC) };
-	vt_why why;
+	why_t why;
 
 	vt_open();
 	why = vt_ep_open(&p.a, &vt_devs[0], &p.conf);
@@ -366,11 +366,11 @@ static void child(const struct share *mem, int ready)
 		why = vt_ep_open(&p.b, &vt_devs[1], &p.conf);
 	if (!why)
 		why = scribble(&p, mem, ready);
-	vt_note("the child: %s", why);
+	tap_note("the child: %s", why);
 	_exit(1);
 }
 
-static vt_why killed(struct vt_pair *p, const void *arg)
+static why_t killed(struct vt_pair *p, const void *arg)
 {
 	volatile uint64_t *count;
 	int ready[2], status;
@@ -406,7 +406,7 @@ static vt_why killed(struct vt_pair *p, const void *arg)
 }
 
 /* What can't be had is given back in full. */
-static vt_why refused(enum oddbuf_kind kind, int want)
+static why_t refused(enum oddbuf_kind kind, int want)
 {
 	struct share_mr mr = { .fd = share_odd(kind), .length = 4096 };
 	int held, err;
@@ -421,7 +421,7 @@ static vt_why refused(enum oddbuf_kind kind, int want)
 }
 
 /* Pinned, and pinned once, for as long as the region lives */
-static vt_why held(void)
+static why_t held(void)
 {
 	struct share_mr mr = {
 		.fd = share_odd(ODDBUF_DYNAMIC), .length = 4096,
@@ -445,19 +445,19 @@ static vt_why held(void)
 static void run_odd(void)
 {
 	if (share_held() < 0) {
-		vt_skip("no /dev/oddbuf: make oddbuf", "odd dma-bufs");
+		tap_skip("no /dev/oddbuf: make oddbuf", "odd dma-bufs");
 		return;
 	}
-	vt_report(held(), "odd dma-buf: held while registered");
-	vt_report(refused(ODDBUF_IO, EOPNOTSUPP), "odd dma-buf: device memory");
-	vt_report(refused(ODDBUF_NO_VMAP, EOPNOTSUPP),
-		  "odd dma-buf: not for the CPU");
-	vt_report(refused(ODDBUF_NO_ATTACH, EBUSY),
-		  "odd dma-buf: attach fails");
-	vt_report(refused(ODDBUF_NO_PIN, ENOSPC), "odd dma-buf: pin fails");
-	vt_report(refused(ODDBUF_NO_MAP, EIO), "odd dma-buf: map fails");
-	vt_report(refused(ODDBUF_NO_ACCESS, ETIMEDOUT),
-		  "odd dma-buf: access fails");
+	tap_report(held(), "odd dma-buf: held while registered");
+	tap_report(refused(ODDBUF_IO, EOPNOTSUPP), "odd dma-buf: device memory");
+	tap_report(refused(ODDBUF_NO_VMAP, EOPNOTSUPP),
+		   "odd dma-buf: not for the CPU");
+	tap_report(refused(ODDBUF_NO_ATTACH, EBUSY),
+		   "odd dma-buf: attach fails");
+	tap_report(refused(ODDBUF_NO_PIN, ENOSPC), "odd dma-buf: pin fails");
+	tap_report(refused(ODDBUF_NO_MAP, EIO), "odd dma-buf: map fails");
+	tap_report(refused(ODDBUF_NO_ACCESS, ETIMEDOUT),
+		   "odd dma-buf: access fails");
 }
 
 static void run_with(void)
@@ -509,7 +509,7 @@ int main(int argc, char **argv)
 		by = &exporters[i];
 		fd = by->create(SIZE);
 		if (fd < 0) {
-			vt_skip(strerror(errno), "dma-buf of %s", by->name);
+			tap_skip(strerror(errno), "dma-buf of %s", by->name);
 			continue;
 		}
 		close(fd);
@@ -518,6 +518,6 @@ int main(int argc, char **argv)
 	}
 	run_odd();
 	if (!found)
-		vt_report("nobody exports any", "dma-buf");
-	return vt_finish();
+		tap_report("nobody exports any", "dma-buf");
+	return tap_finish();
 }

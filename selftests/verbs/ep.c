@@ -60,7 +60,7 @@ static struct ibv_qp *create_extended(struct vt_ep *ep,
 	return ibv_create_qp_ex(ep->dev->ctx, &ex);
 }
 
-static vt_why create_qp(struct vt_ep *ep)
+static why_t create_qp(struct vt_ep *ep)
 {
 	const struct vt_conf *c = ep->conf;
 	struct ibv_qp_init_attr init = {
@@ -95,8 +95,8 @@ static vt_why create_qp(struct vt_ep *ep)
 	return NULL;
 }
 
-vt_why vt_ep_open(struct vt_ep *ep, struct vt_dev *dev,
-		  const struct vt_conf *conf)
+why_t vt_ep_open(struct vt_ep *ep, struct vt_dev *dev,
+		 const struct vt_conf *conf)
 {
 	static uint64_t psn_state = 77;
 
@@ -114,21 +114,21 @@ vt_why vt_ep_open(struct vt_ep *ep, struct vt_dev *dev,
 	return create_qp(ep);
 }
 
-vt_why vt_ep_close(struct vt_ep *ep)
+why_t vt_ep_close(struct vt_ep *ep)
 {
-	vt_why why = NULL;
+	why_t why = NULL;
 
 	if (ep->qp && ibv_destroy_qp(ep->qp))
-		why = vt_because("ibv_destroy_qp: %s", strerror(errno));
+		why = because("ibv_destroy_qp: %s", strerror(errno));
 	if (ep->ah && ibv_destroy_ah(ep->ah))
-		why = vt_because("ibv_destroy_ah: %s", strerror(errno));
+		why = because("ibv_destroy_ah: %s", strerror(errno));
 	if (ep->scq && ibv_destroy_cq(ep->scq))
-		why = vt_because("ibv_destroy_cq: %s", strerror(errno));
+		why = because("ibv_destroy_cq: %s", strerror(errno));
 	if (ep->rcq && ibv_destroy_cq(ep->rcq))
-		why = vt_because("ibv_destroy_cq: %s", strerror(errno));
+		why = because("ibv_destroy_cq: %s", strerror(errno));
 	if (ep->chan && ibv_destroy_comp_channel(ep->chan))
-		why = vt_because("ibv_destroy_comp_channel: %s",
-				 strerror(errno));
+		why = because("ibv_destroy_comp_channel: %s",
+			      strerror(errno));
 	if (!why && ep->buf.map)
 		why = vt_buf_guards(&ep->buf);
 	vt_buf_close(&ep->buf);
@@ -200,7 +200,7 @@ struct ibv_qp_attr vt_attr_rts(const struct vt_ep *ep, int *mask)
 	return attr;
 }
 
-vt_why vt_ep_init(struct vt_ep *ep)
+why_t vt_ep_init(struct vt_ep *ep)
 {
 	struct ibv_qp_attr attr;
 	int mask, err;
@@ -211,7 +211,7 @@ vt_why vt_ep_init(struct vt_ep *ep)
 	return NULL;
 }
 
-vt_why vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer)
+why_t vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer)
 {
 	struct ibv_qp_attr attr;
 	int mask, err, tries = 5;
@@ -230,7 +230,7 @@ vt_why vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer)
 	return NULL;
 }
 
-vt_why vt_ep_rts(struct vt_ep *ep)
+why_t vt_ep_rts(struct vt_ep *ep)
 {
 	struct ibv_qp_attr attr;
 	int mask, err;
@@ -241,7 +241,7 @@ vt_why vt_ep_rts(struct vt_ep *ep)
 	return NULL;
 }
 
-vt_why vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid)
+why_t vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid)
 {
 	struct ibv_ah_attr attr = {
 		.is_global = 1,
@@ -259,7 +259,7 @@ vt_why vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid)
 	return NULL;
 }
 
-vt_why vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to)
+why_t vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to)
 {
 	struct ibv_qp_attr attr = { .qp_state = to };
 	int err = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
@@ -268,7 +268,7 @@ vt_why vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to)
 	return NULL;
 }
 
-vt_why vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want)
+why_t vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -280,7 +280,7 @@ vt_why vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want)
 	return NULL;
 }
 
-vt_why vt_connect(struct vt_pair *p)
+why_t vt_connect(struct vt_pair *p)
 {
 	TRY(vt_ep_init(&p->a));
 	TRY(vt_ep_init(&p->b));
@@ -294,18 +294,18 @@ vt_why vt_connect(struct vt_pair *p)
 	return vt_ep_ah(&p->b, &p->a.dev->gid);
 }
 
-static vt_why open_pair(struct vt_pair *p)
+static why_t open_pair(struct vt_pair *p)
 {
 	TRY(vt_ep_open(&p->a, &vt_devs[0], &p->conf));
 	return vt_ep_open(&p->b, &vt_devs[1], &p->conf);
 }
 
 /* A case on a fresh pair of endpoints; all of it has to end well. */
-vt_why vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
-		  bool connect)
+why_t vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
+		 bool connect)
 {
 	struct vt_pair p = { .conf = *conf };
-	vt_why why, closing;
+	why_t why, closing;
 
 	vt_drop_events();
 	why = open_pair(&p);
@@ -326,14 +326,14 @@ vt_why vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
 		vt_ep_close(&p.b);
 	if (!why)
 		why = closing;
-	return why ? vt_because("%s", why) : NULL;
+	return why ? because("%s", why) : NULL;
 }
 
 static void run(const char *name, const struct vt_conf *conf, vt_case fn,
 		const void *arg, bool connect)
 {
 	if (vt_wanted(name))
-		vt_report(vt_attempt(conf, fn, arg, connect), "%s", name);
+		tap_report(vt_attempt(conf, fn, arg, connect), "%s", name);
 }
 
 /* Run a case on a fresh, connected pair of endpoints and report it. */

@@ -14,7 +14,7 @@
 enum { BAD_WR = 100, RECV_A = 200, RECV_B = 300 };
 
 /* Both sides have some receives; those of B may not suffice. */
-static vt_why post_recvs(struct vt_ep *ep, int wr_id, int num, uint32_t len)
+static why_t post_recvs(struct vt_ep *ep, int wr_id, int num, uint32_t len)
 {
 	int i;
 
@@ -24,7 +24,7 @@ static vt_why post_recvs(struct vt_ep *ep, int wr_id, int num, uint32_t len)
 }
 
 /* The bad one and some behind it that are good, but come too late. */
-static vt_why post_sends(struct vt_pair *p, struct ibv_send_wr *bad)
+static why_t post_sends(struct vt_pair *p, struct ibv_send_wr *bad)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr[AFTER];
@@ -47,7 +47,7 @@ static vt_why post_sends(struct vt_pair *p, struct ibv_send_wr *bad)
 	return vt_post_send(&p->a, bad);
 }
 
-static vt_why flushed(struct ibv_cq *cq, int wr_id, int num, const char *who)
+static why_t flushed(struct ibv_cq *cq, int wr_id, int num, const char *who)
 {
 	while (num--)
 		TRY(vt_poll_status(cq, wr_id++, IBV_WC_WR_FLUSH_ERR, who));
@@ -55,7 +55,7 @@ static vt_why flushed(struct ibv_cq *cq, int wr_id, int num, const char *who)
 }
 
 /* A send to a QP in ERR is taken and flushed. */
-static vt_why flush_later(struct vt_pair *p)
+static why_t flush_later(struct vt_pair *p)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr = { .wr_id = 900, .opcode = IBV_WR_RDMA_WRITE,
@@ -78,7 +78,7 @@ struct bad {
 	enum ibv_event_type event;	/* at B, or IBV_EVENT_CQ_ERR: none */
 };
 
-static vt_why both_in_error(struct vt_pair *p, const struct bad *bad)
+static why_t both_in_error(struct vt_pair *p, const struct bad *bad)
 {
 	int first = 0;
 
@@ -102,7 +102,7 @@ static vt_why both_in_error(struct vt_pair *p, const struct bad *bad)
 	return vt_quiet(p->b.rcq, 50);
 }
 
-static vt_why fail(struct vt_pair *p, const void *arg)
+static why_t fail(struct vt_pair *p, const void *arg)
 {
 	const struct bad *bad = arg;
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
@@ -127,14 +127,14 @@ static vt_why fail(struct vt_pair *p, const void *arg)
 }
 
 /* Accept whatever is in the first bytes, and look at the others. */
-static vt_why check_from(struct vt_buf *b, size_t off)
+static why_t check_from(struct vt_buf *b, size_t off)
 {
 	memcpy(b->shadow, b->data, off);
 	return vt_buf_check(b);
 }
 
 /* The same, and memory outside of the message has not changed. */
-static vt_why fail_touched(struct vt_pair *p, const void *arg)
+static why_t fail_touched(struct vt_pair *p, const void *arg)
 {
 	const struct bad *bad = arg;
 
@@ -151,7 +151,7 @@ static vt_why fail_touched(struct vt_pair *p, const void *arg)
  * The same, and neither side's memory has changed. Only that A can't take a
  * response shows so late that the writes behind the request may be done.
  */
-static vt_why fail_untouched(struct vt_pair *p, const void *arg)
+static why_t fail_untouched(struct vt_pair *p, const void *arg)
 {
 	const struct bad *bad = arg;
 	bool late = bad->b_stays && bad->opcode >= IBV_WR_RDMA_READ;
@@ -386,17 +386,17 @@ static void test_table(const struct bad *bad, size_t num, vt_case fn)
 }
 
 /* A key that is good, but in another protection domain. */
-static vt_why other_pd(struct vt_pair *p, const void *arg)
+static why_t other_pd(struct vt_pair *p, const void *arg)
 {
 	const struct bad *bad = arg;
 	struct vt_ep *ep = bad->b_stays ? &p->a : &p->b;
 	struct ibv_pd *pd = ibv_alloc_pd(ep->dev->ctx);
-	vt_why why;
+	why_t why;
 
 	CHECK(pd, "ibv_alloc_pd: %s", strerror(errno));
 	other_mr = ibv_reg_mr(pd, ep->buf.data, ep->buf.len, VT_ALL_ACCESS);
 	why = other_mr ? fail_untouched(p, bad) :
-			 vt_because("ibv_reg_mr: %s", strerror(errno));
+			 because("ibv_reg_mr: %s", strerror(errno));
 	if (other_mr)
 		ibv_dereg_mr(other_mr);
 	ibv_dealloc_pd(pd);
@@ -420,7 +420,7 @@ static void test_other_pd(void)
 }
 
 /* A key ends with its registration. */
-static vt_why stale_rkey(struct vt_pair *p, const void *arg)
+static why_t stale_rkey(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data,
 				       p->b.buf.len, VT_ALL_ACCESS);
@@ -434,11 +434,11 @@ static vt_why stale_rkey(struct vt_pair *p, const void *arg)
 }
 
 /* READ into memory that A may not write. */
-static vt_why read_to_readonly(struct vt_pair *p, const void *arg)
+static why_t read_to_readonly(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(p->a.dev->pd, p->a.buf.data,
 				       p->a.buf.len, 0);
-	vt_why why;
+	why_t why;
 
 	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
 	other_mr = mr;
@@ -453,7 +453,7 @@ struct bad_recv {
 	uint64_t addr_add;
 };
 
-static vt_why recv_prot(struct vt_pair *p, const void *arg)
+static why_t recv_prot(struct vt_pair *p, const void *arg)
 {
 	static const struct bad rest = { .opcode = IBV_WR_SEND };
 	const struct bad_recv *how = arg;
@@ -491,7 +491,7 @@ static void test_recv_prot(void)
 }
 
 /* Nothing is moved, so no key matters (C9-88). */
-static vt_why zero_length(struct vt_pair *p, const void *arg)
+static why_t zero_length(struct vt_pair *p, const void *arg)
 {
 	const enum ibv_wr_opcode *opcode = arg;
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = *opcode,
@@ -526,7 +526,7 @@ static void test_zero_length(void)
 }
 
 /* The provider refuses this in ibv_post_send(), but not here. */
-static vt_why misaligned_atomic(struct vt_pair *p, const void *arg)
+static why_t misaligned_atomic(struct vt_pair *p, const void *arg)
 {
 	static const struct bad rest = { .event = IBV_EVENT_CQ_ERR };
 	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->a.qp);
@@ -586,5 +586,5 @@ int main(int argc, char **argv)
 	test_recv_prot();
 	test_zero_length();
 	test_special();
-	return vt_finish();
+	return tap_finish();
 }

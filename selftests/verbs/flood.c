@@ -25,7 +25,7 @@ static struct vt_conf conf_of(void)
 	return conf;
 }
 
-static vt_why post_recvs(struct vt_pair *p, uint32_t n)
+static why_t post_recvs(struct vt_pair *p, uint32_t n)
 {
 	uint32_t i;
 
@@ -35,7 +35,7 @@ static vt_why post_recvs(struct vt_pair *p, uint32_t n)
 }
 
 /* Message @i of @n, each of its own content; the last is told of, or all are. */
-static vt_why post(struct vt_pair *p, uint32_t i, uint32_t n, bool all)
+static why_t post(struct vt_pair *p, uint32_t i, uint32_t n, bool all)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, LEN * i, LEN);
 	struct ibv_send_wr wr = {
@@ -50,7 +50,7 @@ static vt_why post(struct vt_pair *p, uint32_t i, uint32_t n, bool all)
 	return vt_post_send(&p->a, &wr);
 }
 
-static vt_why post_all(struct vt_pair *p, uint32_t n, bool all)
+static why_t post_all(struct vt_pair *p, uint32_t n, bool all)
 {
 	uint32_t i;
 
@@ -59,7 +59,7 @@ static vt_why post_all(struct vt_pair *p, uint32_t n, bool all)
 	return NULL;
 }
 
-static vt_why arrive_all(struct vt_pair *p, uint32_t n)
+static why_t arrive_all(struct vt_pair *p, uint32_t n)
 {
 	struct ibv_wc wc;
 	uint32_t i;
@@ -77,7 +77,7 @@ static vt_why arrive_all(struct vt_pair *p, uint32_t n)
 }
 
 /* Streams of all lengths up to more than what may be held */
-static vt_why one_round(struct vt_pair *p, uint32_t n)
+static why_t one_round(struct vt_pair *p, uint32_t n)
 {
 	struct ibv_wc wc;
 
@@ -88,7 +88,7 @@ static vt_why one_round(struct vt_pair *p, uint32_t n)
 	return vt_poll_ok(p->a.scq, &wc, n - 1);
 }
 
-static vt_why last_arrives(struct vt_pair *p, const void *arg)
+static why_t last_arrives(struct vt_pair *p, const void *arg)
 {
 	uint64_t began;
 	uint32_t n;
@@ -124,7 +124,7 @@ static long held(void)
 	return n;
 }
 
-static vt_why write_and_wait(struct vt_pair *p, uint32_t n)
+static why_t write_and_wait(struct vt_pair *p, uint32_t n)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
 	struct ibv_send_wr wr = {
@@ -145,7 +145,7 @@ static vt_why write_and_wait(struct vt_pair *p, uint32_t n)
 }
 
 /* Who waits for each, or for a few, loses by waiting: that is learned soon. */
-static vt_why waited_for(struct vt_pair *p, const void *arg)
+static why_t waited_for(struct vt_pair *p, const void *arg)
 {
 	const uint32_t *n = arg;
 	long before = held();
@@ -159,7 +159,7 @@ static vt_why waited_for(struct vt_pair *p, const void *arg)
 }
 
 /* A message each way, by QPs that could hold many */
-static vt_why answered(struct vt_pair *p, const void *arg)
+static why_t answered(struct vt_pair *p, const void *arg)
 {
 	long before = held();
 	int i;
@@ -172,7 +172,7 @@ static vt_why answered(struct vt_pair *p, const void *arg)
 }
 
 /* What is told of is told of in order, be it done or flushed. */
-static vt_why end_all(struct vt_pair *p, uint32_t n)
+static why_t end_all(struct vt_pair *p, uint32_t n)
 {
 	bool flushed = false;
 	struct ibv_wc wc;
@@ -191,14 +191,14 @@ static vt_why end_all(struct vt_pair *p, uint32_t n)
 }
 
 /* The device knows a stream, and has the next one of @n under way, or holds it. */
-static vt_why be_streaming(struct vt_pair *p, uint32_t n)
+static why_t be_streaming(struct vt_pair *p, uint32_t n)
 {
 	TRY(one_round(p, 100));
 	TRY(post_recvs(p, n));
 	return post_all(p, n, true);
 }
 
-static vt_why error_one(struct vt_pair *p, const void *arg)
+static why_t error_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(be_streaming(p, 45));
@@ -207,7 +207,7 @@ static vt_why error_one(struct vt_pair *p, const void *arg)
 }
 
 /* Destroyed with all of it under way: that there is nothing left is checked later */
-static vt_why destroy_one(struct vt_pair *p, const void *arg)
+static why_t destroy_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(be_streaming(p, 45));
@@ -216,14 +216,14 @@ static vt_why destroy_one(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why reset_one(struct vt_pair *p, const void *arg)
+static why_t reset_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(be_streaming(p, 45));
 	return vt_ep_state(&p->a, IBV_QPS_RESET);
 }
 
-static vt_why drain_one(struct vt_pair *p, const void *arg)
+static why_t drain_one(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(be_streaming(p, 45));
@@ -237,21 +237,21 @@ static vt_why drain_one(struct vt_pair *p, const void *arg)
 static void often(const char *name, vt_case fn)
 {
 	struct vt_conf conf = conf_of();
-	vt_why why = NULL;
+	why_t why = NULL;
 	int i;
 
 	if (!vt_wanted(name))
 		return;
 	for (i = 0; i < ROUNDS && !why; i++)
 		why = vt_attempt(&conf, fn, NULL, true);
-	vt_report(why, "%s", name);
+	tap_report(why, "%s", name);
 }
 
 struct poster {
 	struct vt_pair *p;
 	uint32_t first;
 	pthread_t thread;
-	vt_why why;
+	why_t why;
 };
 
 /* No more than the queue takes: neither thread waits for the other's. */
@@ -265,7 +265,7 @@ static void *post_half(void *arg)
 	return NULL;
 }
 
-static vt_why seen_once(struct vt_pair *p, uint32_t n)
+static why_t seen_once(struct vt_pair *p, uint32_t n)
 {
 	bool seen[DEPTH] = {};
 	struct ibv_wc wc;
@@ -285,7 +285,7 @@ static vt_why seen_once(struct vt_pair *p, uint32_t n)
 	return NULL;
 }
 
-static vt_why two_threads(struct vt_pair *p, const void *arg)
+static why_t two_threads(struct vt_pair *p, const void *arg)
 {
 	struct poster po[2] = {
 		{ .p = p },
@@ -325,5 +325,5 @@ int main(int argc, char **argv)
 	often("a QP is drained in a stream, and goes on", drain_one);
 	often("a QP is reset in a stream", reset_one);
 	often("a QP is destroyed in a stream", destroy_one);
-	return vt_finish();
+	return tap_finish();
 }

@@ -115,7 +115,7 @@ static void address(struct forged *f, const union ibv_gid *from,
 	}
 }
 
-static vt_why emit(const struct forged *f, const union ibv_gid *to)
+static why_t emit(const struct forged *f, const union ibv_gid *to)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET };
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
@@ -138,8 +138,8 @@ static vt_why emit(const struct forged *f, const union ibv_gid *to)
  * A packet from B to A's QP: @ext_len bytes of extended headers and payload, a
  * multiple of 4, follow BTH.
  */
-vt_why cf_forge(struct cf *t, uint8_t opcode, uint16_t pkey, uint32_t psn,
-		const void *ext, size_t ext_len)
+why_t cf_forge(struct cf *t, uint8_t opcode, uint16_t pkey, uint32_t psn,
+	       const void *ext, size_t ext_len)
 {
 	size_t udp_len = UDP_LEN + BTH_LEN + ext_len + 4;
 	const struct vt_ep *a = &t->p->a, *b = &t->p->b;

@@ -18,7 +18,7 @@ static union ibv_gid group(int n)
 	return gid;
 }
 
-static vt_why attach(struct vt_ep *ep, int n)
+static why_t attach(struct vt_ep *ep, int n)
 {
 	union ibv_gid gid = group(n);
 	int err = ibv_attach_mcast(ep->qp, &gid, 0);
@@ -27,7 +27,7 @@ static vt_why attach(struct vt_ep *ep, int n)
 	return NULL;
 }
 
-static vt_why detach(struct vt_ep *ep, int n)
+static why_t detach(struct vt_ep *ep, int n)
 {
 	union ibv_gid gid = group(n);
 	int err = ibv_detach_mcast(ep->qp, &gid, 0);
@@ -36,7 +36,7 @@ static vt_why detach(struct vt_ep *ep, int n)
 	return NULL;
 }
 
-static vt_why send_to(struct vt_ep *ep, int n)
+static why_t send_to(struct vt_ep *ep, int n)
 {
 	struct ibv_sge sge = vt_sge(&ep->buf, 0, LEN);
 	union ibv_gid gid = group(n);
@@ -61,7 +61,7 @@ static vt_why send_to(struct vt_ep *ep, int n)
 	return NULL;
 }
 
-static vt_why gets(struct vt_ep *to, const struct vt_ep *from)
+static why_t gets(struct vt_ep *to, const struct vt_ep *from)
 {
 	struct ibv_wc wc;
 
@@ -74,7 +74,7 @@ static vt_why gets(struct vt_ep *to, const struct vt_ep *from)
 }
 
 /* Only while attached, and only what the group is sent */
-static vt_why member(struct vt_pair *p, const void *arg)
+static why_t member(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	vt_fill(p->a.buf.data, LEN, 1);
@@ -91,7 +91,7 @@ static vt_why member(struct vt_pair *p, const void *arg)
 }
 
 /* Another QP of the sender's device gets it as well as the peer's. */
-static vt_why here_and_there(struct vt_pair *p, const void *arg)
+static why_t here_and_there(struct vt_pair *p, const void *arg)
 {
 	struct vt_ep c;
 
@@ -112,7 +112,7 @@ static vt_why here_and_there(struct vt_pair *p, const void *arg)
 	return detach(&p->b, 3);
 }
 
-static vt_why refused(struct vt_pair *p, const void *arg)
+static why_t refused(struct vt_pair *p, const void *arg)
 {
 	union ibv_gid gid = group(4);
 
@@ -123,7 +123,7 @@ static vt_why refused(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why not_rc(struct vt_pair *p, const void *arg)
+static why_t not_rc(struct vt_pair *p, const void *arg)
 {
 	union ibv_gid gid = group(4);
 
@@ -144,5 +144,5 @@ int main(int argc, char **argv)
 	       NULL);
 	vt_run("UD multicast: what is refused", &c, refused, NULL);
 	vt_run("RC multicast: none", &rc, not_rc, NULL);
-	return vt_finish();
+	return tap_finish();
 }

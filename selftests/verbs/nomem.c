@@ -156,7 +156,7 @@ static bool to_rtr(void)
 static void to_init(void)
 {
 	if (vt_ep_state(&ep, IBV_QPS_RESET) || vt_ep_init(&ep))
-		vt_note("the QP does not get back to INIT");
+		tap_note("the QP does not get back to INIT");
 }
 
 static struct ibv_ah *ah;
@@ -243,7 +243,7 @@ static bool link_add(void)
 static void link_delete(void)
 {
 	if (system("rdma link delete nomem0"))
-		vt_note("rdma link delete failed");
+		tap_note("rdma link delete failed");
 }
 
 /* The answer may be what there was no memory for. */
@@ -281,18 +281,18 @@ static void try_verb(const struct verb *v)
 		if (ok)
 			v->undo();
 		if (!hit) {
-			vt_report(!ok ? "it fails without a fault as well" :
-				  !failed ? "no fault made it fail" : NULL,
-				  "%s: %u allocations, %u vital of those tried",
-				  v->name, n - 1, failed);
+			tap_report(!ok ? "it fails without a fault as well" :
+				   !failed ? "no fault made it fail" : NULL,
+				   "%s: %u allocations, %u vital of those tried",
+				   v->name, n - 1, failed);
 			return;
 		}
 		failed += !ok;
 	}
-	vt_report("there is no end of allocations", "%s", v->name);
+	tap_report("there is no end of allocations", "%s", v->name);
 }
 
-static vt_why prepare(void)
+static why_t prepare(void)
 {
 	struct ibv_srq_init_attr init = {
 		.attr = { .max_wr = 100, .max_sge = 1 },
@@ -315,7 +315,7 @@ static vt_why prepare(void)
 
 int main(int argc, char **argv)
 {
-	vt_why why;
+	why_t why;
 	size_t i;
 
 	vt_start(argc, argv);
@@ -323,11 +323,11 @@ int main(int argc, char **argv)
 	alarm(0);
 	why = prepare();
 	if (why) {
-		vt_report(why, "preparations");
-		return vt_finish();
+		tap_report(why, "preparations");
+		return tap_finish();
 	}
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (vt_wanted(verbs[i].name))
 			try_verb(&verbs[i]);
-	return vt_finish();
+	return tap_finish();
 }

@@ -25,7 +25,7 @@ struct mem {
 	struct ibv_mr *mr;
 };
 
-static vt_why mem_open(struct mem *m, struct ibv_pd *pd, int access)
+static why_t mem_open(struct mem *m, struct ibv_pd *pd, int access)
 {
 	m->p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,16 +35,16 @@ static vt_why mem_open(struct mem *m, struct ibv_pd *pd, int access)
 	return NULL;
 }
 
-static vt_why mem_close(struct mem *m)
+static why_t mem_close(struct mem *m)
 {
 	CHECK(!ibv_dereg_mr(m->mr), "ibv_dereg_mr: %s", strerror(errno));
 	munmap(m->p, SIZE);
 	return NULL;
 }
 
-static vt_why rdma(struct vt_pair *p, enum ibv_wr_opcode op, void *mine,
-		   uint32_t lkey, void *theirs, uint32_t rkey, uint32_t len,
-		   enum ibv_wc_status status)
+static why_t rdma(struct vt_pair *p, enum ibv_wr_opcode op, void *mine,
+		  uint32_t lkey, void *theirs, uint32_t rkey, uint32_t len,
+		  enum ibv_wc_status status)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)mine, .length = len, .lkey = lkey,
@@ -59,21 +59,21 @@ static vt_why rdma(struct vt_pair *p, enum ibv_wr_opcode op, void *mine,
 	return vt_poll_status(p->a.scq, 7, status, "A");
 }
 
-static vt_why put(struct vt_pair *p, void *at, uint32_t rkey, uint32_t len,
-		  enum ibv_wc_status status)
+static why_t put(struct vt_pair *p, void *at, uint32_t rkey, uint32_t len,
+		 enum ibv_wc_status status)
 {
 	return rdma(p, IBV_WR_RDMA_WRITE, p->a.buf.data, p->a.buf.mr->lkey, at,
 		    rkey, len, status);
 }
 
-static vt_why is(struct vt_pair *p, const uint8_t *at, uint32_t len)
+static why_t is(struct vt_pair *p, const uint8_t *at, uint32_t len)
 {
 	CHECK(!memcmp(at, p->a.buf.data, len), "the bytes are not there");
 	return NULL;
 }
 
 /* Nothing was ever there; each byte of a page is somebody's first. */
-static vt_why untouched(struct vt_pair *p, const void *arg)
+static why_t untouched(struct vt_pair *p, const void *arg)
 {
 	static const uint32_t offs[] = { 0, 1, 4000, 4095, 4096, 20001 };
 	struct mem m;
@@ -91,7 +91,7 @@ static vt_why untouched(struct vt_pair *p, const void *arg)
 }
 
 /* READ from zeros that nobody has written, to memory that nobody has touched */
-static vt_why both_ends(struct vt_pair *p, const void *arg)
+static why_t both_ends(struct vt_pair *p, const void *arg)
 {
 	struct mem from, to;
 	size_t i;
@@ -112,7 +112,7 @@ static vt_why both_ends(struct vt_pair *p, const void *arg)
 }
 
 /* What the process gives back is zeros again, for both. */
-static vt_why given_back(struct vt_pair *p, const void *arg)
+static why_t given_back(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 
@@ -130,7 +130,7 @@ static vt_why given_back(struct vt_pair *p, const void *arg)
 }
 
 /* The child's copy is not written; the parent's is. */
-static vt_why forked(struct vt_pair *p, const void *arg)
+static why_t forked(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 	int status = 0, pipes[2];
@@ -161,7 +161,7 @@ static vt_why forked(struct vt_pair *p, const void *arg)
 }
 
 /* Memory that is not there any more, or not to be written, is no memory. */
-static vt_why unmapped(struct vt_pair *p, const void *arg)
+static why_t unmapped(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 
@@ -174,7 +174,7 @@ static vt_why unmapped(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
-static vt_why protected(struct vt_pair *p, const void *arg)
+static why_t protected(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 
@@ -186,7 +186,7 @@ static vt_why protected(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
-static vt_why no_source(struct vt_pair *p, const void *arg)
+static why_t no_source(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 
@@ -200,7 +200,7 @@ static vt_why no_source(struct vt_pair *p, const void *arg)
 }
 
 /* Moved elsewhere, the memory is registered where it was: there is none. */
-static vt_why moved(struct vt_pair *p, const void *arg)
+static why_t moved(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 	uint8_t *to;
@@ -228,7 +228,7 @@ static vt_why moved(struct vt_pair *p, const void *arg)
 }
 
 /* All of the process's memory by one key, what is mapped later as well */
-static vt_why implicit(struct vt_pair *p, const void *arg)
+static why_t implicit(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, NULL, SIZE_MAX, ALL);
 	uint8_t *at;
@@ -274,7 +274,7 @@ static uint64_t both(const char *what)
 }
 
 /* All of a message that nobody has touched comes by a few faults. */
-static vt_why cold(struct vt_pair *p, const void *arg)
+static why_t cold(struct vt_pair *p, const void *arg)
 {
 	enum ibv_wr_opcode op = *(const enum ibv_wr_opcode *)arg;
 	uint64_t waits, misses, again;
@@ -299,9 +299,9 @@ static vt_why cold(struct vt_pair *p, const void *arg)
 	waits = both("page_waits") - waits;
 	misses = both("page_misses") - misses;
 	again = both("retransmitted_pkts") - again;
-	vt_note("%llu waits, %llu responses in vain, %llu packets again",
-		(unsigned long long)waits, (unsigned long long)misses,
-		(unsigned long long)again);
+	tap_note("%llu waits, %llu responses in vain, %llu packets again",
+		 (unsigned long long)waits, (unsigned long long)misses,
+		 (unsigned long long)again);
 	CHECK(waits && waits < 25, "%llu waits", (unsigned long long)waits);
 	CHECK(!misses, "%llu responses found no page",
 	      (unsigned long long)misses);
@@ -310,7 +310,7 @@ static vt_why cold(struct vt_pair *p, const void *arg)
 }
 
 /* The value before, the operation, and no wait for what is there */
-static vt_why atomic(struct vt_pair *p, const void *arg)
+static why_t atomic(struct vt_pair *p, const void *arg)
 {
 	struct mem from, to;
 	uint64_t i, *word, *was;
@@ -343,7 +343,7 @@ static vt_why atomic(struct vt_pair *p, const void *arg)
 }
 
 /* Messages into memory that nobody has touched, a page each; @arg: bytes before */
-static vt_why received(struct vt_pair *p, const void *arg)
+static why_t received(struct vt_pair *p, const void *arg)
 {
 	uint32_t grh = *(const uint32_t *)arg, len = 1000, i;
 	struct mem to;
@@ -382,7 +382,7 @@ static vt_why received(struct vt_pair *p, const void *arg)
  * Messages out of memory that has its contents, but no page that anybody has
  * touched: datagrams and those of UC can't be asked for again. @arg: bytes before
  */
-static vt_why sent(struct vt_pair *p, const void *arg)
+static why_t sent(struct vt_pair *p, const void *arg)
 {
 	uint32_t grh = *(const uint32_t *)arg, len = 1000, i;
 	struct mem m;
@@ -422,7 +422,7 @@ static vt_why sent(struct vt_pair *p, const void *arg)
 }
 
 /* Several at a time, and the pages of each go before it was sent */
-static vt_why sent_apace(struct vt_pair *p, const void *arg)
+static why_t sent_apace(struct vt_pair *p, const void *arg)
 {
 	uint32_t grh = *(const uint32_t *)arg, len = 1000, i, n = 32;
 	struct ibv_wc wc;
@@ -459,7 +459,7 @@ static vt_why sent_apace(struct vt_pair *p, const void *arg)
 }
 
 /* A WRITE of UC, out of such memory: what is lost of it nobody asks for again */
-static vt_why written(struct vt_pair *p, const void *arg)
+static why_t written(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 
@@ -484,7 +484,7 @@ static vt_why written(struct vt_pair *p, const void *arg)
 #define SPOT		10000U
 
 /* Bytes across pages, and across each kind of boundary that a length may have */
-static vt_why touch_some(struct vt_pair *p, uint8_t *at, uint32_t rkey)
+static why_t touch_some(struct vt_pair *p, uint8_t *at, uint32_t rkey)
 {
 	static const uint64_t spots[] = {
 		0, (1UL << 21) - 5000, (1UL << 30) - 1, (2UL << 30) - 5000,
@@ -513,7 +513,7 @@ static vt_why touch_some(struct vt_pair *p, uint8_t *at, uint32_t rkey)
  * More than there is of memory, of which a little is used: nothing may depend on
  * the length. @arg: not NULL for all of the process's memory by one key
  */
-static vt_why sparse(struct vt_pair *p, const void *arg)
+static why_t sparse(struct vt_pair *p, const void *arg)
 {
 	uint8_t *at = mmap(NULL, HUGE_LEN, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -544,18 +544,18 @@ static vt_why sparse(struct vt_pair *p, const void *arg)
 	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
 	munmap(at, HUGE_LEN);
 	took = vt_now_us() - took;
-	vt_note("%llu pages, %llu ms", (unsigned long long)in,
-		(unsigned long long)took / 1000);
+	tap_note("%llu pages, %llu ms", (unsigned long long)in,
+		 (unsigned long long)took / 1000);
 	return NULL;
 }
 
-static vt_why shared_queue(struct vt_pair *p, const void *arg)
+static why_t shared_queue(struct vt_pair *p, const void *arg)
 {
 	struct ibv_srq_init_attr init = {
 		.attr = { .max_wr = 32, .max_sge = 1 },
 	};
 	struct vt_conf c = p->conf;
-	vt_why why;
+	why_t why;
 
 	c.srq[1] = ibv_create_srq(vt_devs[1].pd, &init);
 	CHECK(c.srq[1], "ibv_create_srq: %s", strerror(errno));
@@ -565,7 +565,7 @@ static vt_why shared_queue(struct vt_pair *p, const void *arg)
 }
 
 /* What is written to a file's memory is in the file. */
-static vt_why of_file(struct vt_pair *p, const void *arg)
+static why_t of_file(struct vt_pair *p, const void *arg)
 {
 	const char *dir = getenv("VT_DIR");
 	uint8_t *back = malloc(SIZE);
@@ -599,14 +599,14 @@ static vt_why of_file(struct vt_pair *p, const void *arg)
 }
 
 /* Memory that the kernel itself can't read is nobody's to read. */
-static vt_why secret(struct vt_pair *p, const void *arg)
+static why_t secret(struct vt_pair *p, const void *arg)
 {
 	int fd = syscall(447 /* memfd_secret */, 0);
 	struct mem m;
 
 	(void)arg;
 	if (fd < 0 || ftruncate(fd, SIZE)) {
-		vt_note("there is none");
+		tap_note("there is none");
 		return NULL;
 	}
 	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -660,7 +660,7 @@ static int advise(struct vt_pair *p, uint32_t advice, uint32_t flags,
 #define FLUSH	IB_UVERBS_ADVISE_MR_FLAG_FLUSH
 
 /* What was brought beforehand is not waited for. */
-static vt_why prefetched(struct vt_pair *p, const void *arg)
+static why_t prefetched(struct vt_pair *p, const void *arg)
 {
 	uint64_t waits, in;
 	struct mem m;
@@ -710,7 +710,7 @@ static void *keep_advising(void *arg)
 }
 
 /* It is for what the region was before, or is then; never for both. */
-static vt_why advised_amid_change(struct vt_pair *p, const void *arg)
+static why_t advised_amid_change(struct vt_pair *p, const void *arg)
 {
 	struct mem m;
 	struct adviser a = { .p = p, .m = &m, .on = true };
@@ -727,13 +727,13 @@ static vt_why advised_amid_change(struct vt_pair *p, const void *arg)
 	a.on = false;
 	pthread_join(a.thread, NULL);
 	CHECK(!err, "change %d: %s", n, strerror(err));
-	vt_note("%d changes, %llu times advice, %llu of it taken", n,
-		(unsigned long long)a.turns, (unsigned long long)a.taken);
+	tap_note("%d changes, %llu times advice, %llu of it taken", n,
+		 (unsigned long long)a.turns, (unsigned long long)a.taken);
 	return mem_close(&m);
 }
 
 /* Just what the process has */
-static vt_why no_fault(struct vt_pair *p, const void *arg)
+static why_t no_fault(struct vt_pair *p, const void *arg)
 {
 	unsigned char there[2] = {};
 	uint64_t in;
@@ -754,7 +754,7 @@ static vt_why no_fault(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
-static vt_why wrong_advice(struct vt_pair *p, const void *arg)
+static why_t wrong_advice(struct vt_pair *p, const void *arg)
 {
 	struct ibv_pd *other = ibv_alloc_pd(p->b.dev->ctx);
 	struct mem m, ro;
@@ -788,7 +788,7 @@ static vt_why wrong_advice(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why capable(struct vt_pair *p, const void *arg)
+static why_t capable(struct vt_pair *p, const void *arg)
 {
 	struct ibv_device_attr_ex attr;
 	uint32_t rc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
@@ -860,5 +860,5 @@ int main(int argc, char **argv)
 	vt_run("ODP: receives, UD", &c, received, &grh);
 	vt_run("ODP: sent from cold memory, UD", &c, sent, &grh);
 	vt_run("ODP: sent apace from cold memory, UD", &c, sent_apace, &grh);
-	return vt_finish();
+	return tap_finish();
 }

@@ -28,7 +28,7 @@ static uint32_t longest(const struct vt_pair *p, uint32_t mtu)
 	return most;
 }
 
-static vt_why sizes(struct vt_pair *p, const void *arg)
+static why_t sizes(struct vt_pair *p, const void *arg)
 {
 	uint32_t mtu = vt_mtu_bytes(p->conf.mtu);
 	const uint32_t len[] = { 0, 1, mtu - 1, mtu, mtu + 1, 3 * mtu + 17,
@@ -41,7 +41,7 @@ static vt_why sizes(struct vt_pair *p, const void *arg)
 	if (p->conf.type == IBV_QPT_UD)
 		n = 4;	/* one packet */
 	for (i = 0; i < n; i++) {
-		vt_why why;
+		why_t why;
 
 		x.len = len[i];
 		x.spread = i & 1;
@@ -67,7 +67,7 @@ static void test_sizes(enum ibv_qp_type type, const struct xfer_op *op)
 	}
 }
 
-static vt_why sge_lists(struct vt_pair *p, const void *arg)
+static why_t sge_lists(struct vt_pair *p, const void *arg)
 {
 	uint32_t mtu = vt_mtu_bytes(p->conf.mtu);
 	uint64_t rnd = vt_opts.seed;
@@ -77,7 +77,7 @@ static vt_why sge_lists(struct vt_pair *p, const void *arg)
 	int i;
 
 	for (i = 0; i < 24; i++) {
-		vt_why why;
+		why_t why;
 
 		x.sges = p->conf.send_sge;
 		x.rsges = p->conf.recv_sge;
@@ -108,7 +108,7 @@ static void test_sge_lists(enum ibv_qp_type type, const struct xfer_op *op)
 	vt_run(name, &c, sge_lists, op);
 }
 
-static vt_why inlines(struct vt_pair *p, const void *arg)
+static why_t inlines(struct vt_pair *p, const void *arg)
 {
 	uint32_t max = p->conf.inline_data;
 	const uint32_t len[] = { 0, 1, 7, max / 2, max - 1, max };
@@ -119,7 +119,7 @@ static vt_why inlines(struct vt_pair *p, const void *arg)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(len) * 2; i++) {
-		vt_why why;
+		why_t why;
 
 		x.len = len[i / 2];
 		x.sges = i & 1 ? p->conf.send_sge : 1;
@@ -146,8 +146,8 @@ static void test_inline(enum ibv_qp_type type, const struct xfer_op *op)
 
 /* Atomics */
 
-static vt_why atomic(struct vt_pair *p, enum ibv_wr_opcode opcode, size_t roff,
-		     uint64_t before, uint64_t arg1, uint64_t arg2, int pieces)
+static why_t atomic(struct vt_pair *p, enum ibv_wr_opcode opcode, size_t roff,
+		    uint64_t before, uint64_t arg1, uint64_t arg2, int pieces)
 {
 	struct ibv_sge sge[2] = { vt_sge(&p->a.buf, 3, 8) };
 	struct ibv_send_wr wr = {
@@ -184,7 +184,7 @@ static vt_why atomic(struct vt_pair *p, enum ibv_wr_opcode opcode, size_t roff,
 	return vt_buf_check(&p->b.buf);
 }
 
-static vt_why cmp_swp(struct vt_pair *p, const void *arg)
+static why_t cmp_swp(struct vt_pair *p, const void *arg)
 {
 	const uint64_t x = 0x0123456789abcdefULL, y = 0xfedcba9876543210ULL;
 	int pieces;
@@ -200,7 +200,7 @@ static vt_why cmp_swp(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why fetch_add(struct vt_pair *p, const void *arg)
+static why_t fetch_add(struct vt_pair *p, const void *arg)
 {
 	int pieces;
 
@@ -216,7 +216,7 @@ static vt_why fetch_add(struct vt_pair *p, const void *arg)
 }
 
 /* Many in flight, more than the responder has resources for. */
-static vt_why add_many(struct vt_pair *p, const void *arg)
+static why_t add_many(struct vt_pair *p, const void *arg)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD };
 	struct ibv_sge sge;
@@ -250,7 +250,7 @@ static vt_why add_many(struct vt_pair *p, const void *arg)
 
 /* Flags */
 
-static vt_why signals(struct vt_pair *p, const void *arg)
+static why_t signals(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 64);
 	struct ibv_send_wr wr = {
@@ -275,7 +275,7 @@ static vt_why signals(struct vt_pair *p, const void *arg)
 }
 
 /* Unsignaled ones free their slots when a later one completes. */
-static vt_why signals_wrap(struct vt_pair *p, const void *arg)
+static why_t signals_wrap(struct vt_pair *p, const void *arg)
 {
 	int i;
 
@@ -285,7 +285,7 @@ static vt_why signals_wrap(struct vt_pair *p, const void *arg)
 }
 
 /* A fenced send waits for the reads before it, so it sends what they read. */
-static vt_why fence(struct vt_pair *p, const void *arg)
+static why_t fence(struct vt_pair *p, const void *arg)
 {
 	const uint32_t len = 100003;
 	struct ibv_sge local = vt_sge(&p->a.buf, 0, len);
@@ -319,7 +319,7 @@ static vt_why fence(struct vt_pair *p, const void *arg)
 }
 
 /* All that was written before a message is there when it completes. */
-static vt_why write_send_order(struct vt_pair *p, const void *arg)
+static why_t write_send_order(struct vt_pair *p, const void *arg)
 {
 	const uint32_t len = 150001;
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, len);
@@ -347,7 +347,7 @@ static vt_why write_send_order(struct vt_pair *p, const void *arg)
 }
 
 /* Reads larger than the window, more than responder resources, interleaved. */
-static vt_why read_many(struct vt_pair *p, const void *arg)
+static why_t read_many(struct vt_pair *p, const void *arg)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ };
 	const uint32_t len = 5003;
@@ -377,7 +377,7 @@ static vt_why read_many(struct vt_pair *p, const void *arg)
 }
 
 /* Many work requests in one call. */
-static vt_why list_post(struct vt_pair *p, const void *arg)
+static why_t list_post(struct vt_pair *p, const void *arg)
 {
 	struct ibv_send_wr wr[32];
 	struct ibv_sge sge[32];
@@ -408,7 +408,7 @@ static vt_why list_post(struct vt_pair *p, const void *arg)
 	return vt_buf_check(&p->b.buf);
 }
 
-static vt_why woken(struct vt_ep *ep, int ms, bool expected)
+static why_t woken(struct vt_ep *ep, int ms, bool expected)
 {
 	struct pollfd pfd = { .fd = ep->chan->fd, .events = POLLIN };
 	struct ibv_cq *cq;
@@ -425,7 +425,7 @@ static vt_why woken(struct vt_ep *ep, int ms, bool expected)
 	return NULL;
 }
 
-static vt_why send_flagged(struct vt_pair *p, int flags)
+static why_t send_flagged(struct vt_pair *p, int flags)
 {
 	struct xfer x = {
 		.op = xfer_op("SEND"), .len = 33, .sges = 1, .rsges = 1,
@@ -435,7 +435,7 @@ static vt_why send_flagged(struct vt_pair *p, int flags)
 	return xfer_do(p, &x);
 }
 
-static vt_why solicited(struct vt_pair *p, const void *arg)
+static why_t solicited(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	CHECK(!ibv_req_notify_cq(p->b.rcq, 1), "ibv_req_notify_cq");
@@ -456,7 +456,7 @@ static vt_why solicited(struct vt_pair *p, const void *arg)
 	return woken(&p->a, VT_SHORT, false);
 }
 
-static vt_why solicited_error(struct vt_pair *p, const void *arg)
+static why_t solicited_error(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(vt_post_recv_at(&p->b, 1, 0, 64));
@@ -465,7 +465,7 @@ static vt_why solicited_error(struct vt_pair *p, const void *arg)
 	return woken(&p->b, VT_LONG, true);
 }
 
-static vt_why solicited_imm(struct vt_pair *p, const void *arg)
+static why_t solicited_imm(struct vt_pair *p, const void *arg)
 {
 	struct xfer x = {
 		.op = xfer_op("RDMA_WRITE_WITH_IMM"), .len = 5000,
@@ -539,19 +539,19 @@ static uint64_t mem_available(void)
 	return kb * 1024ULL;
 }
 
-static vt_why write_gib(struct vt_pair *p, uint8_t *src, uint8_t *dst)
+static why_t write_gib(struct vt_pair *p, uint8_t *src, uint8_t *dst)
 {
 	struct ibv_mr *from, *to;
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_RDMA_WRITE,
 				  .send_flags = IBV_SEND_SIGNALED };
 	struct ibv_sge sge = { .addr = (uintptr_t)src, .length = GIB };
-	vt_why why = NULL;
+	why_t why = NULL;
 	struct ibv_wc wc;
 
 	from = ibv_reg_mr(p->a.dev->pd, src, GIB, 0);
 	to = ibv_reg_mr(p->b.dev->pd, dst + VT_GUARD, GIB, VT_ALL_ACCESS);
 	if (!from || !to)
-		why = vt_because("ibv_reg_mr of 1 GiB: %s", strerror(errno));
+		why = because("ibv_reg_mr of 1 GiB: %s", strerror(errno));
 	if (!why) {
 		sge.lkey = from->lkey;
 		wr.sg_list = &sge;
@@ -563,7 +563,7 @@ static vt_why write_gib(struct vt_pair *p, uint8_t *src, uint8_t *dst)
 	if (!why)
 		why = vt_poll(p->a.scq, &wc, 400000);
 	if (!why && wc.status != IBV_WC_SUCCESS)
-		why = vt_because("%s", ibv_wc_status_str(wc.status));
+		why = because("%s", ibv_wc_status_str(wc.status));
 	if (from)
 		ibv_dereg_mr(from);
 	if (to)
@@ -571,11 +571,11 @@ static vt_why write_gib(struct vt_pair *p, uint8_t *src, uint8_t *dst)
 	return why;
 }
 
-static vt_why gib(struct vt_pair *p, const void *arg)
+static why_t gib(struct vt_pair *p, const void *arg)
 {
 	size_t room = GIB + 2 * VT_GUARD, i;
 	uint8_t *src, *dst;
-	vt_why why;
+	why_t why;
 
 	(void)arg;
 	CHECK(p->a.dev->port.max_msg_sz >= GIB, "max_msg_sz is only %u",
@@ -589,10 +589,10 @@ static vt_why gib(struct vt_pair *p, const void *arg)
 	memset(dst, 0xc5, room);
 	why = write_gib(p, src, dst);
 	if (!why && memcmp(src, dst + VT_GUARD, GIB))
-		why = vt_because("1 GiB arrived garbled");
+		why = because("1 GiB arrived garbled");
 	for (i = 0; !why && i < VT_GUARD; i++)
 		if (dst[i] != 0xc5 || dst[VT_GUARD + GIB + i] != 0xc5)
-			why = vt_because("guard overwritten");
+			why = because("guard overwritten");
 	munmap(src, GIB);
 	munmap(dst, room);
 	return why;
@@ -604,7 +604,7 @@ static void test_huge(void)
 	const char *name = "RC RDMA_WRITE: 1 GiB";
 
 	if (mem_available() < 5 * GIB / 2)
-		vt_skip("needs 2.5 GiB of memory", "%s", name);
+		tap_skip("needs 2.5 GiB of memory", "%s", name);
 	else
 		vt_run(name, &c, gib, NULL);
 }
@@ -616,7 +616,7 @@ int main(int argc, char **argv)
 	vt_start(argc, argv);
 	if (vt_opts.huge) {
 		test_huge();
-		return vt_finish();
+		return tap_finish();
 	}
 	for (t = 0; t < ARRAY_SIZE(types); t++) {
 		for (i = 0; i < xfer_num_ops; i++) {
@@ -629,5 +629,5 @@ int main(int argc, char **argv)
 		test_flags(types[t]);
 	}
 	test_rc();
-	return vt_finish();
+	return tap_finish();
 }

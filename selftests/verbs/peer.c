@@ -71,16 +71,10 @@ static void __attribute__((noreturn)) usage(void)
 	exit(2);
 }
 
-static void __attribute__((noreturn)) bail(const char *what, const char *why)
-{
-	printf("Bail out! %s: %s\n", what, why);
-	exit(2);
-}
-
-static void bail_if(vt_why why, const char *what)
+static void bail_if(why_t why, const char *what)
 {
 	if (why)
-		bail(what, why);
+		tap_bail("%s: %s", what, why);
 }
 
 static uint32_t direction(const char *name)
@@ -186,9 +180,9 @@ static void one_rate(const struct step *s, const char *dir,
 {
 	double us = r->us ? r->us : 1;
 
-	vt_note("result %s %u %s: %llu done, %.0f ms, %.2f MB/s, %.0f /s, QP closed in %.1f ms",
-		s->name, s->size, dir, (unsigned long long)r->done, us / 1000,
-		r->bytes / us, r->done * 1e6 / us, r->closed_us / 1000.0);
+	tap_note("result %s %u %s: %llu done, %.0f ms, %.2f MB/s, %.0f /s, QP closed in %.1f ms",
+		 s->name, s->size, dir, (unsigned long long)r->done, us / 1000,
+		 r->bytes / us, r->done * 1e6 / us, r->closed_us / 1000.0);
 }
 
 static void judge(const struct step *s, const struct report *mine,
@@ -196,8 +190,8 @@ static void judge(const struct step *s, const struct report *mine,
 {
 	const struct report *bad = mine->failed ? mine : theirs;
 
-	vt_report(bad->failed ? bad->why : NULL, "%s %u x %u %s", s->name,
-		  s->size, s->count, dirs[s->dirs]);
+	tap_report(bad->failed ? bad->why : NULL, "%s %u x %u %s", s->name,
+		   s->size, s->count, dirs[s->dirs]);
 	if (s->dirs & STREAM_OUT)
 		one_rate(s, "out", mine);
 	if (s->dirs & STREAM_IN)
@@ -212,7 +206,7 @@ static int client(const char *dev, const char *addr)
 	uint32_t i;
 
 	if (fd < 0)
-		bail("can't connect to", addr);
+		tap_bail("can't connect to: %s", addr);
 	bail_if(side_put(fd, &plan, sizeof(plan)), "plan");
 	open_device(fd, dev, &mem);
 	for (i = 0; i < plan.steps; i++) {
@@ -222,7 +216,7 @@ static int client(const char *dev, const char *addr)
 		judge(&steps[i], &mine, &theirs);
 	}
 	vt_buf_close(&mem);
-	return vt_finish();
+	return tap_finish();
 }
 
 static int server(const char *dev, const char *addr)
@@ -234,10 +228,10 @@ static int server(const char *dev, const char *addr)
 	uint32_t i;
 
 	if (fd < 0)
-		bail("can't listen on", addr);
+		tap_bail("can't listen on: %s", addr);
 	fd = side_accept(fd);
 	if (fd < 0)
-		bail("nobody connects to", addr);
+		tap_bail("nobody connects to: %s", addr);
 	bail_if(side_get(fd, &plan, sizeof(plan), SIDE_WAIT), "plan");
 	plan.steps = MIN(plan.steps, (uint32_t)MAX_STEPS);
 	open_device(fd, dev, &mem);

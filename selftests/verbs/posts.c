@@ -63,7 +63,7 @@ static enum verdict verdict(const struct row *row, enum ibv_qp_type type)
 	}
 }
 
-static vt_why row_works(struct vt_pair *p, struct ibv_send_wr *wr)
+static why_t row_works(struct vt_pair *p, struct ibv_send_wr *wr)
 {
 	struct ibv_wc wc;
 
@@ -73,7 +73,7 @@ static vt_why row_works(struct vt_pair *p, struct ibv_send_wr *wr)
 }
 
 /* RC ends in ERR; UC and UD stop only the send queue. */
-static vt_why row_fails(struct vt_pair *p, struct ibv_send_wr *wr)
+static why_t row_fails(struct vt_pair *p, struct ibv_send_wr *wr)
 {
 	TRY(vt_post_recv_at(&p->b, 2, 0, 100));
 	TRY(vt_post_send(&p->a, wr));
@@ -84,7 +84,7 @@ static vt_why row_fails(struct vt_pair *p, struct ibv_send_wr *wr)
 	return vt_ep_is(&p->b, IBV_QPS_RTS);
 }
 
-static vt_why row_case(struct vt_pair *p, const void *arg)
+static why_t row_case(struct vt_pair *p, const void *arg)
 {
 	const struct row *row = arg;
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
@@ -120,10 +120,10 @@ static void test_table(void)
 				 vt_type_name(types[t]), rows[i].name,
 				 v == YES ? "works" : "is LOC_QP_OP_ERR");
 			if (v == OPT)
-				vt_skip("memory windows have tests of their own",
-					"%s", name);
+				tap_skip("memory windows have tests of their own",
+					 "%s", name);
 			else if (rows[i].hostile && !vt_opts.hostile)
-				vt_skip("only with --hostile", "%s", name);
+				tap_skip("only with --hostile", "%s", name);
 			else
 				vt_run(name, &c, row_case, &rows[i]);
 		}
@@ -157,7 +157,7 @@ static void make_three(struct vt_pair *p, struct three *t)
 }
 
 /* The first is executed, the second is bad_wr, the third isn't looked at. */
-static vt_why middle_fails(struct vt_pair *p, struct three *t, int want)
+static why_t middle_fails(struct vt_pair *p, struct three *t, int want)
 {
 	struct ibv_send_wr *bad = NULL;
 	struct ibv_wc wc;
@@ -172,7 +172,7 @@ static vt_why middle_fails(struct vt_pair *p, struct three *t, int want)
 	return vt_ep_is(&p->a, IBV_QPS_RTS);
 }
 
-static vt_why too_many_sges(struct vt_pair *p, const void *arg)
+static why_t too_many_sges(struct vt_pair *p, const void *arg)
 {
 	struct three t;
 
@@ -188,7 +188,7 @@ static vt_why too_many_sges(struct vt_pair *p, const void *arg)
 	return vt_poll_status(p->a.scq, 2, IBV_WC_SUCCESS, "third");
 }
 
-static vt_why inline_too_long(struct vt_pair *p, const void *arg)
+static why_t inline_too_long(struct vt_pair *p, const void *arg)
 {
 	struct three t;
 
@@ -199,7 +199,7 @@ static vt_why inline_too_long(struct vt_pair *p, const void *arg)
 	return middle_fails(p, &t, EINVAL);
 }
 
-static vt_why short_atomic(struct vt_pair *p, const void *arg)
+static why_t short_atomic(struct vt_pair *p, const void *arg)
 {
 	struct three t;
 
@@ -211,7 +211,7 @@ static vt_why short_atomic(struct vt_pair *p, const void *arg)
 	return middle_fails(p, &t, EINVAL);
 }
 
-static vt_why odd_atomic(struct vt_pair *p, const void *arg)
+static why_t odd_atomic(struct vt_pair *p, const void *arg)
 {
 	struct three t;
 
@@ -226,7 +226,7 @@ static vt_why odd_atomic(struct vt_pair *p, const void *arg)
 /* Full queues */
 
 /* Without receives at the peer, sends stay; and all of them are good. */
-static vt_why send_queue_full(struct vt_pair *p, const void *arg)
+static why_t send_queue_full(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
 	struct ibv_send_wr *bad;
@@ -263,7 +263,7 @@ static vt_why send_queue_full(struct vt_pair *p, const void *arg)
 	return vt_ping(p);
 }
 
-static vt_why recv_queue_full(struct vt_pair *p, const void *arg)
+static why_t recv_queue_full(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->b.buf, 0, 8);
 	struct ibv_recv_wr wr[2] = {
@@ -285,7 +285,7 @@ static vt_why recv_queue_full(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why recv_too_many_sges(struct vt_pair *p, const void *arg)
+static why_t recv_too_many_sges(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge[65];
 	struct ibv_recv_wr wr[2] = {
@@ -307,7 +307,7 @@ static vt_why recv_too_many_sges(struct vt_pair *p, const void *arg)
 
 /* States */
 
-static vt_why post_refused(struct vt_pair *p, const char *state)
+static why_t post_refused(struct vt_pair *p, const char *state)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
 	struct ibv_send_wr wr = {
@@ -326,7 +326,7 @@ static vt_why post_refused(struct vt_pair *p, const char *state)
 }
 
 /* What was refused is never executed, although the provider published it. */
-static vt_why post_before_rts(struct vt_pair *p, const void *arg)
+static why_t post_before_rts(struct vt_pair *p, const void *arg)
 {
 	if (p->conf.type == IBV_QPT_UD)
 		TRY(vt_ep_ah(&p->a, &p->b.dev->gid));
@@ -348,7 +348,7 @@ static vt_why post_before_rts(struct vt_pair *p, const void *arg)
 	return vt_quiet(p->a.scq, 50);
 }
 
-static vt_why recv_in_init(struct vt_pair *p, const void *arg)
+static why_t recv_in_init(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND,
@@ -371,7 +371,7 @@ static vt_why recv_in_init(struct vt_pair *p, const void *arg)
 	return vt_poll_ok(p->b.rcq, &wc, 2);	/* in RTR still */
 }
 
-static vt_why post_in_err(struct vt_pair *p, const void *arg)
+static why_t post_in_err(struct vt_pair *p, const void *arg)
 {
 	struct three t;
 	int i;
@@ -389,7 +389,7 @@ static vt_why post_in_err(struct vt_pair *p, const void *arg)
  * Nothing tells the kernel of a receive posted in ERR. It is flushed when the
  * kernel hears of the QP next.
  */
-static vt_why recv_in_err(struct vt_pair *p, const void *arg)
+static why_t recv_in_err(struct vt_pair *p, const void *arg)
 {
 	struct three t;
 
@@ -449,5 +449,5 @@ int main(int argc, char **argv)
 	vt_run("RC: send queue full", &c, send_queue_full, NULL);
 	vt_run("RC: atomic with less than 8 bytes", &c, short_atomic, NULL);
 	vt_run("RC: atomic at an odd address", &c, odd_atomic, NULL);
-	return vt_finish();
+	return tap_finish();
 }

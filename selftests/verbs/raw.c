@@ -26,7 +26,7 @@ struct raw {
 	uint8_t mac[2][6];
 };
 
-static vt_why netdev_of(const struct vt_dev *dev, char *name, int size)
+static why_t netdev_of(const struct vt_dev *dev, char *name, int size)
 {
 	char path[256];
 	FILE *f;
@@ -41,8 +41,8 @@ static vt_why netdev_of(const struct vt_dev *dev, char *name, int size)
 }
 
 /* A packet socket on a device's netdev, its address and MTU */
-static vt_why tap(const struct vt_dev *dev, int *sock, uint8_t *mac,
-		  uint32_t *mtu)
+static why_t tap(const struct vt_dev *dev, int *sock, uint8_t *mac,
+		 uint32_t *mtu)
 {
 	struct timeval wait = { .tv_sec = VT_LONG / 1000 };
 	struct sockaddr_ll to = {
@@ -68,7 +68,7 @@ static vt_why tap(const struct vt_dev *dev, int *sock, uint8_t *mac,
 	return NULL;
 }
 
-static vt_why to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+static why_t to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state, .port_num = VT_PORT };
 	int err = ibv_modify_qp(qp, &attr, state == IBV_QPS_INIT ?
@@ -78,7 +78,7 @@ static vt_why to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 	return NULL;
 }
 
-static vt_why raw_open(struct raw *r)
+static why_t raw_open(struct raw *r)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RAW_PACKET, .sq_sig_all = 1,
@@ -106,7 +106,7 @@ static vt_why raw_open(struct raw *r)
 	return to_state(r->qp, IBV_QPS_RTS);
 }
 
-static vt_why raw_close(struct raw *r)
+static why_t raw_close(struct raw *r)
 {
 	int err = ibv_destroy_qp(r->qp);
 
@@ -128,7 +128,7 @@ static void make(struct raw *r, uint32_t len, uint64_t seed)
 	r->buf.data[13] = PROTO & 0xff;
 }
 
-static vt_why post(struct raw *r, uint32_t len, int pieces, int flags)
+static why_t post(struct raw *r, uint32_t len, int pieces, int flags)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = len, .opcode = IBV_WR_SEND, .num_sge = pieces,
@@ -148,7 +148,7 @@ static vt_why post(struct raw *r, uint32_t len, int pieces, int flags)
 	return NULL;
 }
 
-static vt_why arrives(struct raw *r, uint32_t len)
+static why_t arrives(struct raw *r, uint32_t len)
 {
 	static uint8_t got[65536];
 	ssize_t n = recv(r->sock, got, sizeof(got), 0);
@@ -159,7 +159,7 @@ static vt_why arrives(struct raw *r, uint32_t len)
 	return NULL;
 }
 
-static vt_why frames(void)
+static why_t frames(void)
 {
 	static const struct {
 		uint32_t len;	/* 0: as long as may be */
@@ -187,7 +187,7 @@ static vt_why frames(void)
 }
 
 /* In order, and each once */
-static vt_why stream(void)
+static why_t stream(void)
 {
 	struct ibv_wc wc;
 	struct raw r;
@@ -208,7 +208,7 @@ static vt_why stream(void)
 	return raw_close(&r);
 }
 
-static vt_why refused(uint32_t len, bool bad_key, enum ibv_wc_status status)
+static why_t refused(uint32_t len, bool bad_key, enum ibv_wc_status status)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -229,7 +229,7 @@ static vt_why refused(uint32_t len, bool bad_key, enum ibv_wc_status status)
 	return raw_close(&r);
 }
 
-static vt_why ordinary_user(void)
+static why_t ordinary_user(void)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RAW_PACKET,
@@ -253,14 +253,14 @@ static vt_why ordinary_user(void)
 int main(int argc, char **argv)
 {
 	vt_start(argc, argv);
-	vt_report(frames(), "raw packet QP: frames of all sizes");
-	vt_report(stream(), "raw packet QP: a thousand frames");
-	vt_report(refused(HEAD - 1, false, IBV_WC_LOC_LEN_ERR),
-		  "raw packet QP: less than a header");
-	vt_report(refused(0, false, IBV_WC_LOC_LEN_ERR),
-		  "raw packet QP: more than the netdev takes");
-	vt_report(refused(100, true, IBV_WC_LOC_PROT_ERR),
-		  "raw packet QP: a key that isn't one");
-	vt_report(ordinary_user(), "raw packet QP: not for an ordinary user");
-	return vt_finish();
+	tap_report(frames(), "raw packet QP: frames of all sizes");
+	tap_report(stream(), "raw packet QP: a thousand frames");
+	tap_report(refused(HEAD - 1, false, IBV_WC_LOC_LEN_ERR),
+		   "raw packet QP: less than a header");
+	tap_report(refused(0, false, IBV_WC_LOC_LEN_ERR),
+		   "raw packet QP: more than the netdev takes");
+	tap_report(refused(100, true, IBV_WC_LOC_PROT_ERR),
+		   "raw packet QP: a key that isn't one");
+	tap_report(ordinary_user(), "raw packet QP: not for an ordinary user");
+	return tap_finish();
 }

@@ -15,8 +15,8 @@
 		 IBV_ACCESS_REMOTE_READ)
 
 /* A WRITE of 100 bytes from A to an address of B */
-static vt_why write_to(struct vt_pair *p, uint64_t addr, uint32_t rkey,
-		       enum ibv_wc_status status)
+static why_t write_to(struct vt_pair *p, uint64_t addr, uint32_t rkey,
+		      enum ibv_wc_status status)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = {
@@ -29,13 +29,13 @@ static vt_why write_to(struct vt_pair *p, uint64_t addr, uint32_t rkey,
 	return vt_poll_status(p->a.scq, 1, status, "A");
 }
 
-static vt_why arrived(struct vt_pair *p, const uint8_t *at)
+static why_t arrived(struct vt_pair *p, const uint8_t *at)
 {
 	CHECK(!memcmp(at, p->a.buf.data, 100), "the bytes are not there");
 	return NULL;
 }
 
-static vt_why at_iova(struct vt_pair *p, const void *arg)
+static why_t at_iova(struct vt_pair *p, const void *arg)
 {
 	uint64_t iova = 0xabc000000000ULL + ((uintptr_t)p->b.buf.data & 4095);
 	struct ibv_mr *mr = ibv_reg_mr_iova(p->b.dev->pd, p->b.buf.data, SIZE,
@@ -52,7 +52,7 @@ static vt_why at_iova(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why from_zero(struct vt_pair *p, const void *arg)
+static why_t from_zero(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data + 24,
 				       SIZE - 24, ALL | IBV_ACCESS_ZERO_BASED);
@@ -67,7 +67,7 @@ static vt_why from_zero(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why relaxed(struct vt_pair *p, const void *arg)
+static why_t relaxed(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data, SIZE,
 				       ALL | IBV_ACCESS_RELAXED_ORDERING);
@@ -82,7 +82,7 @@ static vt_why relaxed(struct vt_pair *p, const void *arg)
 }
 
 /* Rights given and taken back; memory pinned to be read becomes writable. */
-static vt_why new_access(struct vt_pair *p, const void *arg)
+static why_t new_access(struct vt_pair *p, const void *arg)
 {
 	uint64_t addr = (uintptr_t)p->b.buf.data;
 	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data, SIZE,
@@ -104,7 +104,7 @@ static vt_why new_access(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why new_memory(struct vt_pair *p, const void *arg)
+static why_t new_memory(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, p->b.buf.data, 4096, ALL);
 	uint8_t *more = p->b.buf.data + 4096;
@@ -128,7 +128,7 @@ static vt_why new_memory(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why new_pd(struct vt_pair *p, const void *arg)
+static why_t new_pd(struct vt_pair *p, const void *arg)
 {
 	uint64_t addr = (uintptr_t)p->b.buf.data;
 	struct ibv_pd *pd = ibv_alloc_pd(p->b.dev->ctx);
@@ -151,7 +151,7 @@ static vt_why new_pd(struct vt_pair *p, const void *arg)
 }
 
 /* One file of 64 MiB, again and again, until it is more than 1 GiB. */
-static vt_why large(struct vt_pair *p, const void *arg)
+static why_t large(struct vt_pair *p, const void *arg)
 {
 	const size_t part = 64 << 20, len = 20 * part;
 	int fd = memfd_create("large", 0);
@@ -184,7 +184,7 @@ static vt_why large(struct vt_pair *p, const void *arg)
 }
 
 /* Pages of 2 MiB, from one into the next */
-static vt_why huge(struct vt_pair *p, const void *arg)
+static why_t huge(struct vt_pair *p, const void *arg)
 {
 	const size_t page = 2 << 20, len = 4 * page;
 	struct ibv_mr *mr;
@@ -225,7 +225,7 @@ static long pinned(void)
 }
 
 /* What is registered counts as pinned, once for each registration. */
-static vt_why counted(struct vt_pair *p, const void *arg)
+static why_t counted(struct vt_pair *p, const void *arg)
 {
 	uint8_t *map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -256,7 +256,7 @@ static vt_why counted(struct vt_pair *p, const void *arg)
 }
 
 /* An ordinary user pins no more than he may lock. */
-static vt_why limited(struct vt_pair *p, const void *arg)
+static why_t limited(struct vt_pair *p, const void *arg)
 {
 	struct rlimit old, few;
 	struct ibv_mr *mr, *fits;
@@ -275,7 +275,7 @@ static vt_why limited(struct vt_pair *p, const void *arg)
 	err = errno;
 	fits = ibv_reg_mr(p->b.dev->pd, map, 1 << 18, ALL);
 	if (seteuid(0) || setrlimit(RLIMIT_MEMLOCK, &old))
-		return vt_because("root again: %s", strerror(errno));
+		return because("root again: %s", strerror(errno));
 	CHECK(!mr && err == ENOMEM, "twice what may be locked: %s",
 	      mr ? "registered" : strerror(err));
 	CHECK(fits, "half of what may be locked: %s", strerror(errno));
@@ -301,5 +301,5 @@ int main(int argc, char **argv)
 	vt_run("MR of huge pages", &c, huge, NULL);
 	vt_run("MR counts as pinned memory", &c, counted, NULL);
 	vt_run("MR beyond RLIMIT_MEMLOCK", &c, limited, NULL);
-	return vt_finish();
+	return tap_finish();
 }

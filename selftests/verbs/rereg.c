@@ -27,8 +27,8 @@ static uint8_t *fresh(void)
 }
 
 /* A WRITE from A to all of a region of B */
-static vt_why put(struct vt_pair *p, uint8_t *at, const struct ibv_mr *mr,
-		  int seed, enum ibv_wc_status status)
+static why_t put(struct vt_pair *p, uint8_t *at, const struct ibv_mr *mr,
+		 int seed, enum ibv_wc_status status)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr = {
@@ -43,8 +43,8 @@ static vt_why put(struct vt_pair *p, uint8_t *at, const struct ibv_mr *mr,
 }
 
 /* What is given back comes again if it is on demand; pinned, it is elsewhere. */
-static vt_why comes_again(struct vt_pair *p, uint8_t *at,
-			  const struct ibv_mr *mr, bool on_demand)
+static why_t comes_again(struct vt_pair *p, uint8_t *at,
+			 const struct ibv_mr *mr, bool on_demand)
 {
 	CHECK(!madvise(at - OFF, SIZE, MADV_DONTNEED), "madvise: %s",
 	      strerror(errno));
@@ -57,15 +57,15 @@ static vt_why comes_again(struct vt_pair *p, uint8_t *at,
 	return NULL;
 }
 
-static vt_why arrives(struct vt_pair *p, uint8_t *at, const struct ibv_mr *mr,
-		      int seed)
+static why_t arrives(struct vt_pair *p, uint8_t *at, const struct ibv_mr *mr,
+		     int seed)
 {
 	TRY(put(p, at, mr, seed, IBV_WC_SUCCESS));
 	CHECK(!memcmp(at, p->a.buf.data, LEN), "the bytes are not there");
 	return NULL;
 }
 
-static vt_why there_and_back(struct vt_pair *p, const void *arg)
+static why_t there_and_back(struct vt_pair *p, const void *arg)
 {
 	uint8_t *at = fresh();
 	struct ibv_mr *mr;
@@ -92,7 +92,7 @@ static vt_why there_and_back(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why other_memory(struct vt_pair *p, const void *arg)
+static why_t other_memory(struct vt_pair *p, const void *arg)
 {
 	uint8_t *one = fresh(), *two = fresh(), *three = fresh();
 	struct ibv_mr *mr;
@@ -126,7 +126,7 @@ static vt_why other_memory(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why other_rights(struct vt_pair *p, const void *arg)
+static why_t other_rights(struct vt_pair *p, const void *arg)
 {
 	uint8_t *at = fresh();
 	struct ibv_mr *mr;
@@ -150,7 +150,7 @@ static vt_why other_rights(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why other_pd(struct vt_pair *p, const void *arg)
+static why_t other_pd(struct vt_pair *p, const void *arg)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(p->b.dev->ctx);
 	uint8_t *at = fresh();
@@ -174,7 +174,7 @@ static vt_why other_pd(struct vt_pair *p, const void *arg)
 }
 
 /* All of a process's memory becomes a part, and a part all of it. */
-static vt_why implicit(struct vt_pair *p, const void *arg)
+static why_t implicit(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, NULL, SIZE_MAX, DEMAND);
 	uint8_t *one = fresh(), *two = fresh();
@@ -206,7 +206,7 @@ static vt_why implicit(struct vt_pair *p, const void *arg)
 }
 
 /* What fails leaves all as it was. */
-static vt_why failed(struct vt_pair *p, const void *arg)
+static why_t failed(struct vt_pair *p, const void *arg)
 {
 	uint8_t *at = fresh(), *gone = fresh();
 	struct ibv_mr *mr;
@@ -231,7 +231,7 @@ static vt_why failed(struct vt_pair *p, const void *arg)
 }
 
 /* On one CPU, with nobody else's turn until we sleep */
-static vt_why alone(bool on)
+static why_t alone(bool on)
 {
 	struct sched_param prio = { .sched_priority = on ? 50 : 0 };
 	cpu_set_t cpus;
@@ -253,7 +253,7 @@ static vt_why alone(bool on)
  * A region ends while its pages are brought, by this CPU: that is waited for
  * asleep, or they would never come.
  */
-static vt_why ended(struct vt_pair *p, const void *arg)
+static why_t ended(struct vt_pair *p, const void *arg)
 {
 	uint64_t began, shortest = UINT64_MAX;
 	int i;
@@ -271,7 +271,7 @@ static vt_why ended(struct vt_pair *p, const void *arg)
 				     p->b.buf.mr->rkey },
 		};
 		struct ibv_wc wc;
-		vt_why why;
+		why_t why;
 		int err;
 
 		CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
@@ -291,7 +291,7 @@ static vt_why ended(struct vt_pair *p, const void *arg)
 			break;
 	}
 	/* a busy machine may stand still now and then, but not each time */
-	vt_note("%d times, at least %llu us", i, (unsigned long long)shortest);
+	tap_note("%d times, at least %llu us", i, (unsigned long long)shortest);
 	CHECK(shortest < 300000, "ibv_dereg_mr takes %llu us",
 	      (unsigned long long)shortest);
 	return NULL;
@@ -312,5 +312,5 @@ int main(int argc, char **argv)
 	vt_run("MR on demand changed: implicit", &c, implicit, NULL);
 	vt_run("MR on demand changed: in vain", &c, failed, NULL);
 	vt_run("MR on demand ends while its pages come", &c, ended, NULL);
-	return vt_finish();
+	return tap_finish();
 }

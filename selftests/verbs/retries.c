@@ -18,7 +18,7 @@ static struct ibv_send_wr send_of(struct vt_pair *p, uint64_t wr_id,
 	return wr;
 }
 
-static vt_why start_send(struct vt_pair *p, uint64_t wr_id, uint32_t len)
+static why_t start_send(struct vt_pair *p, uint64_t wr_id, uint32_t len)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, len);
 	struct ibv_send_wr wr = send_of(p, wr_id, &sge);
@@ -27,8 +27,8 @@ static vt_why start_send(struct vt_pair *p, uint64_t wr_id, uint32_t len)
 }
 
 /* A's send fails; what is behind it is flushed. Tells how long it took. */
-static vt_why send_fails(struct vt_pair *p, enum ibv_wc_status status,
-			 uint64_t *us)
+static why_t send_fails(struct vt_pair *p, enum ibv_wc_status status,
+			uint64_t *us)
 {
 	uint64_t start = vt_now_us();
 
@@ -61,7 +61,7 @@ static const struct rnr {
  * Each retry waits for what the responder asks for. The specification sets no
  * upper bound; a scheduler's delay for each is granted.
  */
-static vt_why rnr_exceeded(struct vt_pair *p, const void *arg)
+static why_t rnr_exceeded(struct vt_pair *p, const void *arg)
 {
 	const struct rnr *rnr = arg;
 	uint64_t us, least = (uint64_t)rnr->retry * rnr->us;
@@ -75,7 +75,7 @@ static vt_why rnr_exceeded(struct vt_pair *p, const void *arg)
 	return vt_ep_is(&p->b, IBV_QPS_RTS);
 }
 
-static vt_why rnr_receive_late(struct vt_pair *p, const void *arg)
+static why_t rnr_receive_late(struct vt_pair *p, const void *arg)
 {
 	struct ibv_wc wc;
 
@@ -122,7 +122,7 @@ struct gone {
 };
 
 /* 9.7.6.1.3: a timeout is from 4.096 us * 2^timeout to 4 times that */
-static vt_why retry_exceeded(struct vt_pair *p, const void *arg)
+static why_t retry_exceeded(struct vt_pair *p, const void *arg)
 {
 	const struct gone *gone = arg;
 	uint64_t one = (4096ULL << gone->timeout) / 1000, us;
@@ -137,7 +137,7 @@ static vt_why retry_exceeded(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why peer_destroyed(struct vt_pair *p, const void *arg)
+static why_t peer_destroyed(struct vt_pair *p, const void *arg)
 {
 	uint64_t us;
 
@@ -148,7 +148,7 @@ static vt_why peer_destroyed(struct vt_pair *p, const void *arg)
 	return send_fails(p, IBV_WC_RETRY_EXC_ERR, &us);
 }
 
-static vt_why read_from_gone(struct vt_pair *p, const void *arg)
+static why_t read_from_gone(struct vt_pair *p, const void *arg)
 {
 	const enum ibv_wr_opcode *opcode = arg;
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
@@ -165,7 +165,7 @@ static vt_why read_from_gone(struct vt_pair *p, const void *arg)
 }
 
 /* Timeout 0 disables the timer. */
-static vt_why wait_for_ever(struct vt_pair *p, const void *arg)
+static why_t wait_for_ever(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(vt_ep_state(&p->b, IBV_QPS_RESET));
@@ -175,7 +175,7 @@ static vt_why wait_for_ever(struct vt_pair *p, const void *arg)
 }
 
 /* Ringing the doorbell again and again must not postpone the timeout. */
-static vt_why doorbells(struct vt_pair *p, const void *arg)
+static why_t doorbells(struct vt_pair *p, const void *arg)
 {
 	uint64_t start = vt_now_us(), last = start;
 	uint64_t one = (4096ULL << p->conf.timeout) / 1000;
@@ -202,7 +202,7 @@ static vt_why doorbells(struct vt_pair *p, const void *arg)
 }
 
 /* The peer comes back before the retries are used up. */
-static vt_why peer_late(struct vt_pair *p, const void *arg)
+static why_t peer_late(struct vt_pair *p, const void *arg)
 {
 	struct ibv_wc wc;
 
@@ -261,7 +261,7 @@ static void test_gone(void)
 
 /* Datagrams */
 
-static vt_why ud_wrong_qkey(struct vt_pair *p, const void *arg)
+static why_t ud_wrong_qkey(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = send_of(p, 1, &sge);
@@ -285,7 +285,7 @@ static vt_why ud_wrong_qkey(struct vt_pair *p, const void *arg)
 }
 
 /* A Q_Key with the top bit set stands for that of the QP (10.2.5). */
-static vt_why ud_controlled_qkey(struct vt_pair *p, const void *arg)
+static why_t ud_controlled_qkey(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = send_of(p, 1, &sge);
@@ -299,7 +299,7 @@ static vt_why ud_controlled_qkey(struct vt_pair *p, const void *arg)
 	return vt_poll_ok(p->b.rcq, &wc, 2);
 }
 
-static vt_why ud_wrong_qpn(struct vt_pair *p, const void *arg)
+static why_t ud_wrong_qpn(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = send_of(p, 1, &sge);
@@ -314,7 +314,7 @@ static vt_why ud_wrong_qpn(struct vt_pair *p, const void *arg)
 	return vt_ep_is(&p->b, IBV_QPS_RTS);
 }
 
-static vt_why no_receive(struct vt_pair *p, const void *arg)
+static why_t no_receive(struct vt_pair *p, const void *arg)
 {
 	struct ibv_wc wc;
 	int i;
@@ -332,8 +332,8 @@ static vt_why no_receive(struct vt_pair *p, const void *arg)
  * Local errors of UC and UD stop the send queue, and only that: state SQE,
  * which RTS is left to again (10.3.1.6).
  */
-static vt_why sqe(struct vt_pair *p, struct ibv_send_wr *wr,
-		  enum ibv_wc_status status)
+static why_t sqe(struct vt_pair *p, struct ibv_send_wr *wr,
+		 enum ibv_wc_status status)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
 	int err;
@@ -353,7 +353,7 @@ static vt_why sqe(struct vt_pair *p, struct ibv_send_wr *wr,
 	return vt_ping(p);
 }
 
-static vt_why too_large(struct vt_pair *p, const void *arg)
+static why_t too_large(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0,
 				    vt_mtu_bytes(p->conf.mtu) + 1);
@@ -363,7 +363,7 @@ static vt_why too_large(struct vt_pair *p, const void *arg)
 	return sqe(p, &wr, IBV_WC_LOC_LEN_ERR);
 }
 
-static vt_why wrong_lkey(struct vt_pair *p, const void *arg)
+static why_t wrong_lkey(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = send_of(p, 1, &sge);
@@ -374,7 +374,7 @@ static vt_why wrong_lkey(struct vt_pair *p, const void *arg)
 }
 
 /* An unreliable write that may not be done is dropped, unseen by the writer. */
-static vt_why uc_bad_write(struct vt_pair *p, const void *arg)
+static why_t uc_bad_write(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr = {
@@ -418,5 +418,5 @@ int main(int argc, char **argv)
 	test_rnr();
 	test_gone();
 	test_unreliable();
-	return vt_finish();
+	return tap_finish();
 }

@@ -122,7 +122,7 @@ const struct exporter exporters[] = {
 };
 const size_t num_exporters = ARRAY_SIZE(exporters);
 
-vt_why share_open(struct share *s, const struct exporter *by, size_t size)
+why_t share_open(struct share *s, const struct exporter *by, size_t size)
 {
 	s->size = size;
 	s->fd = by->create(size);

@@ -20,7 +20,7 @@ struct exporter {
 extern const struct exporter exporters[];
 extern const size_t num_exporters;
 
-vt_why share_open(struct share *s, const struct exporter *by, size_t size);
+why_t share_open(struct share *s, const struct exporter *by, size_t size);
 void share_close(struct share *s);
 
 /* Of the module oddbuf: a dma-buf, and what is held of all of them; or -1 */

@@ -127,7 +127,7 @@ bool side_ready(int fd, int ms)
 	return poll(&pfd, 1, ms) > 0;
 }
 
-vt_why side_put(int fd, const void *data, size_t len)
+why_t side_put(int fd, const void *data, size_t len)
 {
 	ssize_t n = send(fd, data, len, MSG_NOSIGNAL);
 
@@ -136,7 +136,7 @@ vt_why side_put(int fd, const void *data, size_t len)
 	return NULL;
 }
 
-vt_why side_get(int fd, void *data, size_t len, int ms)
+why_t side_get(int fd, void *data, size_t len, int ms)
 {
 	uint64_t end = vt_now_us() + ms * 1000ULL, now;
 	uint8_t *at = data;
@@ -155,7 +155,7 @@ vt_why side_get(int fd, void *data, size_t len, int ms)
 }
 
 /* Tell the other end what it tells us. */
-vt_why side_swap(int fd, const void *mine, void *theirs, size_t len)
+why_t side_swap(int fd, const void *mine, void *theirs, size_t len)
 {
 	TRY(side_put(fd, mine, len));
 	return side_get(fd, theirs, len, SIDE_WAIT);

@@ -10,9 +10,9 @@
 int side_listen(const char *addr);
 int side_accept(int listener);
 int side_connect(const char *addr);
-vt_why side_put(int fd, const void *data, size_t len);
-vt_why side_get(int fd, void *data, size_t len, int ms);
-vt_why side_swap(int fd, const void *mine, void *theirs, size_t len);
+why_t side_put(int fd, const void *data, size_t len);
+why_t side_get(int fd, void *data, size_t len, int ms);
+why_t side_swap(int fd, const void *mine, void *theirs, size_t len);
 bool side_ready(int fd, int ms);
 
 #endif

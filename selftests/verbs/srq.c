@@ -6,7 +6,7 @@
 
 #define LEN	500
 
-static vt_why open_srq(struct ibv_srq **srq, uint32_t max_wr, uint32_t limit)
+static why_t open_srq(struct ibv_srq **srq, uint32_t max_wr, uint32_t limit)
 {
 	struct ibv_srq_init_attr init = {
 		.attr = { .max_wr = max_wr, .max_sge = 3, .srq_limit = limit },
@@ -19,12 +19,12 @@ static vt_why open_srq(struct ibv_srq **srq, uint32_t max_wr, uint32_t limit)
 	return NULL;
 }
 
-static vt_why post(struct vt_ep *ep, uint64_t wr_id)
+static why_t post(struct vt_ep *ep, uint64_t wr_id)
 {
 	return vt_post_recv_at(ep, wr_id, LEN * (wr_id % 64), LEN);
 }
 
-static vt_why send(struct vt_pair *p, int seed, uint64_t wr_id)
+static why_t send(struct vt_pair *p, int seed, uint64_t wr_id)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr = { .wr_id = wr_id, .opcode = IBV_WR_SEND,
@@ -39,8 +39,8 @@ static vt_why send(struct vt_pair *p, int seed, uint64_t wr_id)
 }
 
 /* The next receive of the queue has the message, whichever QP it came by. */
-static vt_why received(struct vt_pair *p, const struct vt_buf *buf,
-		       uint64_t wr_id)
+static why_t received(struct vt_pair *p, const struct vt_buf *buf,
+		      uint64_t wr_id)
 {
 	struct ibv_wc wc;
 
@@ -52,7 +52,7 @@ static vt_why received(struct vt_pair *p, const struct vt_buf *buf,
 	return NULL;
 }
 
-static vt_why two_qps(struct vt_pair *p, struct vt_pair *other)
+static why_t two_qps(struct vt_pair *p, struct vt_pair *other)
 {
 	uint64_t rnd = vt_opts.seed;
 	int i;
@@ -67,10 +67,10 @@ static vt_why two_qps(struct vt_pair *p, struct vt_pair *other)
 	return NULL;
 }
 
-static vt_why with_other(struct vt_pair *p, const void *arg)
+static why_t with_other(struct vt_pair *p, const void *arg)
 {
 	struct vt_pair other = { .conf = p->conf };
-	vt_why why, closing;
+	why_t why, closing;
 
 	(void)arg;
 	why = vt_ep_open(&other.a, &vt_devs[0], &other.conf);
@@ -87,11 +87,11 @@ static vt_why with_other(struct vt_pair *p, const void *arg)
 		closing = vt_ep_close(&other.b);
 	else
 		vt_ep_close(&other.b);
-	return why ? vt_because("%s", why) : closing;
+	return why ? because("%s", why) : closing;
 }
 
 /* An RC sender finds the queue empty, waits, and gets through. */
-static vt_why empty(struct vt_pair *p, const void *arg)
+static why_t empty(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND,
@@ -107,7 +107,7 @@ static vt_why empty(struct vt_pair *p, const void *arg)
 	return vt_poll_ok(p->b.rcq, &wc, 2);
 }
 
-static vt_why set_limit(struct ibv_srq *srq, uint32_t limit)
+static why_t set_limit(struct ibv_srq *srq, uint32_t limit)
 {
 	struct ibv_srq_attr attr = { .srq_limit = limit };
 	int err = ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT);
@@ -121,7 +121,7 @@ static vt_why set_limit(struct ibv_srq *srq, uint32_t limit)
 }
 
 /* The event comes once, when fewer than the limit are left. */
-static vt_why limit(struct vt_pair *p, const void *arg)
+static why_t limit(struct vt_pair *p, const void *arg)
 {
 	struct ibv_srq *srq = p->b.qp->srq;
 	struct ibv_srq_attr attr;
@@ -146,7 +146,7 @@ static vt_why limit(struct vt_pair *p, const void *arg)
 }
 
 /* What is on the queue belongs to no QP: one that fails leaves it alone. */
-static vt_why last_wqe(struct vt_pair *p, const void *arg)
+static why_t last_wqe(struct vt_pair *p, const void *arg)
 {
 	int i;
 
@@ -179,7 +179,7 @@ static int post_raw(struct vt_pair *p, struct ibv_recv_wr **bad,
 	return ibv_post_srq_recv(p->b.qp->srq, wr, bad);
 }
 
-static vt_why full(struct vt_pair *p, const void *arg)
+static why_t full(struct vt_pair *p, const void *arg)
 {
 	struct ibv_srq *srq = p->b.qp->srq;
 	struct ibv_recv_wr wr, *bad;
@@ -200,7 +200,7 @@ static vt_why full(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why too_many_sges(struct vt_pair *p, const void *arg)
+static why_t too_many_sges(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge[65];
 	struct ibv_recv_wr *bad = NULL, wr = { .sg_list = sge };
@@ -218,7 +218,7 @@ static vt_why too_many_sges(struct vt_pair *p, const void *arg)
 }
 
 /* Receives outlive a change of the queue's size. */
-static vt_why resize(struct vt_pair *p, const void *arg)
+static why_t resize(struct vt_pair *p, const void *arg)
 {
 	static const uint32_t sizes[] = { 200, 40, 500 };
 	struct ibv_srq_attr attr;
@@ -246,7 +246,7 @@ static vt_why resize(struct vt_pair *p, const void *arg)
 }
 
 /* Size and limit at once: both, or neither */
-static vt_why resize_and_limit(struct vt_pair *p, const void *arg)
+static why_t resize_and_limit(struct vt_pair *p, const void *arg)
 {
 	struct ibv_srq *srq = p->b.qp->srq;
 	struct ibv_srq_attr attr, was;
@@ -281,7 +281,7 @@ static vt_why resize_and_limit(struct vt_pair *p, const void *arg)
 	return received(p, &p->b.buf, 1);
 }
 
-static vt_why in_use(struct vt_pair *p, const void *arg)
+static why_t in_use(struct vt_pair *p, const void *arg)
 {
 	int err = ibv_destroy_srq(p->b.qp->srq);
 
@@ -296,22 +296,22 @@ static void run(const char *name, enum ibv_qp_type type, vt_case fn)
 {
 	struct vt_conf c = vt_conf(type);
 	struct ibv_srq *srq;
-	vt_why why;
+	why_t why;
 	int err;
 
 	if (!vt_wanted(name))
 		return;
 	why = open_srq(&srq, 64, 0);
 	if (why) {
-		vt_report(why, "%s", name);
+		tap_report(why, "%s", name);
 		return;
 	}
 	c.srq[1] = srq;
 	vt_run(name, &c, fn, NULL);
 	err = ibv_destroy_srq(srq);
 	if (err)
-		vt_report(vt_because("ibv_destroy_srq: %s", strerror(err)),
-			  "%s: destroy", name);
+		tap_report(because("ibv_destroy_srq: %s", strerror(err)),
+			   "%s: destroy", name);
 }
 
 /* The limits that the device states are those it keeps. */
@@ -323,13 +323,13 @@ static void test_limits(void)
 	};
 	struct ibv_srq *srq = ibv_create_srq(vt_devs[1].pd, &init);
 
-	vt_report(srq ? "succeeds" : NULL, "SRQ with more than max_srq_wr");
+	tap_report(srq ? "succeeds" : NULL, "SRQ with more than max_srq_wr");
 	if (srq)
 		ibv_destroy_srq(srq);
 	init.attr.max_wr = 16;
 	init.attr.max_sge = vt_devs[1].attr.max_srq_sge + 1;
 	srq = ibv_create_srq(vt_devs[1].pd, &init);
-	vt_report(srq ? "succeeds" : NULL, "SRQ with more than max_srq_sge");
+	tap_report(srq ? "succeeds" : NULL, "SRQ with more than max_srq_sge");
 	if (srq)
 		ibv_destroy_srq(srq);
 }
@@ -347,5 +347,5 @@ int main(int argc, char **argv)
 	run("SRQ resize with a limit", IBV_QPT_RC, resize_and_limit);
 	run("SRQ in use is EBUSY", IBV_QPT_RC, in_use);
 	test_limits();
-	return vt_finish();
+	return tap_finish();
 }

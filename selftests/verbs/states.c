@@ -48,7 +48,7 @@ static struct ibv_qp_attr attr_to(struct vt_pair *p, enum ibv_qp_state to,
 	return attr;
 }
 
-static vt_why go(struct vt_pair *p, enum ibv_qp_state to)
+static why_t go(struct vt_pair *p, enum ibv_qp_state to)
 {
 	struct ibv_qp_attr attr;
 	int mask, err;
@@ -60,7 +60,7 @@ static vt_why go(struct vt_pair *p, enum ibv_qp_state to)
 }
 
 /* From RESET by the usual way. */
-static vt_why bring(struct vt_pair *p, enum ibv_qp_state to)
+static why_t bring(struct vt_pair *p, enum ibv_qp_state to)
 {
 	int s;
 
@@ -75,8 +75,8 @@ static vt_why bring(struct vt_pair *p, enum ibv_qp_state to)
 }
 
 /* A refused modify changes nothing: neither state nor later usability. */
-static vt_why refused_as(struct vt_pair *p, const struct ibv_qp_attr *attr,
-			 int mask, enum ibv_qp_state from, int also)
+static why_t refused_as(struct vt_pair *p, const struct ibv_qp_attr *attr,
+			int mask, enum ibv_qp_state from, int also)
 {
 	struct ibv_qp_attr copy = *attr;
 	int err = ibv_modify_qp(p->a.qp, &copy, mask);
@@ -86,8 +86,8 @@ static vt_why refused_as(struct vt_pair *p, const struct ibv_qp_attr *attr,
 	return vt_ep_is(&p->a, from);
 }
 
-static vt_why refused(struct vt_pair *p, const struct ibv_qp_attr *attr,
-		      int mask, enum ibv_qp_state from)
+static why_t refused(struct vt_pair *p, const struct ibv_qp_attr *attr,
+		     int mask, enum ibv_qp_state from)
 {
 	return refused_as(p, attr, mask, from, EINVAL);
 }
@@ -96,7 +96,7 @@ struct transition {
 	enum ibv_qp_state from, to;
 };
 
-static vt_why transition(struct vt_pair *p, const void *arg)
+static why_t transition(struct vt_pair *p, const void *arg)
 {
 	const struct transition *t = arg;
 	struct ibv_qp_attr attr;
@@ -137,12 +137,12 @@ static void test_transitions(enum ibv_qp_type type)
 }
 
 /* Each attribute that a step requires, left out, and one that it forbids. */
-static vt_why attributes(struct vt_pair *p, const void *arg)
+static why_t attributes(struct vt_pair *p, const void *arg)
 {
 	const struct transition *t = arg;
 	struct ibv_qp_attr attr;
 	int mask, bit;
-	vt_why why;
+	why_t why;
 
 	TRY(bring(p, t->from));
 	attr = attr_to(p, t->to, &mask);
@@ -253,7 +253,7 @@ static const struct value values[] = {
 	{ "max_rd_atomic over the limit", IBV_QPS_RTS, rd_out, 0 },
 };
 
-static vt_why bad_value(struct vt_pair *p, const void *arg)
+static why_t bad_value(struct vt_pair *p, const void *arg)
 {
 	const struct value *v = arg;
 	struct ibv_qp_attr attr;
@@ -285,7 +285,7 @@ static void test_values(void)
 	CHECK(got.field == want.field, #field " is %#llx, not %#llx",	\
 	      (unsigned long long)got.field, (unsigned long long)want.field)
 
-static vt_why same_init(const struct vt_ep *ep, struct ibv_qp_init_attr got)
+static why_t same_init(const struct vt_ep *ep, struct ibv_qp_init_attr got)
 {
 	struct ibv_qp_init_attr want = {
 		.send_cq = ep->scq, .recv_cq = ep->rcq,
@@ -305,7 +305,7 @@ static vt_why same_init(const struct vt_ep *ep, struct ibv_qp_init_attr got)
 	return NULL;
 }
 
-static vt_why same_ah(struct ibv_ah_attr got, struct ibv_ah_attr want)
+static why_t same_ah(struct ibv_ah_attr got, struct ibv_ah_attr want)
 {
 	SAME(is_global);
 	SAME(port_num);
@@ -319,7 +319,7 @@ static vt_why same_ah(struct ibv_ah_attr got, struct ibv_ah_attr want)
 	return NULL;
 }
 
-static vt_why query(struct vt_pair *p, const void *arg)
+static why_t query(struct vt_pair *p, const void *arg)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr got, want = {}, a;
@@ -383,7 +383,7 @@ static vt_why query(struct vt_pair *p, const void *arg)
 }
 
 /* RESET forgets work, and the QP is as good as new. */
-static vt_why reset_reuse(struct vt_pair *p, const void *arg)
+static why_t reset_reuse(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = { .wr_id = 66, .opcode = IBV_WR_SEND,
@@ -414,7 +414,7 @@ static vt_why reset_reuse(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why err_flushes(struct vt_pair *p, const void *arg)
+static why_t err_flushes(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
@@ -461,7 +461,7 @@ static void test_type(enum ibv_qp_type type)
 
 /* SQD */
 
-static vt_why to_sqd(struct vt_pair *p, int notify)
+static why_t to_sqd(struct vt_pair *p, int notify)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD,
 				    .en_sqd_async_notify = notify };
@@ -471,7 +471,7 @@ static vt_why to_sqd(struct vt_pair *p, int notify)
 	return NULL;
 }
 
-static vt_why post_writes(struct vt_pair *p, int from, int num)
+static why_t post_writes(struct vt_pair *p, int from, int num)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 20000);
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE,
@@ -486,7 +486,7 @@ static vt_why post_writes(struct vt_pair *p, int from, int num)
 	return NULL;
 }
 
-static vt_why not_draining(struct vt_pair *p)
+static why_t not_draining(struct vt_pair *p)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -502,7 +502,7 @@ static vt_why not_draining(struct vt_pair *p)
  * What was begun is finished, what comes later waits; back in RTS it goes on
  * without another word.
  */
-static vt_why drain(struct vt_pair *p, const void *arg)
+static why_t drain(struct vt_pair *p, const void *arg)
 {
 	bool notify = arg;
 	struct ibv_wc wc;
@@ -529,7 +529,7 @@ static vt_why drain(struct vt_pair *p, const void *arg)
 }
 
 /* In SQD the responder works. */
-static vt_why sqd_receives(struct vt_pair *p, const void *arg)
+static why_t sqd_receives(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->b.buf, 0, 100);
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND,
@@ -546,7 +546,7 @@ static vt_why sqd_receives(struct vt_pair *p, const void *arg)
 }
 
 /* A drained QP can be given another timeout and so on (10.3.1.5). */
-static vt_why sqd_modify(struct vt_pair *p, const void *arg)
+static why_t sqd_modify(struct vt_pair *p, const void *arg)
 {
 	struct ibv_qp_attr got, want = { .qp_state = IBV_QPS_SQD, .timeout = 20,
 					 .retry_cnt = 3, .rnr_retry = 2 };
@@ -578,7 +578,7 @@ static void test_sqd(void)
 }
 
 /* The first message reaches a QP that is in RTR only. */
-static vt_why comm_est(struct vt_pair *p, const void *arg)
+static why_t comm_est(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 100);
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND,
@@ -602,7 +602,7 @@ static vt_why comm_est(struct vt_pair *p, const void *arg)
 }
 
 /* What is in use can't be destroyed. */
-static vt_why busy(struct vt_pair *p, const void *arg)
+static why_t busy(struct vt_pair *p, const void *arg)
 {
 	struct vt_dev *dev = p->a.dev;
 	struct ibv_pd *pd = ibv_alloc_pd(dev->ctx);
@@ -641,5 +641,5 @@ int main(int argc, char **argv)
 	c = vt_conf(IBV_QPT_RC);
 	vt_run_idle("RC: COMM_EST in RTR", &c, comm_est, NULL);
 	vt_run("RC: objects in use are EBUSY", &c, busy, NULL);
-	return vt_finish();
+	return tap_finish();
 }

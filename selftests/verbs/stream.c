@@ -182,7 +182,7 @@ static void aim(struct stream *st, const struct request *r, uint64_t i,
 	}
 }
 
-static vt_why post_one(struct stream *st)
+static why_t post_one(struct stream *st)
 {
 	uint64_t i = st->out.posted;
 	struct request r = request_at(st, st->out.seed, i);
@@ -209,7 +209,7 @@ static bool more(const struct stream *st)
 		vt_now_us() - st->begin < st->step->ms * 1000ULL);
 }
 
-static vt_why post_some(struct stream *st)
+static why_t post_some(struct stream *st)
 {
 	while (more(st) && st->out.posted - st->out.done < st->step->depth)
 		TRY(post_one(st));
@@ -217,8 +217,8 @@ static vt_why post_some(struct stream *st)
 }
 
 /* Compare, and have the final check expect what was found to be right. */
-static vt_why same(struct stream *st, size_t at, uint64_t slot, uint32_t len,
-		   const char *what, uint64_t i)
+static why_t same(struct stream *st, size_t at, uint64_t slot, uint32_t len,
+		  const char *what, uint64_t i)
 {
 	const uint8_t *want = st->theirs + slot * st->stride;
 	const uint8_t *have = st->mem->data + at;
@@ -227,16 +227,16 @@ static vt_why same(struct stream *st, size_t at, uint64_t slot, uint32_t len,
 	if (memcmp(have, want, len)) {
 		for (b = 0; have[b] == want[b]; b++)
 			;
-		return vt_because("%s %llu: byte %u of %u is %02x, not %02x",
-				  what, (unsigned long long)i, b, len, have[b],
-				  want[b]);
+		return because("%s %llu: byte %u of %u is %02x, not %02x",
+			       what, (unsigned long long)i, b, len, have[b],
+			       want[b]);
 	}
 	memcpy(st->mem->shadow + at, have, len);
 	return NULL;
 }
 
-static vt_why same_word(const struct stream *st, size_t off, uint64_t want,
-			const char *what)
+static why_t same_word(const struct stream *st, size_t off, uint64_t want,
+		       const char *what)
 {
 	uint64_t have;
 
@@ -246,7 +246,7 @@ static vt_why same_word(const struct stream *st, size_t off, uint64_t want,
 	return NULL;
 }
 
-static vt_why finish_one(struct stream *st, const struct ibv_wc *wc)
+static why_t finish_one(struct stream *st, const struct ibv_wc *wc)
 {
 	uint64_t i = st->out.done;
 	struct request r = request_at(st, st->out.seed, i);
@@ -278,7 +278,7 @@ static vt_why finish_one(struct stream *st, const struct ibv_wc *wc)
 
 /* Receives */
 
-static vt_why give_receive(struct stream *st, uint64_t k)
+static why_t give_receive(struct stream *st, uint64_t k)
 {
 	struct ibv_sge sge = vt_sge(st->mem, place(st, RECEIVED, k % st->slots),
 				    st->stride);
@@ -287,7 +287,7 @@ static vt_why give_receive(struct stream *st, uint64_t k)
 }
 
 /* Which request a receive belongs to: on RC the next that needs one. */
-static vt_why identify(struct stream *st, const struct ibv_wc *wc, uint64_t *i)
+static why_t identify(struct stream *st, const struct ibv_wc *wc, uint64_t *i)
 {
 	struct flow *in = &st->in;
 
@@ -305,7 +305,7 @@ static vt_why identify(struct stream *st, const struct ibv_wc *wc, uint64_t *i)
 	return NULL;
 }
 
-static vt_why receive_one(struct stream *st, const struct ibv_wc *wc)
+static why_t receive_one(struct stream *st, const struct ibv_wc *wc)
 {
 	uint32_t grh = st->step->type == IBV_QPT_UD ? VT_GRH : 0;
 	bool imm = wc->wc_flags & IBV_WC_WITH_IMM;
@@ -350,7 +350,7 @@ static bool all_received(struct stream *st)
 
 /* Both at once */
 
-static vt_why poll_both(struct stream *st, bool *busy)
+static why_t poll_both(struct stream *st, bool *busy)
 {
 	struct ibv_wc wc;
 
@@ -367,7 +367,7 @@ static vt_why poll_both(struct stream *st, bool *busy)
 }
 
 /* Sleep until a completion or the peer has something to tell. */
-static vt_why doze(struct stream *st)
+static why_t doze(struct stream *st)
 {
 	struct pollfd pfd[2] = {
 		{ .fd = st->ep.chan->fd, .events = POLLIN },
@@ -390,7 +390,7 @@ static vt_why doze(struct stream *st)
 	return NULL;
 }
 
-static vt_why tell(struct stream *st, vt_why why)
+static why_t tell(struct stream *st, why_t why)
 {
 	struct report *r = &st->mine;
 
@@ -405,19 +405,19 @@ static vt_why tell(struct stream *st, vt_why why)
 	return side_put(st->fd, r, sizeof(*r));
 }
 
-static vt_why hear(struct stream *st, int ms)
+static why_t hear(struct stream *st, int ms)
 {
 	TRY(side_get(st->fd, &st->other, sizeof(st->other), ms));
 	st->heard = true;
 	return NULL;
 }
 
-static vt_why hangs(const struct stream *st)
+static why_t hangs(const struct stream *st)
 {
-	return vt_because("hangs: %llu of %llu requests done, %llu messages received in %u ms",
-			  (unsigned long long)st->out.done,
-			  (unsigned long long)st->out.posted,
-			  (unsigned long long)st->in.done, st->step->limit);
+	return because("hangs: %llu of %llu requests done, %llu messages received in %u ms",
+		       (unsigned long long)st->out.done,
+		       (unsigned long long)st->out.posted,
+		       (unsigned long long)st->in.done, st->step->limit);
 }
 
 /* What an unreliable service has lost never comes. */
@@ -426,7 +426,7 @@ static bool lost(const struct stream *st, uint64_t heard_at)
 	return !reliable(st) && vt_now_us() - heard_at > VT_SHORT * 1000ULL;
 }
 
-static vt_why drive(struct stream *st)
+static why_t drive(struct stream *st)
 {
 	uint64_t end, heard_at = 0;
 	bool busy;
@@ -455,7 +455,7 @@ static vt_why drive(struct stream *st)
 }
 
 /* What memory has to look like after all that the peer did. */
-static vt_why verify(struct stream *st)
+static why_t verify(struct stream *st)
 {
 	uint64_t i, adds = 0, swaps = 0;
 
@@ -512,7 +512,7 @@ static void configure(struct stream *st)
 	st->conf.rd = st->conf.dest_rd = 8;
 }
 
-static vt_why hello(struct stream *st)
+static why_t hello(struct stream *st)
 {
 	struct hello mine = {
 		.qpn = st->ep.qp->qp_num,
@@ -527,7 +527,7 @@ static vt_why hello(struct stream *st)
 	return side_swap(st->fd, &mine, &st->peer, sizeof(mine));
 }
 
-static vt_why connect_qp(struct stream *st)
+static why_t connect_qp(struct stream *st)
 {
 	struct ibv_qp_attr attr;
 	int mask, err;
@@ -542,7 +542,7 @@ static vt_why connect_qp(struct stream *st)
 }
 
 /* A QP that is ready, with receives, and a peer of which the same holds. */
-static vt_why set_up(struct stream *st)
+static why_t set_up(struct stream *st)
 {
 	uint8_t ready = 1, theirs;
 	uint32_t k;
@@ -561,9 +561,9 @@ static vt_why set_up(struct stream *st)
 	return side_swap(st->fd, &ready, &theirs, 1);
 }
 
-static vt_why run(struct stream *st)
+static why_t run(struct stream *st)
 {
-	vt_why why = drive(st);
+	why_t why = drive(st);
 
 	if (why)
 		why = strdupa(why);
@@ -572,17 +572,17 @@ static vt_why run(struct stream *st)
 	if (!st->heard)
 		TRY(hear(st, st->step->limit + SIDE_WAIT));
 	if (!why && st->other.failed)
-		why = vt_because("other end: %s", st->other.why);
+		why = because("other end: %s", st->other.why);
 	if (!why)
 		why = verify(st);
 	/* what the stack holds is about to go */
-	return why ? vt_because("%s", why) : NULL;
+	return why ? because("%s", why) : NULL;
 }
 
-static vt_why tear_down(struct stream *st, vt_why why)
+static why_t tear_down(struct stream *st, why_t why)
 {
 	uint64_t begin = vt_now_us();
-	vt_why closing;
+	why_t closing;
 
 	if (why)
 		why = strdupa(why);
@@ -593,7 +593,7 @@ static vt_why tear_down(struct stream *st, vt_why why)
 	free(st->theirs);
 	if (!why)
 		why = closing;
-	return why ? vt_because("%s", why) : NULL;
+	return why ? because("%s", why) : NULL;
 }
 
 /*
@@ -610,7 +610,7 @@ void stream_run(const struct step *s, int fd, bool server, struct vt_buf *mem,
 		.out.seed = s->seed * 2 + server,
 		.in.seed = s->seed * 2 + !server,
 	};
-	vt_why why;
+	why_t why;
 
 	why = set_up(&st);
 	if (why)	/* the ends are out of step now, and for good */

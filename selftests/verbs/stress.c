@@ -25,7 +25,7 @@ struct flow {
 	bool one_way;
 	uint64_t sent, got, next, late;
 	uint8_t seen[SEEN];	/* of the last messages: whether it has come */
-	vt_why why;
+	why_t why;
 	pthread_t thread;
 };
 
@@ -66,7 +66,7 @@ static void make(uint8_t *at, uint64_t seq, uint32_t len, uint64_t seed)
 	vt_fill(at + TAG, len - TAG, seed ^ seq);
 }
 
-static vt_why same(const uint8_t *at, uint64_t seq, uint32_t len, uint64_t seed)
+static why_t same(const uint8_t *at, uint64_t seq, uint32_t len, uint64_t seed)
 {
 	static __thread uint8_t want[MAX_LEN];
 
@@ -76,7 +76,7 @@ static vt_why same(const uint8_t *at, uint64_t seq, uint32_t len, uint64_t seed)
 	return NULL;
 }
 
-static vt_why post_recv_slot(struct flow *f, int i)
+static why_t post_recv_slot(struct flow *f, int i)
 {
 	return vt_post_recv_at(f->to, i, recv_slot(i), SLOT);
 }
@@ -86,7 +86,7 @@ static vt_why post_recv_slot(struct flow *f, int i)
  * CPUs, and so overtake itself in the network stack; only RC puts that right.
  * But nothing comes twice.
  */
-static vt_why note(struct flow *f, uint64_t seq)
+static why_t note(struct flow *f, uint64_t seq)
 {
 	CHECK(f->type != IBV_QPT_RC || seq == f->next,
 	      "message %llu instead of %llu", (unsigned long long)seq,
@@ -105,7 +105,7 @@ static vt_why note(struct flow *f, uint64_t seq)
 	return NULL;
 }
 
-static vt_why take(struct flow *f, const struct ibv_wc *wc)
+static why_t take(struct flow *f, const struct ibv_wc *wc)
 {
 	uint32_t grh = f->type == IBV_QPT_UD ? VT_GRH : 0;
 	const uint8_t *at = f->to->buf.data + recv_slot(wc->wr_id) + grh;
@@ -120,7 +120,7 @@ static vt_why take(struct flow *f, const struct ibv_wc *wc)
 	return post_recv_slot(f, wc->wr_id);
 }
 
-static vt_why take_all(struct flow *f)
+static why_t take_all(struct flow *f)
 {
 	struct ibv_wc wc;
 
@@ -129,7 +129,7 @@ static vt_why take_all(struct flow *f)
 	return NULL;
 }
 
-static vt_why send_one(struct flow *f, int slot, uint32_t len)
+static why_t send_one(struct flow *f, int slot, uint32_t len)
 {
 	struct ibv_sge sge = vt_sge(&f->from->buf, send_slot(slot), len);
 	struct ibv_send_wr wr = { .wr_id = slot, .opcode = IBV_WR_SEND,
@@ -141,7 +141,7 @@ static vt_why send_one(struct flow *f, int slot, uint32_t len)
 	return vt_post_send(f->from, &wr);
 }
 
-static vt_why sends_done(struct flow *f, int num)
+static why_t sends_done(struct flow *f, int num)
 {
 	struct ibv_wc wc;
 	uint64_t end = vt_now_us() + VT_LONG * 1000ULL;
@@ -170,7 +170,7 @@ static uint32_t any_len(struct flow *f, uint64_t *rnd)
 	return TAG + vt_below(rnd, max - TAG + 1);
 }
 
-static vt_why some_sends(struct flow *f, uint64_t *rnd)
+static why_t some_sends(struct flow *f, uint64_t *rnd)
 {
 	int i, n = 1 + vt_below(rnd, SLOTS);
 
@@ -180,7 +180,7 @@ static vt_why some_sends(struct flow *f, uint64_t *rnd)
 }
 
 /* Write slots, read them back elsewhere, compare. */
-static vt_why write_read(struct flow *f, uint64_t *rnd)
+static why_t write_read(struct flow *f, uint64_t *rnd)
 {
 	int i, n = 1 + vt_below(rnd, SLOTS / 2);
 	uint8_t *mine = f->from->buf.data;
@@ -211,7 +211,7 @@ static vt_why write_read(struct flow *f, uint64_t *rnd)
 	return NULL;
 }
 
-static vt_why drive(struct flow *f)
+static why_t drive(struct flow *f)
 {
 	uint64_t rnd = f->seed;
 	int i;
@@ -249,7 +249,7 @@ static void stay(int n)
 static void *thread(void *arg)
 {
 	struct flow *f = arg;
-	vt_why why;
+	why_t why;
 
 	if (f->one_way)
 		stay(f - flows);
@@ -273,7 +273,7 @@ static void start(struct flow *f, struct vt_ep *from, struct vt_ep *to,
 		f->why = "pthread_create";
 }
 
-static vt_why open_all(void)
+static why_t open_all(void)
 {
 	size_t i;
 
@@ -291,25 +291,25 @@ static void finish(struct flow *f)
 {
 	if (f->thread)
 		pthread_join(f->thread, NULL);
-	vt_note("%s %s: %llu sent, %llu lost, %llu late",
-		vt_type_name(f->type), f->name, (unsigned long long)f->sent,
-		(unsigned long long)(f->sent - f->got),
-		(unsigned long long)f->late);
-	vt_report(f->why, "%s %s%s for %d s, seed %llu", vt_type_name(f->type),
-		  f->name, f->one_way ? " only" : "", vt_opts.seconds,
-		  (unsigned long long)vt_opts.seed);
+	tap_note("%s %s: %llu sent, %llu lost, %llu late",
+		 vt_type_name(f->type), f->name, (unsigned long long)f->sent,
+		 (unsigned long long)(f->sent - f->got),
+		 (unsigned long long)f->late);
+	tap_report(f->why, "%s %s%s for %d s, seed %llu", vt_type_name(f->type),
+		   f->name, f->one_way ? " only" : "", vt_opts.seconds,
+		   (unsigned long long)vt_opts.seed);
 }
 
 int main(int argc, char **argv)
 {
-	vt_why why;
+	why_t why;
 	size_t i;
 
 	vt_start(argc, argv);
 	why = open_all();
-	vt_report(why, "connect");
+	tap_report(why, "connect");
 	if (why)
-		return vt_finish();
+		return tap_finish();
 	for (i = 0; i < PAIRS; i++) {
 		start(&flows[2 * i], &pairs[i].a, &pairs[i].b,
 		      plans[i].one_way, "A to B");
@@ -321,10 +321,10 @@ int main(int argc, char **argv)
 		if (flows[i].name)
 			finish(&flows[i]);
 	for (i = 0; i < PAIRS; i++) {
-		vt_report(vt_ep_close(&pairs[i].a), "guards and closing of A %zu",
-			  i);
-		vt_report(vt_ep_close(&pairs[i].b), "guards and closing of B %zu",
-			  i);
+		tap_report(vt_ep_close(&pairs[i].a), "guards and closing of A %zu",
+			   i);
+		tap_report(vt_ep_close(&pairs[i].b), "guards and closing of B %zu",
+			   i);
 	}
-	return vt_finish();
+	return tap_finish();
 }

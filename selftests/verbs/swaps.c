@@ -45,7 +45,7 @@ static enum ibv_wc_status no_for(const struct sender *s)
 }
 
 /* All bytes of a message are the same, and other than those of the next. */
-static vt_why post(struct sender *s, int i)
+static why_t post(struct sender *s, int i)
 {
 	struct vt_ep *a = &s->p->a;
 	struct ibv_sge sge = vt_sge(&a->buf, 0, LEN);
@@ -66,7 +66,7 @@ static vt_why post(struct sender *s, int i)
 	return vt_post_send(a, &wr);
 }
 
-static vt_why again(struct vt_pair *p)
+static why_t again(struct vt_pair *p)
 {
 	TRY(vt_ep_state(&p->a, IBV_QPS_RESET));
 	TRY(vt_ep_state(&p->b, IBV_QPS_RESET));
@@ -74,7 +74,7 @@ static vt_why again(struct vt_pair *p)
 }
 
 /* The first that is refused ends the connection, and all behind it. */
-static vt_why batch(struct sender *s)
+static why_t batch(struct sender *s)
 {
 	bool bad = false;
 	struct ibv_wc wc;
@@ -106,7 +106,7 @@ static vt_why batch(struct sender *s)
 static void *keep_sending(void *arg)
 {
 	struct sender *s = arg;
-	vt_why why = NULL;
+	why_t why = NULL;
 
 	while (!why && !s->stop)
 		why = batch(s);
@@ -137,7 +137,7 @@ static void mark(struct swap *w, uint8_t *at)
 }
 
 /* What goes through the region is of the memory that is there now. */
-static vt_why goes_to_now(struct swap *w)
+static why_t goes_to_now(struct swap *w)
 {
 	if (w->s.from) {
 		memset(w->then, 3, LEN);
@@ -157,7 +157,7 @@ static vt_why goes_to_now(struct swap *w)
 }
 
 /* Nothing gets through until the region is what it was. */
-static vt_why nothing_goes(struct swap *w)
+static why_t nothing_goes(struct swap *w)
 {
 	unsigned long refused = w->s.refused;
 	uint8_t *at = w->s.from ? w->s.p->b.buf.data : w->now;
@@ -171,8 +171,8 @@ static vt_why nothing_goes(struct swap *w)
 	return NULL;
 }
 
-static vt_why change(struct swap *w, uint32_t flags, uint8_t *at,
-		     struct ibv_pd *pd, int access)
+static why_t change(struct swap *w, uint32_t flags, uint8_t *at,
+		    struct ibv_pd *pd, int access)
 {
 	int err = vt_rereg(w->mr, flags, at, LEN, pd,
 			   access | IBV_ACCESS_ZERO_BASED | w->demand);
@@ -181,7 +181,7 @@ static vt_why change(struct swap *w, uint32_t flags, uint8_t *at,
 	return NULL;
 }
 
-static vt_why to_other_memory(struct swap *w)
+static why_t to_other_memory(struct swap *w)
 {
 	uint8_t *old = w->now;
 
@@ -193,7 +193,7 @@ static vt_why to_other_memory(struct swap *w)
 	return goes_to_now(w);
 }
 
-static vt_why without_rights(struct swap *w)
+static why_t without_rights(struct swap *w)
 {
 	/* what is sent needs none */
 	if (w->s.from)
@@ -204,7 +204,7 @@ static vt_why without_rights(struct swap *w)
 	return goes_to_now(w);
 }
 
-static vt_why in_other_pd(struct swap *w)
+static why_t in_other_pd(struct swap *w)
 {
 	TRY(change(w, CHANGE(PD), NULL, w->other, 0));
 	TRY(nothing_goes(w));
@@ -212,7 +212,7 @@ static vt_why in_other_pd(struct swap *w)
 	return goes_to_now(w);
 }
 
-static vt_why turn(struct swap *w, int n)
+static why_t turn(struct swap *w, int n)
 {
 	switch (n % 5) {
 	case 0:
@@ -237,26 +237,26 @@ static uint8_t *fresh(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static vt_why all_turns(struct swap *w)
+static why_t all_turns(struct swap *w)
 {
 	uint64_t end = vt_now_us() + vt_opts.seconds * 1000000ULL;
 	int n;
 
 	for (n = 0; !w->s.stop && (n < TURNS || vt_now_us() < end); n++)
 		TRY(turn(w, n));
-	vt_note("%d changes, %lu batches, %lu refused", n, w->s.ended,
-		w->s.refused);
+	tap_note("%d changes, %lu batches, %lu refused", n, w->s.ended,
+		 w->s.refused);
 	return NULL;
 }
 
-static vt_why under_traffic(struct vt_pair *p, const void *arg)
+static why_t under_traffic(struct vt_pair *p, const void *arg)
 {
 	struct vt_dev *dev = arg ? p->a.dev : p->b.dev;
 	struct swap w = {
 		.s = { .p = p, .from = arg }, .pd = dev->pd,
 		.other = ibv_alloc_pd(dev->ctx), .now = fresh(), .then = fresh(),
 	};
-	vt_why why;
+	why_t why;
 
 	CHECK(w.other && w.now && w.then, "memory: %s", strerror(errno));
 	mark(&w, w.now);
@@ -269,7 +269,7 @@ static vt_why under_traffic(struct vt_pair *p, const void *arg)
 	w.s.stop = true;
 	pthread_join(w.s.thread, NULL);
 	if (w.s.why && !why)
-		why = vt_because("%s", w.s.why);
+		why = because("%s", w.s.why);
 	free((char *)w.s.why);
 	TRY(why);
 	CHECK(!ibv_dereg_mr(w.mr), "ibv_dereg_mr: %s", strerror(errno));
@@ -289,5 +289,5 @@ int main(int argc, char **argv)
 	vt_run("MR changed while others write and read it", &c, under_traffic,
 	       NULL);
 	vt_run("MR changed while it is sent from", &c, under_traffic, "");
-	return vt_finish();
+	return tap_finish();
 }

@@ -182,7 +182,7 @@ static void *ebb(void *arg)
 	return NULL;
 }
 
-static vt_why one(struct vt_pair *p, struct tide *t, uint64_t *rnd)
+static why_t one(struct vt_pair *p, struct tide *t, uint64_t *rnd)
 {
 	uint32_t len = 1 + vt_below(rnd, LONGEST);
 	size_t from = vt_below(rnd, SIZE - len), to = vt_below(rnd, SIZE - len);
@@ -215,7 +215,7 @@ static bool enough(const struct tide *t)
 	return t->turns >= 2 && (!t->sure || t->moved);
 }
 
-static vt_why traffic(struct vt_pair *p, struct tide *t)
+static why_t traffic(struct vt_pair *p, struct tide *t)
 {
 	uint64_t rnd = vt_opts.seed, n = 0;
 	uint64_t start = vt_now_us(), took = 0;
@@ -224,16 +224,16 @@ static vt_why traffic(struct vt_pair *p, struct tide *t)
 	for (; took < vt_opts.seconds * 1000000ULL ||
 	     (!enough(t) && took < PATIENCE); took = vt_now_us() - start, n++)
 		TRY(one(p, t, &rnd));
-	vt_note("%llu messages, %llu turns", (unsigned long long)n,
-		(unsigned long long)t->turns);
+	tap_note("%llu messages, %llu turns", (unsigned long long)n,
+		 (unsigned long long)t->turns);
 	if (t->moved)
-		vt_note("%llu pages moved", (unsigned long long)t->moved);
+		tap_note("%llu pages moved", (unsigned long long)t->moved);
 	CHECK(n && t->turns && (!t->sure || t->moved), "nothing has happened");
 	return NULL;
 }
 
-static vt_why open_mem(uint8_t **at, struct ibv_mr **mr, struct ibv_pd *pd,
-		       bool shared)
+static why_t open_mem(uint8_t **at, struct ibv_mr **mr, struct ibv_pd *pd,
+		      bool shared)
 {
 	uint8_t *p = mmap(NULL, SIZE + HUGE, PROT_READ | PROT_WRITE,
 			  MAP_ANONYMOUS | (shared ? MAP_SHARED : MAP_PRIVATE),
@@ -246,20 +246,20 @@ static vt_why open_mem(uint8_t **at, struct ibv_mr **mr, struct ibv_pd *pd,
 	return NULL;
 }
 
-static vt_why run(struct vt_pair *p, const void *arg)
+static why_t run(struct vt_pair *p, const void *arg)
 {
 	const struct kind *k = arg;
 	struct tide t = { .on = true };
 	const void *args[2] = { &t, k };
 	uint64_t rnd = 5;
-	vt_why why;
+	why_t why;
 
 	TRY(open_mem(&t.from, &t.mr[0], p->a.dev->pd, k->shared));
 	TRY(open_mem(&t.to, &t.mr[1], p->b.dev->pd, k->shared));
 	memset(t.from, 1, SIZE);
 	memset(t.to, 2, SIZE);
 	if (!k->turn(&t, &rnd)) {
-		vt_note("not on this kernel");
+		tap_note("not on this kernel");
 		return NULL;
 	}
 	t.moved = 0;	/* under traffic is what counts */
@@ -273,7 +273,7 @@ static vt_why run(struct vt_pair *p, const void *arg)
 }
 
 /* Work is under way to pages that nobody has touched, when the key goes. */
-static vt_why taken_away(struct vt_pair *p, const void *arg)
+static why_t taken_away(struct vt_pair *p, const void *arg)
 {
 	struct ibv_wc wc;
 	uint64_t rnd = 11;
@@ -322,7 +322,7 @@ static void busy(void)
 	_exit(1);
 }
 
-static vt_why killed(struct vt_pair *p, const void *arg)
+static why_t killed(struct vt_pair *p, const void *arg)
 {
 	int i, status;
 
@@ -366,5 +366,5 @@ int main(int argc, char **argv)
 	vt_run("memory goes while work to it is under way", &c, taken_away,
 	       NULL);
 	vt_run("a process dies in the midst of it", &c, killed, NULL);
-	return vt_finish();
+	return tap_finish();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the verbs tests share: TAP, devices, guarded buffers, endpoints. */
+/* What the verbs tests share: devices, guarded buffers, endpoints. */
 #ifndef VT_H
 #define VT_H
 
@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <infiniband/verbs.h>
+#include "tap.h"
+#include "why.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b)				\
@@ -32,35 +34,7 @@
 #define VT_ALL_ACCESS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-/*
- * A test step returns NULL if all is well, else the reason of the failure,
- * which stays valid until the thread fails the next time.
- */
-typedef const char *vt_why;
-
-vt_why vt_because(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-#define CHECK(cond, ...)				\
-	do {						\
-		if (!(cond))				\
-			return vt_because(__VA_ARGS__);	\
-	} while (0)
-
-#define TRY(step)					\
-	do {						\
-		vt_why why_ = (step);			\
-							\
-		if (why_)				\
-			return why_;			\
-	} while (0)
-
-/* tap.c */
-void vt_report(vt_why why, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void vt_skip(const char *why, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-void vt_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-int vt_finish(void);
+/* time.c */
 uint64_t vt_now_us(void);
 void vt_sleep_ms(int ms);
 
@@ -118,12 +92,12 @@ struct vt_buf {
 uint64_t vt_rand(uint64_t *state);
 uint32_t vt_below(uint64_t *state, uint32_t n);
 void vt_fill(void *to, size_t len, uint64_t seed);
-vt_why vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access);
+why_t vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access);
 void vt_buf_close(struct vt_buf *b);
 void vt_buf_fill(struct vt_buf *b, uint64_t seed);
-vt_why vt_buf_guards(const struct vt_buf *b);
-vt_why vt_buf_check(const struct vt_buf *b);
-vt_why vt_buf_wait(const struct vt_buf *b, int ms);
+why_t vt_buf_guards(const struct vt_buf *b);
+why_t vt_buf_check(const struct vt_buf *b);
+why_t vt_buf_wait(const struct vt_buf *b, int ms);
 struct ibv_sge vt_sge(const struct vt_buf *b, size_t off, uint32_t len);
 int vt_rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
 	     struct ibv_pd *pd, int access);
@@ -160,48 +134,48 @@ struct vt_pair {
 	struct vt_ep a, b;
 };
 
-typedef vt_why (*vt_case)(struct vt_pair *p, const void *arg);
+typedef why_t (*vt_case)(struct vt_pair *p, const void *arg);
 
 struct vt_conf vt_conf(enum ibv_qp_type type);
 const char *vt_type_name(enum ibv_qp_type type);
-vt_why vt_ep_open(struct vt_ep *ep, struct vt_dev *dev,
-		  const struct vt_conf *conf);
-vt_why vt_ep_close(struct vt_ep *ep);
+why_t vt_ep_open(struct vt_ep *ep, struct vt_dev *dev,
+		 const struct vt_conf *conf);
+why_t vt_ep_close(struct vt_ep *ep);
 struct ibv_qp_attr vt_attr_init(const struct vt_ep *ep, int *mask);
 struct ibv_qp_attr vt_attr_rtr(const struct vt_ep *ep, uint32_t qpn,
 			       uint32_t psn, const union ibv_gid *gid, int *mask);
 struct ibv_qp_attr vt_attr_rts(const struct vt_ep *ep, int *mask);
-vt_why vt_ep_init(struct vt_ep *ep);
-vt_why vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer);
-vt_why vt_ep_rts(struct vt_ep *ep);
-vt_why vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid);
-vt_why vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to);
-vt_why vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want);
-vt_why vt_connect(struct vt_pair *p);
-vt_why vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
-		  bool connect);
+why_t vt_ep_init(struct vt_ep *ep);
+why_t vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer);
+why_t vt_ep_rts(struct vt_ep *ep);
+why_t vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid);
+why_t vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to);
+why_t vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want);
+why_t vt_connect(struct vt_pair *p);
+why_t vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
+		 bool connect);
 void vt_run(const char *name, const struct vt_conf *conf, vt_case fn,
 	    const void *arg);
 void vt_run_idle(const char *name, const struct vt_conf *conf, vt_case fn,
 		 const void *arg);
 
 /* wr.c */
-vt_why vt_post_send(struct vt_ep *ep, struct ibv_send_wr *wr);
-vt_why vt_post_recv(struct vt_ep *ep, uint64_t wr_id, struct ibv_sge *sge,
-		    int num);
-vt_why vt_post_recv_at(struct vt_ep *ep, uint64_t wr_id, size_t off,
-		       uint32_t len);
+why_t vt_post_send(struct vt_ep *ep, struct ibv_send_wr *wr);
+why_t vt_post_recv(struct vt_ep *ep, uint64_t wr_id, struct ibv_sge *sge,
+		   int num);
+why_t vt_post_recv_at(struct vt_ep *ep, uint64_t wr_id, size_t off,
+		      uint32_t len);
 void vt_aim(const struct vt_ep *ep, const struct vt_ep *peer,
 	    struct ibv_send_wr *wr);
-vt_why vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms);
-vt_why vt_poll_ok(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id);
-vt_why vt_poll_status(struct ibv_cq *cq, uint64_t wr_id,
-		      enum ibv_wc_status status, const char *who);
-vt_why vt_quiet(struct ibv_cq *cq, int ms);
-vt_why vt_event(struct vt_dev *dev, enum ibv_event_type type, void *element,
-		int ms);
-vt_why vt_no_event(struct vt_dev *dev, int ms);
+why_t vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms);
+why_t vt_poll_ok(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id);
+why_t vt_poll_status(struct ibv_cq *cq, uint64_t wr_id,
+		     enum ibv_wc_status status, const char *who);
+why_t vt_quiet(struct ibv_cq *cq, int ms);
+why_t vt_event(struct vt_dev *dev, enum ibv_event_type type, void *element,
+	       int ms);
+why_t vt_no_event(struct vt_dev *dev, int ms);
 void vt_drop_events(void);
-vt_why vt_ping(struct vt_pair *p);
+why_t vt_ping(struct vt_pair *p);
 
 #endif

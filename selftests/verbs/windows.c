@@ -14,7 +14,7 @@ struct win {
 	uint32_t	rkey;
 };
 
-static vt_why win_open(struct win *w, struct ibv_pd *pd, enum ibv_mw_type type)
+static why_t win_open(struct win *w, struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	w->mw = ibv_alloc_mw(pd, type);
 	CHECK(w->mw, "ibv_alloc_mw: %s", strerror(errno));
@@ -22,7 +22,7 @@ static vt_why win_open(struct win *w, struct ibv_pd *pd, enum ibv_mw_type type)
 	return NULL;
 }
 
-static vt_why win_close(struct win *w)
+static why_t win_close(struct win *w)
 {
 	int err = ibv_dealloc_mw(w->mw);
 
@@ -31,8 +31,8 @@ static vt_why win_close(struct win *w)
 }
 
 /* Bind by a work request, whatever the library would check before. */
-static vt_why post_bind(struct vt_ep *ep, struct win *w, size_t off,
-			size_t len, int access)
+static why_t post_bind(struct vt_ep *ep, struct win *w, size_t off,
+		       size_t len, int access)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 0xb1, .opcode = IBV_WR_BIND_MW,
@@ -51,8 +51,8 @@ static vt_why post_bind(struct vt_ep *ep, struct win *w, size_t off,
 	return vt_post_send(ep, &wr);
 }
 
-static vt_why bind(struct vt_ep *ep, struct win *w, size_t off, size_t len,
-		   int access)
+static why_t bind(struct vt_ep *ep, struct win *w, size_t off, size_t len,
+		  int access)
 {
 	struct ibv_wc wc;
 
@@ -63,8 +63,8 @@ static vt_why bind(struct vt_ep *ep, struct win *w, size_t off, size_t len,
 	return NULL;
 }
 
-static vt_why use(struct vt_ep *ep, enum ibv_wr_opcode opcode, uint64_t addr,
-		  uint32_t rkey, uint32_t len, enum ibv_wc_status status)
+static why_t use(struct vt_ep *ep, enum ibv_wr_opcode opcode, uint64_t addr,
+		 uint32_t rkey, uint32_t len, enum ibv_wc_status status)
 {
 	struct ibv_sge sge = vt_sge(&ep->buf, 0, len);
 	struct ibv_send_wr wr = {
@@ -77,8 +77,8 @@ static vt_why use(struct vt_ep *ep, enum ibv_wr_opcode opcode, uint64_t addr,
 	return vt_poll_status(ep->scq, 0xa1, status, "the user");
 }
 
-static vt_why write_in(struct vt_pair *p, const struct win *w, size_t off,
-		       uint32_t len, enum ibv_wc_status status)
+static why_t write_in(struct vt_pair *p, const struct win *w, size_t off,
+		      uint32_t len, enum ibv_wc_status status)
 {
 	vt_buf_fill(&p->a.buf, off + len);
 	if (status == IBV_WC_SUCCESS)
@@ -88,7 +88,7 @@ static vt_why write_in(struct vt_pair *p, const struct win *w, size_t off,
 	return vt_buf_check(&p->b.buf);
 }
 
-static vt_why type1(struct vt_pair *p, const void *arg)
+static why_t type1(struct vt_pair *p, const void *arg)
 {
 	struct ibv_mw_bind bind_info = {
 		.wr_id = 0xb2, .send_flags = IBV_SEND_SIGNALED,
@@ -122,7 +122,7 @@ static vt_why type1(struct vt_pair *p, const void *arg)
 }
 
 /* One byte more than the window, which the region under it has */
-static vt_why bounded(struct vt_pair *p, const void *arg)
+static why_t bounded(struct vt_pair *p, const void *arg)
 {
 	const enum ibv_mw_type *type = arg;
 	struct win w;
@@ -134,7 +134,7 @@ static vt_why bounded(struct vt_pair *p, const void *arg)
 	return win_close(&w);
 }
 
-static vt_why rights(struct vt_pair *p, const void *arg)
+static why_t rights(struct vt_pair *p, const void *arg)
 {
 	struct win w;
 
@@ -147,8 +147,8 @@ static vt_why rights(struct vt_pair *p, const void *arg)
 	return win_close(&w);
 }
 
-static vt_why invalidate(struct vt_ep *ep, enum ibv_wr_opcode opcode,
-			 uint32_t rkey, enum ibv_wc_status status)
+static why_t invalidate(struct vt_ep *ep, enum ibv_wr_opcode opcode,
+			uint32_t rkey, enum ibv_wc_status status)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = 0xc1, .opcode = opcode,
@@ -159,7 +159,7 @@ static vt_why invalidate(struct vt_ep *ep, enum ibv_wr_opcode opcode,
 	return vt_poll_status(ep->scq, 0xc1, status, "invalidation");
 }
 
-static vt_why local_inv(struct vt_pair *p, const void *arg)
+static why_t local_inv(struct vt_pair *p, const void *arg)
 {
 	struct win w;
 
@@ -175,7 +175,7 @@ static vt_why local_inv(struct vt_pair *p, const void *arg)
 	return win_close(&w);
 }
 
-static vt_why remote_inv(struct vt_pair *p, const void *arg)
+static why_t remote_inv(struct vt_pair *p, const void *arg)
 {
 	struct ibv_wc wc;
 	struct win w;
@@ -193,7 +193,7 @@ static vt_why remote_inv(struct vt_pair *p, const void *arg)
 }
 
 /* The key of a plain region can't be invalidated by the peer. */
-static vt_why remote_inv_mr(struct vt_pair *p, const void *arg)
+static why_t remote_inv_mr(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(vt_post_recv_at(&p->b, 7, 0, 64));
@@ -201,8 +201,8 @@ static vt_why remote_inv_mr(struct vt_pair *p, const void *arg)
 			  IBV_WC_REM_ACCESS_ERR);
 }
 
-static vt_why bind_fails(struct vt_pair *p, struct ibv_pd *pd, size_t len,
-			 int access)
+static why_t bind_fails(struct vt_pair *p, struct ibv_pd *pd, size_t len,
+			int access)
 {
 	struct win w;
 
@@ -213,19 +213,19 @@ static vt_why bind_fails(struct vt_pair *p, struct ibv_pd *pd, size_t len,
 	return win_close(&w);
 }
 
-static vt_why too_long(struct vt_pair *p, const void *arg)
+static why_t too_long(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	return bind_fails(p, p->b.dev->pd, SIZE + 1, IBV_ACCESS_REMOTE_READ);
 }
 
-static vt_why no_right(struct vt_pair *p, const void *arg)
+static why_t no_right(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	return bind_fails(p, p->b.dev->pd, SIZE, IBV_ACCESS_REMOTE_READ);
 }
 
-static vt_why other_pd(struct vt_pair *p, const void *arg)
+static why_t other_pd(struct vt_pair *p, const void *arg)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(p->b.dev->ctx);
 
@@ -237,7 +237,7 @@ static vt_why other_pd(struct vt_pair *p, const void *arg)
 }
 
 /* A region with windows stays; a bound window may go. */
-static vt_why busy(struct vt_pair *p, const void *arg)
+static why_t busy(struct vt_pair *p, const void *arg)
 {
 	struct win w;
 	int err;
@@ -254,11 +254,11 @@ static vt_why busy(struct vt_pair *p, const void *arg)
 }
 
 /* A window of type 2 ends with its QP, and the region can go then. */
-static vt_why orphaned(struct vt_pair *p, const void *arg)
+static why_t orphaned(struct vt_pair *p, const void *arg)
 {
 	struct vt_ep other;
 	struct win w;
-	vt_why why;
+	why_t why;
 
 	(void)arg;
 	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
@@ -295,5 +295,5 @@ int main(int argc, char **argv)
 	vt_run("RC MW bind: window of another PD", &c, other_pd, NULL);
 	vt_run("RC MW: a region with a window stays", &c, busy, NULL);
 	vt_run("RC MW type 2: ends with its QP", &c, orphaned, NULL);
-	return vt_finish();
+	return tap_finish();
 }

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include "vt.h"
 
-vt_why vt_post_send(struct vt_ep *ep, struct ibv_send_wr *wr)
+why_t vt_post_send(struct vt_ep *ep, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad = NULL;
 	int err = ibv_post_send(ep->qp, wr, &bad);
@@ -14,8 +14,8 @@ vt_why vt_post_send(struct vt_ep *ep, struct ibv_send_wr *wr)
 	return NULL;
 }
 
-vt_why vt_post_recv(struct vt_ep *ep, uint64_t wr_id, struct ibv_sge *sge,
-		    int num)
+why_t vt_post_recv(struct vt_ep *ep, uint64_t wr_id, struct ibv_sge *sge,
+		   int num)
 {
 	struct ibv_recv_wr *bad = NULL;
 	struct ibv_recv_wr wr = {
@@ -34,8 +34,8 @@ vt_why vt_post_recv(struct vt_ep *ep, uint64_t wr_id, struct ibv_sge *sge,
 }
 
 /* A receive into one piece of the endpoint's buffer. */
-vt_why vt_post_recv_at(struct vt_ep *ep, uint64_t wr_id, size_t off,
-		       uint32_t len)
+why_t vt_post_recv_at(struct vt_ep *ep, uint64_t wr_id, size_t off,
+		      uint32_t len)
 {
 	struct ibv_sge sge = vt_sge(&ep->buf, off, len);
 
@@ -83,7 +83,7 @@ static int poll_until(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 	return 0;
 }
 
-vt_why vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
+why_t vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 {
 	int n = poll_until(cq, wc, ms);
 
@@ -92,7 +92,7 @@ vt_why vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 	return NULL;
 }
 
-vt_why vt_poll_ok(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id)
+why_t vt_poll_ok(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id)
 {
 	TRY(vt_poll(cq, wc, VT_LONG));
 	CHECK(wc->status == IBV_WC_SUCCESS, "wr %llu completes with %s",
@@ -102,11 +102,11 @@ vt_why vt_poll_ok(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id)
 	return NULL;
 }
 
-vt_why vt_poll_status(struct ibv_cq *cq, uint64_t wr_id,
-		      enum ibv_wc_status status, const char *who)
+why_t vt_poll_status(struct ibv_cq *cq, uint64_t wr_id,
+		     enum ibv_wc_status status, const char *who)
 {
 	struct ibv_wc wc;
-	vt_why why = vt_poll(cq, &wc, VT_LONG);
+	why_t why = vt_poll(cq, &wc, VT_LONG);
 
 	CHECK(!why, "%s: %s for wr %llu", who, why, (unsigned long long)wr_id);
 	CHECK(wc.wr_id == wr_id, "%s: completion of wr %llu, not %llu", who,
@@ -117,7 +117,7 @@ vt_why vt_poll_status(struct ibv_cq *cq, uint64_t wr_id,
 	return NULL;
 }
 
-vt_why vt_quiet(struct ibv_cq *cq, int ms)
+why_t vt_quiet(struct ibv_cq *cq, int ms)
 {
 	struct ibv_wc wc;
 
@@ -150,8 +150,8 @@ static bool next_event(struct vt_dev *dev, struct ibv_async_event *ev, int ms)
 }
 
 /* Wait for an event of an object; other events may come before it. */
-vt_why vt_event(struct vt_dev *dev, enum ibv_event_type type, void *element,
-		int ms)
+why_t vt_event(struct vt_dev *dev, enum ibv_event_type type, void *element,
+	       int ms)
 {
 	uint64_t end = vt_now_us() + ms * 1000ULL;
 	struct ibv_async_event ev;
@@ -163,11 +163,11 @@ vt_why vt_event(struct vt_dev *dev, enum ibv_event_type type, void *element,
 		if (ev.event_type == type && event_element(&ev) == element)
 			return NULL;
 	}
-	return vt_because("no event '%s' within %d ms",
-			  ibv_event_type_str(type), ms);
+	return because("no event '%s' within %d ms",
+		       ibv_event_type_str(type), ms);
 }
 
-vt_why vt_no_event(struct vt_dev *dev, int ms)
+why_t vt_no_event(struct vt_dev *dev, int ms)
 {
 	struct ibv_async_event ev;
 
@@ -186,7 +186,7 @@ void vt_drop_events(void)
 			;
 }
 
-static vt_why ping(struct vt_ep *from, struct vt_ep *to)
+static why_t ping(struct vt_ep *from, struct vt_ep *to)
 {
 	uint32_t grh = from->conf->type == IBV_QPT_UD ? VT_GRH : 0;
 	struct ibv_sge sge = vt_sge(&from->buf, 0, 100);
@@ -214,7 +214,7 @@ static vt_why ping(struct vt_ep *from, struct vt_ep *to)
 }
 
 /* A message each way: the pair works. Overwrites the buffers' beginning. */
-vt_why vt_ping(struct vt_pair *p)
+why_t vt_ping(struct vt_pair *p)
 {
 	TRY(ping(&p->a, &p->b));
 	return ping(&p->b, &p->a);

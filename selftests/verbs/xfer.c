@@ -102,7 +102,7 @@ static void expect(struct vt_buf *b, const struct list *l, uint32_t skip,
 	}
 }
 
-static vt_why check_ipv4(const uint8_t *ip, const struct vt_pair *p, size_t len)
+static why_t check_ipv4(const uint8_t *ip, const struct vt_pair *p, size_t len)
 {
 	CHECK(ip[0] == 0x45, "GRH: not an IPv4 header in its last 20 bytes");
 	CHECK(ip[9] == 17, "GRH: IPv4 protocol %u, not UDP", ip[9]);
@@ -115,7 +115,7 @@ static vt_why check_ipv4(const uint8_t *ip, const struct vt_pair *p, size_t len)
 	return NULL;
 }
 
-static vt_why check_ipv6(const uint8_t *ip, const struct vt_pair *p, size_t len)
+static why_t check_ipv6(const uint8_t *ip, const struct vt_pair *p, size_t len)
 {
 	CHECK(ip[0] >> 4 == 6, "GRH: version %u, not 6", ip[0] >> 4);
 	CHECK((size_t)(ip[4] << 8 | ip[5]) == len, "GRH: payload length %u",
@@ -125,8 +125,8 @@ static vt_why check_ipv6(const uint8_t *ip, const struct vt_pair *p, size_t len)
 	return NULL;
 }
 
-static vt_why check_grh(const uint8_t *grh, const struct vt_pair *p,
-			const struct xfer *x)
+static why_t check_grh(const uint8_t *grh, const struct vt_pair *p,
+		       const struct xfer *x)
 {
 	/* UDP, BTH, DETH, immediate, payload and its padding, ICRC */
 	size_t len = 8 + 12 + 8 + (x->op->imm ? 4 : 0) +
@@ -137,8 +137,8 @@ static vt_why check_grh(const uint8_t *grh, const struct vt_pair *p,
 	return check_ipv6(grh, p, len);
 }
 
-static vt_why check_send_wc(const struct vt_pair *p, const struct xfer *x,
-			    const struct ibv_wc *wc)
+static why_t check_send_wc(const struct vt_pair *p, const struct xfer *x,
+			   const struct ibv_wc *wc)
 {
 	CHECK(wc->opcode == x->op->wc, "send wc: opcode %d, not %d",
 	      wc->opcode, x->op->wc);
@@ -149,8 +149,8 @@ static vt_why check_send_wc(const struct vt_pair *p, const struct xfer *x,
 	return NULL;
 }
 
-static vt_why check_recv_wc(const struct vt_pair *p, const struct xfer *x,
-			    const struct ibv_wc *wc)
+static why_t check_recv_wc(const struct vt_pair *p, const struct xfer *x,
+			   const struct ibv_wc *wc)
 {
 	bool ud = p->conf.type == IBV_QPT_UD;
 	enum ibv_wc_opcode op = x->op->rdma ? IBV_WC_RECV_RDMA_WITH_IMM :
@@ -174,7 +174,7 @@ static vt_why check_recv_wc(const struct vt_pair *p, const struct xfer *x,
 
 /* Returns whether the receiver has got the message. */
 static bool arrived(struct vt_pair *p, const struct xfer *x, struct ibv_wc *wc,
-		    vt_why *why)
+		    why_t *why)
 {
 	int ms = p->conf.type == IBV_QPT_RC ? VT_LONG : 3000;
 
@@ -189,12 +189,12 @@ static bool arrived(struct vt_pair *p, const struct xfer *x, struct ibv_wc *wc,
 	return !*why;
 }
 
-static vt_why send_until_arrived(struct vt_pair *p, const struct xfer *x,
-				 struct ibv_send_wr *wr, struct ibv_wc *rwc)
+static why_t send_until_arrived(struct vt_pair *p, const struct xfer *x,
+				struct ibv_send_wr *wr, struct ibv_wc *rwc)
 {
 	int tries = p->conf.type == IBV_QPT_RC ? 1 : TRIES;
 	struct ibv_wc wc;
-	vt_why why = NULL;
+	why_t why = NULL;
 
 	while (tries--) {
 		TRY(vt_post_send(&p->a, wr));
@@ -212,11 +212,11 @@ static vt_why send_until_arrived(struct vt_pair *p, const struct xfer *x,
 	return why;
 }
 
-static vt_why check_received(struct vt_pair *p, const struct xfer *x,
-			     const struct list *rl, const struct ibv_wc *wc)
+static why_t check_received(struct vt_pair *p, const struct xfer *x,
+			    const struct list *rl, const struct ibv_wc *wc)
 {
 	uint8_t *all;
-	vt_why why;
+	why_t why;
 
 	CHECK(wc->status == IBV_WC_SUCCESS, "receive completes with %s",
 	      ibv_wc_status_str(wc->status));
@@ -235,8 +235,8 @@ static vt_why check_received(struct vt_pair *p, const struct xfer *x,
 	return why;
 }
 
-static vt_why post_receive(struct vt_pair *p, const struct xfer *x,
-			   struct list *rl, uint64_t *rnd)
+static why_t post_receive(struct vt_pair *p, const struct xfer *x,
+			  struct list *rl, uint64_t *rnd)
 {
 	uint32_t grh = p->conf.type == IBV_QPT_UD ? VT_GRH : 0;
 	uint32_t slack = vt_below(rnd, 2) ? vt_below(rnd, GAP) : 0;
@@ -272,7 +272,7 @@ static void expect_message(struct vt_pair *p, const struct xfer *x,
 		expect(&p->b.buf, rl, grh, msg, x->len);
 }
 
-vt_why xfer_do(struct vt_pair *p, const struct xfer *x)
+why_t xfer_do(struct vt_pair *p, const struct xfer *x)
 {
 	uint64_t rnd = x->seed * 2654435761ULL + 1;
 	size_t roff = x->spread ? vt_below(&rnd, GAP) : 0;

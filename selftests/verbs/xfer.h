@@ -35,6 +35,6 @@ struct xfer {
 
 const struct xfer_op *xfer_op(const char *name);
 size_t xfer_room(uint32_t len);
-vt_why xfer_do(struct vt_pair *p, const struct xfer *x);
+why_t xfer_do(struct vt_pair *p, const struct xfer *x);
 
 #endif

@@ -30,7 +30,7 @@ static int command(struct vt_dev *dev, uint32_t number, const void *cmd,
 	return write(dev->ctx->cmd_fd, buf, sizeof(hdr) + len) < 0 ? errno : 0;
 }
 
-static vt_why open_domain(void)
+static why_t open_domain(void)
 {
 	struct vt_dev *dev = &vt_devs[0];
 	struct ib_uverbs_open_xrcd open = { .fd = -1, .oflags = O_CREAT };
@@ -47,7 +47,7 @@ static vt_why open_domain(void)
 }
 
 /* There is no domain to have it in. */
-static vt_why create_srq(struct ibv_cq *cq)
+static why_t create_srq(struct ibv_cq *cq)
 {
 	struct vt_dev *dev = &vt_devs[0];
 	struct ib_uverbs_create_xsrq srq = {
@@ -66,7 +66,7 @@ static vt_why create_srq(struct ibv_cq *cq)
 	return NULL;
 }
 
-static vt_why create_qp(struct ibv_cq *cq, enum ibv_qp_type type, int want)
+static why_t create_qp(struct ibv_cq *cq, enum ibv_qp_type type, int want)
 {
 	struct vt_dev *dev = &vt_devs[0];
 	struct ib_uverbs_create_qp qp = {
@@ -82,7 +82,7 @@ static vt_why create_qp(struct ibv_cq *cq, enum ibv_qp_type type, int want)
 	return NULL;
 }
 
-static vt_why open_qp(struct vt_pair *p, const void *arg)
+static why_t open_qp(struct vt_pair *p, const void *arg)
 {
 	struct ib_uverbs_open_qp qp = {
 		.qpn = p->a.qp->qp_num, .qp_type = IBV_QPT_XRC_RECV,
@@ -95,7 +95,7 @@ static vt_why open_qp(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-static vt_why capability(void)
+static why_t capability(void)
 {
 	CHECK(!(vt_devs[0].attr.device_cap_flags & IBV_DEVICE_XRC),
 	      "IBV_DEVICE_XRC is claimed");
@@ -109,18 +109,18 @@ int main(int argc, char **argv)
 
 	vt_start(argc, argv);
 	cq = ibv_create_cq(vt_devs[0].ctx, 16, NULL, NULL, 0);
-	vt_report(cq ? NULL : strerror(errno), "XRC: a CQ to begin with");
+	tap_report(cq ? NULL : strerror(errno), "XRC: a CQ to begin with");
 	if (!cq)
-		return vt_finish();
-	vt_report(capability(), "XRC: no capability");
-	vt_report(open_domain(), "XRC: no domain");
-	vt_report(create_srq(cq), "XRC: no SRQ");
-	vt_report(create_qp(cq, IBV_QPT_RC, 0), "XRC: an RC QP, to compare");
-	vt_report(create_qp(cq, IBV_QPT_XRC_SEND, EOPNOTSUPP),
-		  "XRC: no QP that sends");
-	vt_report(create_qp(cq, IBV_QPT_XRC_RECV, EINVAL),
-		  "XRC: no QP that receives");
+		return tap_finish();
+	tap_report(capability(), "XRC: no capability");
+	tap_report(open_domain(), "XRC: no domain");
+	tap_report(create_srq(cq), "XRC: no SRQ");
+	tap_report(create_qp(cq, IBV_QPT_RC, 0), "XRC: an RC QP, to compare");
+	tap_report(create_qp(cq, IBV_QPT_XRC_SEND, EOPNOTSUPP),
+		   "XRC: no QP that sends");
+	tap_report(create_qp(cq, IBV_QPT_XRC_RECV, EINVAL),
+		   "XRC: no QP that receives");
 	c = vt_conf(IBV_QPT_RC);
 	vt_run("XRC: no QP to open", &c, open_qp, NULL);
-	return vt_finish();
+	return tap_finish();
 }

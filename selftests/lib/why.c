@@ -4,11 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "frame.h"
+#include "why.h"
 
-why_t wt_because(const char *fmt, ...)
+why_t because(const char *fmt, ...)
 {
-	static char why[1024];
+	static __thread char why[1024];
 	char text[sizeof(why)];		/* an argument may be the last reason */
 	va_list ap;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Test cases that print TAP. */
-#ifndef UNIT_TAP_H
-#define UNIT_TAP_H
+/* Test cases made of checks. The results go to ../lib/tap.c. */
+#ifndef UNIT_CHECK_H
+#define UNIT_CHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,6 @@
 void t_case(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void t_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-void t_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Who wants to hear of it instead of having it printed */
 extern void (*t_on_fail)(const char *file, int line, const char *why);
 /* What the case is about to try, for the reasons; "" for nothing */
@@ -41,4 +40,4 @@ uint64_t rnd64(struct rnd *r);
 uint32_t rnd_below(struct rnd *r, uint32_t n);
 void rnd_fill(struct rnd *r, void *p, uint32_t len);
 
-#endif /* UNIT_TAP_H */
+#endif /* UNIT_CHECK_H */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Test cases that print TAP */
+/* Test cases made of checks */
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "check.h"
 #include "tap.h"
 
 #define NOTES_MAX 8	/* reasons printed per case */
 
 static char name[256], where[128];
-static int cases, failed, reasons;
+static int reasons;
 static bool open_case;
 
 static void close_case(void)
@@ -17,9 +18,8 @@ static void close_case(void)
 	if (!open_case)
 		return;
 	open_case = false;
-	failed += reasons > 0;
-	printf("%sok %d - %s\n", reasons ? "not " : "", ++cases, name);
-	fflush(stdout);
+	/* the notes have said why */
+	tap_report(reasons ? "" : NULL, "%s", name);
 }
 
 void t_case(const char *fmt, ...)
@@ -48,36 +48,17 @@ void (*t_on_fail)(const char *file, int line, const char *why);
 
 void t_fail(const char *file, int line, const char *fmt, ...)
 {
+	char why[512];
 	va_list ap;
 
-	if (t_on_fail) {
-		char why[512];
-
-		va_start(ap, fmt);
-		vsnprintf(why, sizeof(why), fmt, ap);
-		va_end(ap);
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	if (t_on_fail)
 		t_on_fail(file, line, why);
-		return;
-	}
-	if (reasons++ >= NOTES_MAX)
-		return;
-	printf("# %s:%d: %s%s%s: ", file, line, name, *where ? ", " : "",
-	       where);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
-
-void t_note(const char *fmt, ...)
-{
-	va_list ap;
-
-	printf("# ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
+	else if (reasons++ < NOTES_MAX)
+		tap_note("%s:%d: %s%s%s: %s", file, line, name,
+			 *where ? ", " : "", where, why);
 }
 
 /* Whether nothing has failed in this case so far */
@@ -86,10 +67,9 @@ bool t_ok(void)
 	return !reasons;
 }
 
-/* Print the plan; the result is the exit status. */
+/* End the last case. The rest is as with tap_finish(). */
 int t_finish(void)
 {
 	close_case();
-	printf("1..%d\n", cases);
-	return failed || !cases;
+	return tap_finish();
 }
