@@ -46,7 +46,7 @@ program()
 	shift 2
 	case $prog in conform|tides) limit=1800 ;; esac
 	reachable "$family" || diag "the peer can't be reached by IPv$family"
-	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "${PEER:-$B}" \
+	timeout -k 5 $limit "$DIR/verbs/.out/$prog" "$A" "${PEER:-$B}" \
 		--family "$family" "$@" >"$OUT" 2>&1 || rc=$?
 	cases "$OUT" "$prog IPv$family:"
 	bad=$(grep -c '^not ok ' "$OUT")

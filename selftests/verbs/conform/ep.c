@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>
-#include "conform_cm.h"
+#include "cm.h"
 
 /* rdma_getaddrinfo(3) */
 

@@ -2,7 +2,7 @@
 /*
  * XRC, which there isn't (drv/README.md says why), by each way there is past the
  * provider: the commands as libibverbs would write them. (What libibverbs itself
- * says is in conform.c.)
+ * says is in conform/lack.c.)
  */
 
 #include <fcntl.h>

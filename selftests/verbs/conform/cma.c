@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>
-#include "conform_cm.h"
+#include "cm.h"
 
 /* Channels and identifiers */
 

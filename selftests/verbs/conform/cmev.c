@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <infiniband/sa.h>
-#include "conform_cm.h"
+#include "cm.h"
 
 /* QPs of one's own: the library only tells what their attributes have to be */
 

@@ -6,7 +6,7 @@
 
 #include <arpa/inet.h>
 #include "conform.h"
-#include "../../uapi/sroce_abi.h"
+#include "../../../uapi/sroce_abi.h"
 
 #define EX(what)	IBV_QP_EX_WITH_##what
 

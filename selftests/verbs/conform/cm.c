@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <poll.h>
-#include "conform_cm.h"
+#include "cm.h"
 
 /* The verdict of a call that returns 0, or -1 and errno */
 why_t cm_ret(struct cf *t, int ret)

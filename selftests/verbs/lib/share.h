@@ -3,7 +3,7 @@
 #ifndef SHARE_H
 #define SHARE_H
 
-#include "../oddbuf/oddbuf.h"
+#include "../../oddbuf/oddbuf.h"
 #include "vt.h"
 
 struct share {
