@@ -226,7 +226,7 @@ static const struct cf_row rows[] = {
 	  from_wc, .type = IBV_QPT_UD, .wc = CF_IS(IBV_WC_SUCCESS) },
 };
 
-CF_TABLE(cf_ah, rows);
+CF_TABLE(150, "Address handles", rows);
 
 static const struct cf_row groups[] = {
 	{ "ibv_attach_mcast", "attaches the QP to the group",
@@ -252,4 +252,4 @@ static const struct cf_row groups[] = {
 	  detach_twice, .type = IBV_QPT_UD, .err = EINVAL },
 };
 
-CF_TABLE(cf_mcast, groups);
+CF_TABLE(160, "Multicast", groups);

@@ -785,4 +785,4 @@ static const struct cf_row rows[] = {
 	     "rdma_get_dst_port", addresses, 0),
 };
 
-CF_TABLE(cf_cma, rows);
+CF_TABLE(180, "Connections: `rdma_cm`", rows);

@@ -742,4 +742,4 @@ static const struct cf_row rows[] = {
 	      "failover of a bond", fail_over, ADDR_CHANGE),
 };
 
-CF_TABLE(cf_cmev, rows);
+CF_TABLE(200, "`rdma_cm`: options, multicast, rare events", rows);

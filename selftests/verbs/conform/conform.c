@@ -15,33 +15,12 @@
 #include <rdma/rdma_cma.h>
 #include "conform.h"
 
-static const struct {
-	const char *subject;
-	const struct cf_table *table;
-} tables[] = {
-	{ "Devices, domains, channels", &cf_dev },
-	{ "Queries", &cf_query },
-	{ "Queue pairs", &cf_create },
-	{ "State machine", &cf_qp },
-	{ "Attributes of a transition", &cf_steps },
-	{ "Values of attributes, queries of them", &cf_values },
-	{ "Opcodes, errors of posting, receiving", &cf_post },
-	{ "Send flags", &cf_flags },
-	{ "Completions and their statuses", &cf_poll },
-	{ "The `ibv_wr_*` calls", &cf_wrapi },
-	{ "Memory regions, on demand as well", &cf_mr },
-	{ "Memory windows, invalidation", &cf_mw },
-	{ "Completion queues and their events", &cf_cq },
-	{ "Shared receive queues", &cf_srq },
-	{ "Address handles", &cf_ah },
-	{ "Multicast", &cf_mcast },
-	{ "Not in the stock provider", &cf_lacking },
-	{ "Connections: `rdma_cm`", &cf_cma },
-	{ "Endpoints and their verbs", &cf_ep },
-	{ "`rdma_cm`: options, multicast, rare events", &cf_cmev },
-	/* it takes the link down and brings it back */
-	{ "Asynchronous events", &cf_event },
-};
+/* Each CF_TABLE() of this folder, put there by the linker */
+extern const struct cf_table *__start_cf_tables[], *__stop_cf_tables[];
+
+#define for_each_table(t)						\
+	for (const struct cf_table **t = __start_cf_tables;		\
+	     t < __stop_cf_tables; t++)
 
 /* Names as the manual has them */
 
@@ -396,13 +375,11 @@ static void one(const struct cf_row *row)
 
 static void all(void (*each)(const struct cf_row *row), bool head)
 {
-	size_t i, k;
-
-	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+	for_each_table(t) {
 		if (head)
-			matrix_head(tables[i].subject, each == one);
-		for (k = 0; k < tables[i].table->num; k++)
-			each(&tables[i].table->rows[k]);
+			matrix_head((*t)->subject, each == one);
+		for (size_t k = 0; k < (*t)->num; k++)
+			each(&(*t)->rows[k]);
 	}
 }
 
@@ -415,28 +392,37 @@ static void listed(const struct cf_row *row)
 static void summary(void)
 {
 	unsigned int all = 0;
-	size_t i, k;
 
 	printf("| subject | cases | work | refused as documented | "
 	       "not in the stock provider |\n"
 	       "| --- | ---: | ---: | ---: | ---: |\n");
-	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+	for_each_table(t) {
 		unsigned int n[3] = {};
 
-		for (k = 0; k < tables[i].table->num; k++) {
-			const struct cf_row *row = &tables[i].table->rows[k];
+		for (size_t k = 0; k < (*t)->num; k++) {
+			const struct cf_row *row = &(*t)->rows[k];
 
 			n[row->via && row->err ? 2 : refused(row)]++;
 		}
-		all += k;
-		printf("| %s | %zu | %u | %u | %u |\n", tables[i].subject, k,
-		       n[0], n[1], n[2]);
+		all += (*t)->num;
+		printf("| %s | %zu | %u | %u | %u |\n", (*t)->subject,
+		       (*t)->num, n[0], n[1], n[2]);
 	}
 	printf("| all | %u | | | |\n", all);
 }
 
+static int by_order(const void *a, const void *b)
+{
+	const struct cf_table *const *x = a, *const *y = b;
+
+	return (*x)->order - (*y)->order ?:
+	       strcmp((*x)->subject, (*y)->subject);
+}
+
 int main(int argc, char **argv)
 {
+	qsort(__start_cf_tables, __stop_cf_tables - __start_cf_tables,
+	      sizeof(*__start_cf_tables), by_order);
 	if (argc == 2 && !strcmp(argv[1], "--list")) {
 		all(listed, true);
 		return 0;

@@ -74,20 +74,24 @@ struct cf {
 };
 
 struct cf_table {
+	int order;		/* of the tables of all files */
+	const char *subject;
 	const struct cf_row *rows;
 	size_t num;
 };
 
-#define CF_TABLE(name, rows)	\
-	const struct cf_table name = { rows, ARRAY_SIZE(rows) }
+/*
+ * Have the rows of @table run, under the heading @title, behind the tables of
+ * lower @at. A file in this folder with a table of its own needs nothing else.
+ */
+#define CF_TABLE(at, title, table)					\
+	static const struct cf_table table##_table = {			\
+		at, title, table, ARRAY_SIZE(table)			\
+	};								\
+	static const struct cf_table *table##_entry			\
+		__attribute__((used, section("cf_tables"))) = &table##_table
 
 #define CF_LACKING	"not in the stock provider"
-
-extern const struct cf_table cf_post, cf_flags, cf_poll, cf_qp, cf_steps,
-	cf_values, cf_create,
-	cf_mr, cf_cq, cf_srq, cf_mw, cf_mcast, cf_ah, cf_event, cf_query,
-	cf_wrapi, cf_lacking, cf_dev, cf_cma, cf_cmev,
-	cf_ep;
 
 why_t cf_got(struct cf *t, const void *object);
 struct ibv_send_wr cf_wr(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len);

@@ -554,4 +554,4 @@ static const struct cf_row rows[] = {
 	  .err = ENOENT },
 };
 
-CF_TABLE(cf_cq, rows);
+CF_TABLE(130, "Completion queues and their events", rows);

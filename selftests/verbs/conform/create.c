@@ -313,4 +313,4 @@ static const struct cf_row rows[] = {
 	  "PD of a QP", pd_of_qp, .stage = CF_DEVICE, .err = EBUSY },
 };
 
-CF_TABLE(cf_create, rows);
+CF_TABLE(30, "Queue pairs", rows);

@@ -332,4 +332,4 @@ static const struct cf_row rows[] = {
 	  .via = CF_LACKING },
 };
 
-CF_TABLE(cf_dev, rows);
+CF_TABLE(10, "Devices, domains, channels", rows);

@@ -387,4 +387,4 @@ static const struct cf_row rows[] = {
 	     full_queue, ENOMEM),
 };
 
-CF_TABLE(cf_ep, rows);
+CF_TABLE(190, "Endpoints and their verbs", rows);

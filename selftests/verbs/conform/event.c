@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * ibv_get_async_event(3): each event. Those of the port are made by ip(8) on
- * A's netdev, and everything is as it was in the end; so this table is the last.
+ * A's netdev, and everything is as it was in the end; so this table is the
+ * last: it takes the link down and brings it back.
  */
 
 #define _GNU_SOURCE
@@ -418,4 +419,4 @@ static const struct cf_row rows[] = {
 	  IBV_EVENT_PORT_ACTIVE, CF_DEVICE, EVENT(PORT_ACTIVE) },
 };
 
-CF_TABLE(cf_event, rows);
+CF_TABLE(1000, "Asynchronous events", rows);

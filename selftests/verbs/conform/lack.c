@@ -217,4 +217,4 @@ static const struct cf_row rows[] = {
 	OPS(IBV_WR_TAG_ADD), OPS(IBV_WR_TAG_DEL), OPS(IBV_WR_TAG_SYNC),
 };
 
-CF_TABLE(cf_lacking, rows);
+CF_TABLE(170, "Not in the stock provider", rows);

@@ -507,4 +507,4 @@ static const struct cf_row rows[] = {
 	  CF_DEVICE, .err = EOPNOTSUPP, .via = CF_LACKING },
 };
 
-CF_TABLE(cf_mr, rows);
+CF_TABLE(110, "Memory regions, on demand as well", rows);

@@ -469,4 +469,4 @@ static const struct cf_row rows[] = {
 	  .state = CF_IS(IBV_QPS_ERR), .peer = CF_IS(IBV_QPS_ERR) },
 };
 
-CF_TABLE(cf_mw, rows);
+CF_TABLE(120, "Memory windows, invalidation", rows);

@@ -611,7 +611,7 @@ static const struct cf_row rows[] = {
 	  .after = no_csum },
 };
 
-CF_TABLE(cf_poll, rows);
+CF_TABLE(90, "Completions and their statuses", rows);
 
 static const struct cf_row flags[] = {
 	{ "ibv_post_send", "completion notification", "no IBV_SEND_SIGNALED",
@@ -660,4 +660,4 @@ static const struct cf_row flags[] = {
 	  .recv = CF_IS(IBV_WC_SUCCESS), .after = is_woken },
 };
 
-CF_TABLE(cf_flags, flags);
+CF_TABLE(80, "Send flags", flags);

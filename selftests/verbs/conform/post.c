@@ -706,4 +706,4 @@ static const struct cf_row rows[] = {
 	  fill_srq, .prep = cf_with_srq, .err = ENOMEM },
 };
 
-CF_TABLE(cf_post, rows);
+CF_TABLE(70, "Opcodes, errors of posting, receiving", rows);

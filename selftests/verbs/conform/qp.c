@@ -96,7 +96,7 @@ static const struct cf_row rows[] = {
 	NOT(ERR, SQD), NOT(ERR, SQE), MAY(ERR, ERR),
 };
 
-CF_TABLE(cf_qp, rows);
+CF_TABLE(40, "State machine", rows);
 
 /*
  * The tables of required attributes: row->arg is the state to go to, an
@@ -179,7 +179,7 @@ static const struct cf_row steps[] = {
 	  .via = CF_LACKING },
 };
 
-CF_TABLE(cf_steps, steps);
+CF_TABLE(50, "Attributes of a transition", steps);
 
 /* Values out of range */
 
@@ -524,4 +524,4 @@ static const struct cf_row values[] = {
 	  query_init, .prep = sig_all },
 };
 
-CF_TABLE(cf_values, values);
+CF_TABLE(60, "Values of attributes, queries of them", values);

@@ -424,4 +424,4 @@ static const struct cf_row rows[] = {
 	  pkey_index, 0x1234, CF_DEVICE, .err = 0 },
 };
 
-CF_TABLE(cf_query, rows);
+CF_TABLE(20, "Queries", rows);

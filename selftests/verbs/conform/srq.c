@@ -288,4 +288,4 @@ static const struct cf_row rows[] = {
 	  .prep = cf_with_srq },
 };
 
-CF_TABLE(cf_srq, rows);
+CF_TABLE(140, "Shared receive queues", rows);

@@ -586,4 +586,4 @@ static const struct cf_row rows[] = {
 	  GOT, .after = fence_held },
 };
 
-CF_TABLE(cf_wrapi, rows);
+CF_TABLE(100, "The `ibv_wr_*` calls", rows);
