@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: limit=1800 A B --family 4 6 --hostile */
 /*
  * The engine of the conformance test, see conform.h. It runs each row on
  * endpoints of its own and compares all that the row expects.

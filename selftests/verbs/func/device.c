@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /* What a device says of itself, and how it survives its users. */
 
 #define _GNU_SOURCE

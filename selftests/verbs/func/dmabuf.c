@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /* Regions of memory that another driver exports as a dma-buf. */
 
 #define _GNU_SOURCE

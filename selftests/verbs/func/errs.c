@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * Error completions. Statuses are those of chapters 9.9 and 11.6.2 of the
  * InfiniBand specification; every case also sees both queues flushed, once and

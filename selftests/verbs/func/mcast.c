@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /* Multicast by the plain verbs (ibv_attach_mcast(3)); IPv4 or IPv6 as the rest. */
 
 #include <arpa/inet.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: paged A B --family 4 6 */
+/* run: paged A A --family 4 */
 /*
  * Memory whose pages come on demand: never touched before, taken away, moved,
  * copied on write, protected, gone, of files, secret, brought beforehand. (The other programs do their work on such

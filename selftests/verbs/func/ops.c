@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
+/* run: A B --family 4 --huge */
+/* run: A B --family 6 --on-demand --only "all sizes" */
 /* Every operation on every transport that has it, each byte verified. */
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 --hostile */
 /*
  * What may be posted when: ibv_post_send(3) as a table, bad_wr, errno.
  *

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * Raw packet QPs: A sends Ethernet frames, a packet socket at B's netdev sees
  * them. (Nothing is received without ibv_create_flow(), which the provider does

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * Registrations that are not plain: at another address, from zero, changed
  * afterwards, relaxed, and large.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * Registrations on demand that are changed: to other memory, other rights,
  * another PD; what is pinned comes on demand from now on, and the other way

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * The states of a QP: which transitions there are, with which attributes, and
  * what comes of them. The tables are those of ibv_modify_qp(3) and chapter

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * Memory windows (ibv_alloc_mw(3), ibv_bind_mw(3)): B binds, A uses them. What
  * each bind may be is in selftests/unit/t_local.c; here it is by way of the

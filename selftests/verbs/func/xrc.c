@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * XRC, which there isn't (drv/README.md says why), by each way there is past the
  * provider: the commands as libibverbs would write them. (What libibverbs itself

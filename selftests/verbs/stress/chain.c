@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * QPs of one host in a chain: each is connected to the next and not to the one whose
  * packets it gets. A READ answered at the one end has the second READ of the next QP

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: by chaos.test.sh */
 /*
  * Everything comes and goes while it is in use: connections with work under
  * way on both sides are resized, put into other states and taken apart in any

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
 /*
  * Small messages posted one by one, each with a doorbell of its own, as fast as the
  * process can. However the device takes them together: each arrives, in order, the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: by chaos.test.sh */
 /*
  * usage: hoard DEV QPS - open a device, make very many objects on it, say
  * "ready" and send a gigabyte in one go to a QP that is not there. To remove

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: by nomem.test.sh */
 /*
  * Every allocation of every verb fails once, by the fault injection of a debug
  * kernel (/proc/thread-self/fail-nth): the verb has to fail, or to do without,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: by netem.test.sh, interop.test.sh and the benchmark */
 /*
  * Verified transfers between two processes, in two machines or two network
  * namespaces: each has one device, and they talk about it on a stream socket.

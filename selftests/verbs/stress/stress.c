@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 --seconds 5 --seed $family */
+/* run: A B --family 4 --on-demand --seconds 3 */
 /*
  * Verified traffic of random sizes in both directions on several QPs at once,
  * for --seconds; --seed repeats what was done (though not when).
