@@ -100,9 +100,10 @@ struct kv_case {
 
 #define KV_SKIP	1
 
-extern const struct kv_case kv_frwr_cases[], kv_inval_cases[], kv_cq_cases[],
-			    kv_modes_cases[], kv_drain_cases[], kv_rw_cases[],
-			    kv_objects_cases[], kv_atomic_cases[];
+/* The cases of t_NAME.c; they run without being named anywhere else. */
+#define KV_CASES(name)							\
+	extern const struct kv_case kv_##name##_cases[];		\
+	const struct kv_case kv_##name##_cases[]
 
 #define KV_FAIL(kv, fmt, ...) ({					\
 	snprintf((kv)->why, sizeof((kv)->why), "%s:%d: " fmt,		\

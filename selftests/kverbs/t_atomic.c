@@ -333,7 +333,7 @@ static int wrong_states(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_atomic_cases[] = {
+KV_CASES(atomic) = {
 	{ "post: CMP_SWP", cmp_swp },
 	{ "post: FETCH_ADD", fetch_add },
 	{ "post: no atomics on the DMA region", plain },

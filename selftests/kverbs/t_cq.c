@@ -507,7 +507,7 @@ static int overflow(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_cq_cases[] = {
+KV_CASES(cq) = {
 	{ "cq: a handler is called once for each arming", once_per_arm },
 	{ "cq: missed events are reported", missed },
 	{ "cq: solicited completions only", solicited },

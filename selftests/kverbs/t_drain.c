@@ -214,7 +214,7 @@ static int reused(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_drain_cases[] = {
+KV_CASES(drain) = {
 	{ "drain: a send queue that nobody answers", sq },
 	{ "drain: a send queue, polled by the consumer", sq_direct },
 	{ "drain: a receive queue", rq },

@@ -586,7 +586,7 @@ static int with_gaps(struct kv *kv)
 	return kv_same(kv, buf, len, 5);
 }
 
-const struct kv_case kv_frwr_cases[] = {
+KV_CASES(frwr) = {
 	{ "frwr: a page is written and read", one_page },
 	{ "frwr: pages from and to odd offsets", odd_ends },
 	{ "frwr: a piece of one page", odd_within_a_page },

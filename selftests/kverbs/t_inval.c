@@ -253,7 +253,7 @@ static int read_with_bad_inv(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_inval_cases[] = {
+KV_CASES(inval) = {
 	{ "inval: SEND_WITH_INV ends a key and says which", by_small_send },
 	{ "inval: SEND_WITH_INV of many packets", by_large_send },
 	{ "inval: SEND_WITH_INV of no bytes", by_empty_send },

@@ -234,7 +234,7 @@ static int bad_sizes(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_modes_cases[] = {
+KV_CASES(modes) = {
 	{ "modes: polled by the consumer", direct },
 	{ "modes: polled in softirqs", softirq },
 	{ "modes: polled from a work queue", workqueue },

@@ -458,7 +458,7 @@ static int no_xrc(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_objects_cases[] = {
+KV_CASES(objects) = {
 	{ "objects: address handles in atomic context", ah_atomic },
 	{ "objects: an address handle is modified", ah_modified },
 	{ "objects: an address handle from a completion", ah_from_wc },

@@ -258,7 +258,7 @@ static int no_integrity_qp(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_rw_cases[] = {
+KV_CASES(rw) = {
 	{ "rw: READ into one entry", read_one },
 	{ "rw: WRITE from one entry", write_one },
 	{ "rw: READ into 40 entries", read_many },
