@@ -33,6 +33,7 @@ struct kv_undo {
  * @undos: how many
  * @mem: the same for memory, which goes when nobody can write to it any more
  * @mems: how many
+ * @arg: of the case in progress
  * @why: why it failed or was skipped
  */
 struct kv {
@@ -41,6 +42,7 @@ struct kv {
 	u32			undos;
 	struct kv_undo		mem[64];
 	u32			mems;
+	int			arg;
 	char			why[256];
 };
 
@@ -89,13 +91,29 @@ struct kv_opts {
 };
 
 /**
+ * struct kv_target - a region, and the peer that uses it
+ * @a: the peer's QP, on the first device
+ * @b: the QP of the region's owner, connected to @a
+ * @mr: the region, of the same protection domain as @b
+ * @sgt: its memory
+ */
+struct kv_target {
+	struct kv_qp	*a;
+	struct kv_qp	*b;
+	struct ib_mr	*mr;
+	struct sg_table	*sgt;
+};
+
+/**
  * struct kv_case - one behaviour
  * @name: what is so
  * @run: finds out; 0, KV_SKIP, or an error with a reason in kv->why
+ * @arg: for @run, in kv->arg
  */
 struct kv_case {
 	const char	*name;
 	int		(*run)(struct kv *kv);
+	int		arg;
 };
 
 #define KV_SKIP	1
@@ -168,12 +186,18 @@ int kv_state(struct kv_qp *q);
 int kv_to(struct kv_qp *q, enum ib_qp_state state);
 int kv_wait(struct kv *kv, struct ib_cq *cq, struct ib_wc *wc);
 int kv_event(struct kv *kv, struct kv_qp *q, enum ib_event_type event);
+struct ib_send_wr kv_send_wr(struct ib_sge *sge);
 int kv_post(struct kv *kv, struct kv_qp *q, const struct ib_send_wr *wr);
 int kv_do(struct kv *kv, struct kv_qp *q, const struct ib_send_wr *wr);
 int kv_rdma(struct kv *kv, struct kv_qp *q, enum ib_wr_opcode op, void *buf,
 	    u32 len, u64 addr, u32 rkey);
 int kv_recv(struct kv *kv, struct kv_qp *q, void *buf, u32 len);
+int kv_post_recv(struct kv *kv, struct kv_qp *q, struct ib_cqe *cqe, void *buf,
+		 u32 len);
+int kv_post_send(struct kv *kv, struct kv_qp *q, struct ib_cqe *cqe, void *buf,
+		 u32 len);
 int kv_send(struct kv *kv, struct kv_qp *q, void *buf, u32 len);
+int kv_send_sge(struct kv *kv, struct kv_qp *q, struct ib_sge sge);
 
 /* memory.c */
 void *kv_buf(struct kv *kv, u32 len);
@@ -190,8 +214,14 @@ struct ib_mr *kv_mr(struct kv *kv, struct kv_qp *q, enum ib_mr_type type,
 int kv_map(struct kv *kv, struct ib_mr *mr, struct sg_table *sgt, u32 page_size);
 int kv_reg(struct kv *kv, struct kv_qp *q, struct ib_mr *mr, int access);
 int kv_inval(struct kv *kv, struct kv_qp *q, u32 key);
+int kv_mapped(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip, u32 cut,
+	      struct ib_mr **mr, struct sg_table **sgt);
 int kv_region(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip, u32 cut,
 	      int access, struct ib_mr **mr, struct sg_table **sgt);
+int kv_target(struct kv *kv, struct kv_target *t, u32 pages, u32 skip, u32 cut,
+	      int access);
+int kv_target_mapped(struct kv *kv, struct kv_target *t, u32 pages, u32 skip,
+		     u32 cut);
 
 /* live.c */
 int kv_live_start(struct ib_device *dev);

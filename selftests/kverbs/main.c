@@ -105,6 +105,7 @@ static void run_case(struct kv *kv, const struct kv_case *c, u32 n)
 	int ret;
 
 	kv->why[0] = 0;
+	kv->arg = c->arg;
 	/* the log says where a complaint of the kernel's belongs */
 	pr_info("case %u: %s\n", n, c->name);
 	ret = c->run(kv);
