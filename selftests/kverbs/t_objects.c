@@ -28,16 +28,13 @@ static int ud_send(struct kv *kv, struct kv_qp *a, struct kv_qp *b,
 {
 	struct ib_sge sge = { (uintptr_t)buf, 100, a->pd->local_dma_lkey };
 	struct ib_ud_wr wr = {
-		.wr.wr_id = 1,
-		.wr.sg_list = &sge,
-		.wr.num_sge = 1,
-		.wr.opcode = IB_WR_SEND,
-		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr = kv_send_wr(&sge),
 		.ah = ah,
 		.remote_qpn = b->qp->qp_num,
 		.remote_qkey = 0x1234,
 	};
 
+	wr.wr.wr_id = 1;
 	return kv_post(kv, a, &wr.wr);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* ibv_create_ah(3) with its relatives; ibv_attach_mcast(3) */
 
-#include <arpa/inet.h>
 #include "conform.h"
 
 static struct ibv_ah_attr attr_of(struct cf *t, const union ibv_gid *dgid)
@@ -94,20 +93,9 @@ static why_t from_wc(struct cf *t)
 
 /* Groups */
 
-static union ibv_gid group(int n)
-{
-	union ibv_gid gid = {};
-	char text[64];
-
-	snprintf(text, sizeof(text), vt_opts.family == 4 ?
-		 "::ffff:239.7.2.%d" : "ff15::7:2:%d", n);
-	inet_pton(AF_INET6, text, gid.raw);
-	return gid;
-}
-
 static why_t attach_group(struct cf *t)
 {
-	union ibv_gid gid = group(1);
+	union ibv_gid gid = vt_group(2, 1);
 
 	t->err = ibv_attach_mcast(t->p->b.qp, &gid, 0);
 	return NULL;
@@ -116,7 +104,7 @@ static why_t attach_group(struct cf *t)
 /* A sends to a group; on success the wc is the row's. */
 static why_t send_to(struct cf *t, int n)
 {
-	union ibv_gid gid = group(n);
+	union ibv_gid gid = vt_group(2, n);
 	struct ibv_ah_attr attr = attr_of(t, &gid);
 	struct ibv_send_wr wr;
 
@@ -131,7 +119,7 @@ static why_t send_to(struct cf *t, int n)
 
 static why_t member(struct cf *t)
 {
-	union ibv_gid gid = group(2);
+	union ibv_gid gid = vt_group(2, 2);
 	int i, err;
 
 	cf_fill(t);
@@ -148,7 +136,7 @@ static why_t member(struct cf *t)
 /* One copy, and none once it has left */
 static why_t leaves(struct cf *t)
 {
-	union ibv_gid gid = group(2);
+	union ibv_gid gid = vt_group(2, 2);
 	int err;
 
 	TRY(cf_arrived(t));
@@ -162,7 +150,7 @@ static why_t leaves(struct cf *t)
 
 static why_t detach_stranger(struct cf *t)
 {
-	union ibv_gid gid = group(3);
+	union ibv_gid gid = vt_group(2, 3);
 
 	t->err = ibv_detach_mcast(t->p->b.qp, &gid, 0);
 	return NULL;
@@ -170,7 +158,7 @@ static why_t detach_stranger(struct cf *t)
 
 static why_t detach_twice(struct cf *t)
 {
-	union ibv_gid gid = group(4);
+	union ibv_gid gid = vt_group(2, 4);
 
 	CHECK(!ibv_attach_mcast(t->p->b.qp, &gid, 0), "ibv_attach_mcast");
 	CHECK(!ibv_detach_mcast(t->p->b.qp, &gid, 0), "ibv_detach_mcast");
@@ -186,7 +174,7 @@ static why_t attach_unicast(struct cf *t)
 
 static why_t other_group(struct cf *t)
 {
-	union ibv_gid gid = group(5);
+	union ibv_gid gid = vt_group(2, 5);
 
 	cf_fill(t);
 	TRY(cf_recv(t));
@@ -196,7 +184,7 @@ static why_t other_group(struct cf *t)
 
 static why_t not_there(struct cf *t)
 {
-	union ibv_gid gid = group(5);
+	union ibv_gid gid = vt_group(2, 5);
 
 	TRY(vt_quiet(t->p->b.rcq, 200));
 	CHECK(!ibv_detach_mcast(t->p->b.qp, &gid, 0), "ibv_detach_mcast");

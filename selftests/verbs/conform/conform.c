@@ -25,34 +25,23 @@ extern const struct cf_table *__start_cf_tables[], *__stop_cf_tables[];
 
 /* Names as the manual has them */
 
-#define NAME(prefix, x)	[IBV_##prefix##x] = #x
+#define WC(x)	[IBV_WC_##x] = #x
+#define EV(x)	[IBV_EVENT_##x] = #x
 
 static const char * const statuses[] = {
-	NAME(WC_, SUCCESS), NAME(WC_, LOC_LEN_ERR), NAME(WC_, LOC_QP_OP_ERR),
-	NAME(WC_, LOC_EEC_OP_ERR), NAME(WC_, LOC_PROT_ERR),
-	NAME(WC_, WR_FLUSH_ERR), NAME(WC_, MW_BIND_ERR),
-	NAME(WC_, BAD_RESP_ERR), NAME(WC_, LOC_ACCESS_ERR),
-	NAME(WC_, REM_INV_REQ_ERR), NAME(WC_, REM_ACCESS_ERR),
-	NAME(WC_, REM_OP_ERR), NAME(WC_, RETRY_EXC_ERR),
-	NAME(WC_, RNR_RETRY_EXC_ERR),
-};
-
-static const char * const states[] = {
-	NAME(QPS_, RESET), NAME(QPS_, INIT), NAME(QPS_, RTR), NAME(QPS_, RTS),
-	NAME(QPS_, SQD), NAME(QPS_, SQE), NAME(QPS_, ERR),
+	WC(SUCCESS), WC(LOC_LEN_ERR), WC(LOC_QP_OP_ERR), WC(LOC_EEC_OP_ERR),
+	WC(LOC_PROT_ERR), WC(WR_FLUSH_ERR), WC(MW_BIND_ERR), WC(BAD_RESP_ERR),
+	WC(LOC_ACCESS_ERR), WC(REM_INV_REQ_ERR), WC(REM_ACCESS_ERR),
+	WC(REM_OP_ERR), WC(RETRY_EXC_ERR), WC(RNR_RETRY_EXC_ERR),
 };
 
 static const char * const events[] = {
-	NAME(EVENT_, CQ_ERR), NAME(EVENT_, QP_FATAL), NAME(EVENT_, QP_REQ_ERR),
-	NAME(EVENT_, QP_ACCESS_ERR), NAME(EVENT_, COMM_EST),
-	NAME(EVENT_, SQ_DRAINED), NAME(EVENT_, PATH_MIG),
-	NAME(EVENT_, PATH_MIG_ERR), NAME(EVENT_, DEVICE_FATAL),
-	NAME(EVENT_, PORT_ACTIVE), NAME(EVENT_, PORT_ERR),
-	NAME(EVENT_, LID_CHANGE), NAME(EVENT_, PKEY_CHANGE),
-	NAME(EVENT_, SM_CHANGE), NAME(EVENT_, SRQ_ERR),
-	NAME(EVENT_, SRQ_LIMIT_REACHED), NAME(EVENT_, QP_LAST_WQE_REACHED),
-	NAME(EVENT_, CLIENT_REREGISTER), NAME(EVENT_, GID_CHANGE),
-	NAME(EVENT_, WQ_FATAL),
+	EV(CQ_ERR), EV(QP_FATAL), EV(QP_REQ_ERR), EV(QP_ACCESS_ERR),
+	EV(COMM_EST), EV(SQ_DRAINED), EV(PATH_MIG), EV(PATH_MIG_ERR),
+	EV(DEVICE_FATAL), EV(PORT_ACTIVE), EV(PORT_ERR), EV(LID_CHANGE),
+	EV(PKEY_CHANGE), EV(SM_CHANGE), EV(SRQ_ERR), EV(SRQ_LIMIT_REACHED),
+	EV(QP_LAST_WQE_REACHED), EV(CLIENT_REREGISTER), EV(GID_CHANGE),
+	EV(WQ_FATAL),
 };
 
 static const char *errno_name(int err)
@@ -94,9 +83,9 @@ static const char *expected(const struct cf_row *row)
 	if (row->cm)
 		put(text, sizeof(text), "%s", rdma_event_str(row->cm - 1));
 	if (row->state)
-		put(text, sizeof(text), "QP %s", states[row->state - 1]);
+		put(text, sizeof(text), "QP %s", vt_state_names[row->state - 1]);
 	if (row->peer)
-		put(text, sizeof(text), "peer %s", states[row->peer - 1]);
+		put(text, sizeof(text), "peer %s", vt_state_names[row->peer - 1]);
 	if (!text[0])
 		put(text, sizeof(text), "%s", "works");
 	return text;
@@ -341,9 +330,9 @@ static void names(const struct cf_row *row)
 	if (row->cm)
 		printf("%s\n", rdma_event_str(row->cm - 1));
 	if (row->state)
-		printf("IBV_QPS_%s\n", states[row->state - 1]);
+		printf("IBV_QPS_%s\n", vt_state_names[row->state - 1]);
 	if (row->peer)
-		printf("IBV_QPS_%s\n", states[row->peer - 1]);
+		printf("IBV_QPS_%s\n", vt_state_names[row->peer - 1]);
 }
 
 static void one(const struct cf_row *row)

@@ -108,24 +108,9 @@ static why_t resize_over(struct cf *t)
 
 /* Events */
 
-static int take(struct vt_ep *ep, int ms)
-{
-	struct pollfd pfd = { .fd = ep->chan->fd, .events = POLLIN };
-	struct ibv_cq *cq;
-	void *ctx;
-	int n;
-
-	for (n = 0; poll(&pfd, 1, ms) > 0; n++) {
-		if (ibv_get_cq_event(ep->chan, &cq, &ctx))
-			break;
-		ibv_ack_cq_events(cq, 1);
-	}
-	return n;
-}
-
 static why_t taken(struct vt_ep *ep, int ms, int want)
 {
-	int n = take(ep, ms);
+	int n = vt_take_cq_events(ep, ms);
 
 	CHECK(n == want, "%d completion events, not %d", n, want);
 	return NULL;

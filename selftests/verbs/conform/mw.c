@@ -316,29 +316,28 @@ static why_t other_qp(struct cf *t)
 
 /* Invalidation */
 
-static why_t inv_mr(struct cf *t)
+/* Invalidate by LOCAL_INV, or by a SEND to B, as the row says. */
+static why_t invalidate(struct cf *t, uint32_t local, uint32_t remote)
 {
+	bool send = t->row->arg == IBV_WR_SEND_WITH_INV;
 	struct ibv_send_wr wr;
 
-	if (t->row->arg == IBV_WR_SEND_WITH_INV)
+	if (send)
 		TRY(cf_recv(t));
 	wr = cf_wr(t, t->row->arg, 0);
 	wr.num_sge = 0;
-	wr.invalidate_rkey = t->row->arg == IBV_WR_SEND_WITH_INV ?
-			     t->p->b.buf.mr->rkey : t->p->a.buf.mr->rkey;
+	wr.invalidate_rkey = send ? remote : local;
 	return cf_post_send(t, &wr);
+}
+
+static why_t inv_mr(struct cf *t)
+{
+	return invalidate(t, t->p->a.buf.mr->rkey, t->p->b.buf.mr->rkey);
 }
 
 static why_t inv_unknown(struct cf *t)
 {
-	struct ibv_send_wr wr;
-
-	if (t->row->arg == IBV_WR_SEND_WITH_INV)
-		TRY(cf_recv(t));
-	wr = cf_wr(t, t->row->arg, 0);
-	wr.num_sge = 0;
-	wr.invalidate_rkey = 0xfffffff1;
-	return cf_post_send(t, &wr);
+	return invalidate(t, 0xfffffff1, 0xfffffff1);
 }
 
 /* The window ends while it is bound. */

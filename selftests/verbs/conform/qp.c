@@ -6,51 +6,9 @@
 
 #include "conform.h"
 
-/* The attributes with which A's QP goes to a state */
-static struct ibv_qp_attr attr_to(struct cf *t, enum ibv_qp_state to, int *mask)
-{
-	struct ibv_qp_attr attr = { .qp_state = to };
-	struct vt_pair *p = t->p;
-
-	*mask = IBV_QP_STATE;
-	if (to == IBV_QPS_INIT)
-		return vt_attr_init(&p->a, mask);
-	if (to == IBV_QPS_RTR)
-		return vt_attr_rtr(&p->a, p->b.qp->qp_num, p->b.psn,
-				   &p->b.dev->gid, mask);
-	if (to == IBV_QPS_RTS)
-		return vt_attr_rts(&p->a, mask);
-	return attr;
-}
-
 static why_t modify(struct cf *t, struct ibv_qp_attr *attr, int mask)
 {
 	t->err = ibv_modify_qp(t->p->a.qp, attr, mask);
-	return NULL;
-}
-
-static why_t go(struct cf *t, enum ibv_qp_state to)
-{
-	struct ibv_qp_attr attr;
-	int mask, err;
-
-	attr = attr_to(t, to, &mask);
-	err = ibv_modify_qp(t->p->a.qp, &attr, mask);
-	CHECK(!err, "to state %d: %s", to, strerror(err));
-	return NULL;
-}
-
-/* From RESET by the usual way */
-static why_t bring(struct cf *t, enum ibv_qp_state to)
-{
-	int s;
-
-	if (to == IBV_QPS_ERR) {
-		TRY(go(t, IBV_QPS_INIT));
-		return go(t, IBV_QPS_ERR);
-	}
-	for (s = IBV_QPS_INIT; s <= (int)to; s++)
-		TRY(go(t, s));
 	return NULL;
 }
 
@@ -64,8 +22,8 @@ static why_t transition(struct cf *t)
 	struct ibv_qp_attr attr;
 	int mask;
 
-	TRY(bring(t, from));
-	attr = attr_to(t, to, &mask);
+	TRY(vt_bring(t->p, from));
+	attr = vt_attr_to(t->p, to, &mask);
 	/* only the way up needs them all */
 	if (to == IBV_QPS_RTS && from != IBV_QPS_RTR)
 		mask = IBV_QP_STATE;
@@ -112,8 +70,8 @@ static why_t step(struct cf *t)
 	struct ibv_qp_attr attr;
 	int mask;
 
-	TRY(bring(t, to - 1));
-	attr = attr_to(t, to, &mask);
+	TRY(vt_bring(t->p, to - 1));
+	attr = vt_attr_to(t->p, to, &mask);
 	CHECK((mask & less) == less, "attribute %#x isn't there to leave out",
 	      less);
 	CHECK(!(mask & more), "attribute %#x is there already", more);
@@ -123,7 +81,7 @@ static why_t step(struct cf *t)
 /* After a refusal the same step, complete, works. */
 static why_t step_again(struct cf *t)
 {
-	return go(t, t->row->arg & 15);
+	return vt_go(t->p, t->row->arg & 15);
 }
 
 #define REQUIRED "the table of required attributes"
@@ -142,24 +100,24 @@ static why_t step_again(struct cf *t)
 	{ "ibv_modify_qp", REQUIRED, #t " to " #to, step, STEP(to, 0, 0), \
 	  CF_RESET, .type = IBV_QPT_##t, .state = CF_IS(IBV_QPS_##to) }
 
+/* What UC and RC need alike */
+#define CONNECTED(t)							\
+	EXACT(t, INIT), EXACT(t, RTR), EXACT(t, RTS),			\
+	LESS(t, RESET, INIT, PKEY_INDEX), LESS(t, RESET, INIT, PORT),	\
+	LESS(t, RESET, INIT, ACCESS_FLAGS), LESS(t, INIT, RTR, AV),	\
+	LESS(t, INIT, RTR, PATH_MTU), LESS(t, INIT, RTR, DEST_QPN),	\
+	LESS(t, INIT, RTR, RQ_PSN)
+
 static const struct cf_row steps[] = {
 	EXACT(UD, INIT), EXACT(UD, RTR), EXACT(UD, RTS),
 	LESS(UD, RESET, INIT, PKEY_INDEX), LESS(UD, RESET, INIT, PORT),
 	LESS(UD, RESET, INIT, QKEY), LESS(UD, RTR, RTS, SQ_PSN),
 	MORE(UD, RESET, INIT, ACCESS_FLAGS), MORE(UD, INIT, RTR, AV),
 	MORE(UD, RTR, RTS, TIMEOUT),
-	EXACT(UC, INIT), EXACT(UC, RTR), EXACT(UC, RTS),
-	LESS(UC, RESET, INIT, PKEY_INDEX), LESS(UC, RESET, INIT, PORT),
-	LESS(UC, RESET, INIT, ACCESS_FLAGS), LESS(UC, INIT, RTR, AV),
-	LESS(UC, INIT, RTR, PATH_MTU), LESS(UC, INIT, RTR, DEST_QPN),
-	LESS(UC, INIT, RTR, RQ_PSN), LESS(UC, RTR, RTS, SQ_PSN),
+	CONNECTED(UC), LESS(UC, RTR, RTS, SQ_PSN),
 	MORE(UC, RESET, INIT, QKEY), MORE(UC, INIT, RTR, MIN_RNR_TIMER),
 	MORE(UC, RTR, RTS, RETRY_CNT),
-	EXACT(RC, INIT), EXACT(RC, RTR), EXACT(RC, RTS),
-	LESS(RC, RESET, INIT, PKEY_INDEX), LESS(RC, RESET, INIT, PORT),
-	LESS(RC, RESET, INIT, ACCESS_FLAGS), LESS(RC, INIT, RTR, AV),
-	LESS(RC, INIT, RTR, PATH_MTU), LESS(RC, INIT, RTR, DEST_QPN),
-	LESS(RC, INIT, RTR, RQ_PSN), LESS(RC, INIT, RTR, MAX_DEST_RD_ATOMIC),
+	CONNECTED(RC), LESS(RC, INIT, RTR, MAX_DEST_RD_ATOMIC),
 	LESS(RC, INIT, RTR, MIN_RNR_TIMER), LESS(RC, RTR, RTS, SQ_PSN),
 	LESS(RC, RTR, RTS, MAX_QP_RD_ATOMIC), LESS(RC, RTR, RTS, RETRY_CNT),
 	LESS(RC, RTR, RTS, RNR_RETRY), LESS(RC, RTR, RTS, TIMEOUT),
@@ -189,8 +147,8 @@ CF_TABLE(50, "Attributes of a transition", steps);
 		struct ibv_qp_attr attr;				\
 		int mask;						\
 									\
-		TRY(bring(t, IBV_QPS_##to - 1));			\
-		attr = attr_to(t, IBV_QPS_##to, &mask);			\
+		TRY(vt_bring(t->p, IBV_QPS_##to - 1));			\
+		attr = vt_attr_to(t->p, IBV_QPS_##to, &mask);		\
 		attr.what;						\
 		return modify(t, &attr, mask);				\
 	}
@@ -315,8 +273,8 @@ static why_t half_bad(struct cf *t)
 	struct ibv_qp_attr attr;
 	int mask;
 
-	TRY(bring(t, IBV_QPS_RTR));
-	attr = attr_to(t, IBV_QPS_RTS, &mask);
+	TRY(vt_bring(t->p, IBV_QPS_RTR));
+	attr = vt_attr_to(t->p, IBV_QPS_RTS, &mask);
 	attr.retry_cnt = 3;
 	attr.timeout = 32;
 	return modify(t, &attr, mask);
@@ -331,7 +289,7 @@ static why_t unchanged(struct cf *t)
 	TRY(query(t, &attr, &init));
 	CHECK(attr.retry_cnt != 3, "retry_cnt was modified");
 	t->err = was;
-	return go(t, IBV_QPS_RTS);
+	return vt_go(t->p, IBV_QPS_RTS);
 }
 
 /* SQD */

@@ -102,6 +102,23 @@ static why_t modify(struct cf *t, uint32_t wr, uint32_t limit, int mask)
 	return NULL;
 }
 
+static why_t query_b(struct cf *t, struct ibv_srq_attr *attr)
+{
+	CHECK(!ibv_query_srq(t->p->b.qp->srq, attr), "ibv_query_srq");
+	return NULL;
+}
+
+/* Both are as they have been set. */
+static why_t both_are(struct cf *t, uint32_t max_wr, uint32_t limit)
+{
+	struct ibv_srq_attr attr;
+
+	TRY(query_b(t, &attr));
+	CHECK(attr.max_wr >= max_wr && attr.srq_limit == limit,
+	      "max_wr %u srq_limit %u", attr.max_wr, attr.srq_limit);
+	return NULL;
+}
+
 static why_t resize(struct cf *t)
 {
 	TRY(stock(t, 20));
@@ -113,7 +130,7 @@ static why_t resized(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
-	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
+	TRY(query_b(t, &attr));
 	CHECK(t->err || attr.max_wr >= t->row->arg, "max_wr %u", attr.max_wr);
 	TRY(consume(t, 0, 20));
 	TRY(stock(t, 5));
@@ -131,7 +148,7 @@ static why_t limit_over(struct cf *t)
 	struct ibv_srq_attr attr;
 
 	TRY(stock(t, 20));
-	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
+	TRY(query_b(t, &attr));
 	return modify(t, 0, attr.max_wr + 1, IBV_SRQ_LIMIT);
 }
 
@@ -146,7 +163,7 @@ static why_t unchanged(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
-	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
+	TRY(query_b(t, &attr));
 	CHECK(attr.max_wr < 500, "max_wr was modified: %u", attr.max_wr);
 	CHECK(!attr.srq_limit, "srq_limit was modified: %u", attr.srq_limit);
 	TRY(consume(t, 0, 20));
@@ -162,12 +179,7 @@ static why_t both(struct cf *t)
 
 static why_t both_set(struct cf *t)
 {
-	struct ibv_srq_attr attr;
-
-	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
-	CHECK(attr.max_wr >= 500 && attr.srq_limit == 300,
-	      "max_wr %u srq_limit %u", attr.max_wr, attr.srq_limit);
-	return NULL;
+	return both_are(t, 500, 300);
 }
 
 /* The old limit exceeds the new size, but there is a new limit as well. */
@@ -181,11 +193,7 @@ static why_t both_down(struct cf *t)
 
 static why_t both_down_set(struct cf *t)
 {
-	struct ibv_srq_attr attr;
-
-	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
-	CHECK(attr.max_wr >= 25 && attr.srq_limit == 10,
-	      "max_wr %u srq_limit %u", attr.max_wr, attr.srq_limit);
+	TRY(both_are(t, 25, 10));
 	return consume(t, 0, 5);
 }
 
@@ -209,7 +217,7 @@ static why_t disarmed(struct cf *t)
 {
 	struct ibv_srq_attr attr;
 
-	CHECK(!ibv_query_srq(t->p->b.qp->srq, &attr), "ibv_query_srq");
+	TRY(query_b(t, &attr));
 	CHECK(!attr.srq_limit, "srq_limit is still %u", attr.srq_limit);
 	TRY(consume(t, 6, 1));
 	return vt_no_event(t->p->b.dev, 100);

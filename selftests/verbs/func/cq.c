@@ -6,21 +6,6 @@
 #include <poll.h>
 #include "vt.h"
 
-static why_t write_some(struct vt_pair *p, int from, int num)
-{
-	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 16);
-	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = &sge, .num_sge = 1 };
-
-	vt_aim(&p->a, &p->b, &wr);
-	for (; num--; from++) {
-		wr.wr_id = from;
-		TRY(vt_post_send(&p->a, &wr));
-	}
-	return NULL;
-}
-
 /* 11.6.3: an overrun CQ fails, and with it the QPs that complete to it. */
 static why_t overflow(struct vt_pair *p, const void *arg)
 {
@@ -29,7 +14,7 @@ static why_t overflow(struct vt_pair *p, const void *arg)
 	(void)arg;
 	for (i = 0; i < n; i += 8) {
 		/* not more than the send queue takes */
-		if (write_some(p, i, 8))
+		if (vt_post_writes(p, i, 8, 16))
 			break;
 		vt_sleep_ms(5);
 	}
@@ -47,7 +32,7 @@ static why_t exactly_full(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	for (i = 0; i < n; i++) {
-		TRY(write_some(p, i, 1));
+		TRY(vt_post_writes(p, i, 1, 16));
 		if (i % 16 == 15)
 			vt_sleep_ms(20);	/* slots come back */
 	}
@@ -65,7 +50,7 @@ static why_t resize(struct vt_pair *p, const void *arg)
 	int i, err, next = 0, got = 0;
 
 	(void)arg;
-	TRY(write_some(p, 0, 40));
+	TRY(vt_post_writes(p, 0, 40, 16));
 	next = 40;
 	vt_sleep_ms(200);
 	for (s = 0; s < ARRAY_SIZE(sizes); s++) {
@@ -75,7 +60,7 @@ static why_t resize(struct vt_pair *p, const void *arg)
 		      p->a.scq->cqe, sizes[s]);
 		for (i = 0; i < 10; i++)
 			TRY(vt_poll_ok(p->a.scq, &wc, got++));
-		TRY(write_some(p, next, 10));
+		TRY(vt_post_writes(p, next, 10, 16));
 		next += 10;
 		vt_sleep_ms(100);
 	}
@@ -97,7 +82,7 @@ static why_t resize_many(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	for (i = 0; i < n; i += 100) {
-		TRY(write_some(p, i, 100));
+		TRY(vt_post_writes(p, i, 100, 16));
 		vt_sleep_ms(50);
 	}
 	vt_sleep_ms(200);
@@ -120,28 +105,13 @@ static why_t resize_busy(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	for (i = 0; i < 30; i++) {
-		TRY(write_some(p, 30 * i, 30));
+		TRY(vt_post_writes(p, 30 * i, 30, 16));
 		err = ibv_resize_cq(p->a.scq, i & 1 ? 64 : 512);
 		CHECK(!err, "ibv_resize_cq: %s", strerror(err));
 		while (got < 30 * (i + 1))
 			TRY(vt_poll_ok(p->a.scq, &wc, got++));
 	}
 	return vt_quiet(p->a.scq, 50);
-}
-
-static int take_events(struct vt_ep *ep, int ms)
-{
-	struct pollfd pfd = { .fd = ep->chan->fd, .events = POLLIN };
-	struct ibv_cq *cq;
-	void *ctx;
-	int n;
-
-	for (n = 0; poll(&pfd, 1, ms) > 0; n++) {
-		if (ibv_get_cq_event(ep->chan, &cq, &ctx))
-			break;
-		ibv_ack_cq_events(cq, 1);
-	}
-	return n;
 }
 
 /* One event for each request, however many completions there are. */
@@ -151,23 +121,23 @@ static why_t events(struct vt_pair *p, const void *arg)
 	int i, n;
 
 	(void)arg;
-	TRY(write_some(p, 0, 5));
-	n = take_events(&p->a, 200);
+	TRY(vt_post_writes(p, 0, 5, 16));
+	n = vt_take_cq_events(&p->a, 200);
 	CHECK(n == 0, "%d events without a request", n);
 	for (i = 0; i < 5; i++)
 		TRY(vt_poll_ok(p->a.scq, &wc, i));
 	CHECK(!ibv_req_notify_cq(p->a.scq, 0), "ibv_req_notify_cq");
 	CHECK(!ibv_req_notify_cq(p->a.scq, 0), "ibv_req_notify_cq");
-	TRY(write_some(p, 5, 5));
-	n = take_events(&p->a, VT_SHORT);
+	TRY(vt_post_writes(p, 5, 5, 16));
+	n = vt_take_cq_events(&p->a, VT_SHORT);
 	CHECK(n == 1, "%d events for one request", n);
 	for (i = 5; i < 10; i++)
 		TRY(vt_poll_ok(p->a.scq, &wc, i));
 	/* a request for any completion isn't narrowed by a later one */
 	CHECK(!ibv_req_notify_cq(p->a.scq, 0), "ibv_req_notify_cq");
 	CHECK(!ibv_req_notify_cq(p->a.scq, 1), "ibv_req_notify_cq");
-	TRY(write_some(p, 10, 1));
-	n = take_events(&p->a, VT_SHORT);
+	TRY(vt_post_writes(p, 10, 1, 16));
+	n = vt_take_cq_events(&p->a, VT_SHORT);
 	CHECK(n == 1, "%d events for a request and a solicited one", n);
 	return NULL;
 }
@@ -184,7 +154,7 @@ static why_t sleeper(struct vt_pair *p, const void *arg)
 	(void)arg;
 	CHECK(!ibv_req_notify_cq(p->a.scq, 0), "ibv_req_notify_cq");
 	for (i = 0; i < 200; i++) {
-		TRY(write_some(p, 2 * i, 2));
+		TRY(vt_post_writes(p, 2 * i, 2, 16));
 		while (got < 2 * (i + 1)) {
 			CHECK(poll(&pfd, 1, 5000) == 1,
 			      "no event for completion %d", got);

@@ -489,14 +489,11 @@ static void run_with(void)
 		{ "its process is killed", killed, NULL },
 	};
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
-	char name[128];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		snprintf(name, sizeof(name), "dma-buf of %s: %s", by->name,
-			 cases[i].name);
-		vt_run(name, &c, cases[i].fn, cases[i].arg);
-	}
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		vt_runf(&c, cases[i].fn, cases[i].arg, "dma-buf of %s: %s",
+			by->name, cases[i].name);
 }
 
 /* At least one exporter has to be there, or nothing has been tested. */

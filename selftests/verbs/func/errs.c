@@ -374,15 +374,13 @@ static const struct bad events[] = {
 
 static void test_table(const struct bad *bad, size_t num, vt_case fn)
 {
-	char name[128];
 
 	for (; num--; bad++) {
 		struct vt_conf c = vt_conf(IBV_QPT_RC);
 
 		if (bad->prepare)
 			bad->prepare(&c);
-		snprintf(name, sizeof(name), "RC %s", bad->name);
-		vt_run(name, &c, fn, bad);
+		vt_runf(&c, fn, bad, "RC %s", bad->name);
 	}
 }
 

@@ -2,26 +2,14 @@
 /* run: A B --family 4 6 */
 /* Multicast by the plain verbs (ibv_attach_mcast(3)); IPv4 or IPv6 as the rest. */
 
-#include <arpa/inet.h>
 #include "vt.h"
 
 #define MULTICAST_QPN	0xffffff
 #define LEN		200
 
-static union ibv_gid group(int n)
-{
-	union ibv_gid gid = {};
-	char text[64];
-
-	snprintf(text, sizeof(text), vt_opts.family == 4 ?
-		 "::ffff:239.7.0.%d" : "ff15::7:%d", n);
-	inet_pton(AF_INET6, text, gid.raw);
-	return gid;
-}
-
 static why_t attach(struct vt_ep *ep, int n)
 {
-	union ibv_gid gid = group(n);
+	union ibv_gid gid = vt_group(0, n);
 	int err = ibv_attach_mcast(ep->qp, &gid, 0);
 
 	CHECK(!err, "ibv_attach_mcast: %s", strerror(err));
@@ -30,7 +18,7 @@ static why_t attach(struct vt_ep *ep, int n)
 
 static why_t detach(struct vt_ep *ep, int n)
 {
-	union ibv_gid gid = group(n);
+	union ibv_gid gid = vt_group(0, n);
 	int err = ibv_detach_mcast(ep->qp, &gid, 0);
 
 	CHECK(!err, "ibv_detach_mcast: %s", strerror(err));
@@ -40,7 +28,7 @@ static why_t detach(struct vt_ep *ep, int n)
 static why_t send_to(struct vt_ep *ep, int n)
 {
 	struct ibv_sge sge = vt_sge(&ep->buf, 0, LEN);
-	union ibv_gid gid = group(n);
+	union ibv_gid gid = vt_group(0, n);
 	struct ibv_send_wr wr = {
 		.wr_id = n, .opcode = IBV_WR_SEND, .sg_list = &sge,
 		.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
@@ -115,7 +103,7 @@ static why_t here_and_there(struct vt_pair *p, const void *arg)
 
 static why_t refused(struct vt_pair *p, const void *arg)
 {
-	union ibv_gid gid = group(4);
+	union ibv_gid gid = vt_group(0, 4);
 
 	(void)arg;
 	CHECK(ibv_detach_mcast(p->b.qp, &gid, 0), "detached from no group");
@@ -126,7 +114,7 @@ static why_t refused(struct vt_pair *p, const void *arg)
 
 static why_t not_rc(struct vt_pair *p, const void *arg)
 {
-	union ibv_gid gid = group(4);
+	union ibv_gid gid = vt_group(0, 4);
 
 	(void)arg;
 	CHECK(ibv_attach_mcast(p->b.qp, &gid, 0), "an RC QP in a group");

@@ -74,6 +74,13 @@ static why_t is(struct vt_pair *p, const uint8_t *at, uint32_t len)
 	return NULL;
 }
 
+/* Memory of B's, of which all was written by A */
+static why_t mem_open_put(struct vt_pair *p, struct mem *m)
+{
+	TRY(mem_open(m, p->b.dev->pd, ALL));
+	return put(p, m->p, m->mr->rkey, SIZE, IBV_WC_SUCCESS);
+}
+
 /* Nothing was ever there; each byte of a page is somebody's first. */
 static why_t untouched(struct vt_pair *p, const void *arg)
 {
@@ -120,8 +127,7 @@ static why_t given_back(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	vt_fill(p->a.buf.data, SIZE, 3);
-	TRY(mem_open(&m, p->b.dev->pd, ALL));
-	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	TRY(mem_open_put(p, &m));
 	TRY(is(p, m.p, SIZE));
 	CHECK(!madvise(m.p, SIZE / 2, MADV_DONTNEED), "madvise: %s",
 	      strerror(errno));
@@ -141,8 +147,7 @@ static why_t forked(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	vt_fill(p->a.buf.data, SIZE, 4);
-	TRY(mem_open(&m, p->b.dev->pd, ALL));
-	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	TRY(mem_open_put(p, &m));
 	CHECK(!pipe(pipes), "pipe: %s", strerror(errno));
 	/* what the child should still see later on */
 	memcpy(p->a.buf.shadow, p->a.buf.data, SIZE);
@@ -168,8 +173,7 @@ static why_t unmapped(struct vt_pair *p, const void *arg)
 	struct mem m;
 
 	(void)arg;
-	TRY(mem_open(&m, p->b.dev->pd, ALL));
-	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	TRY(mem_open_put(p, &m));
 	munmap(m.p + SIZE / 2, SIZE / 2);
 	TRY(put(p, m.p, m.mr->rkey, SIZE / 2, IBV_WC_SUCCESS));
 	TRY(put(p, m.p, m.mr->rkey, SIZE / 2 + 1, IBV_WC_REM_ACCESS_ERR));
@@ -181,8 +185,7 @@ static why_t protected(struct vt_pair *p, const void *arg)
 	struct mem m;
 
 	(void)arg;
-	TRY(mem_open(&m, p->b.dev->pd, ALL));
-	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	TRY(mem_open_put(p, &m));
 	CHECK(!mprotect(m.p, SIZE, PROT_READ), "mprotect: %s", strerror(errno));
 	TRY(put(p, m.p, m.mr->rkey, 1, IBV_WC_REM_ACCESS_ERR));
 	return mem_close(&m);
@@ -209,8 +212,7 @@ static why_t moved(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	vt_fill(p->a.buf.data, SIZE, 6);
-	TRY(mem_open(&m, p->b.dev->pd, ALL));
-	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
+	TRY(mem_open_put(p, &m));
 	to = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(mremap(m.p, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to,
 	      "mremap: %s", strerror(errno));
@@ -380,6 +382,32 @@ static why_t received(struct vt_pair *p, const void *arg)
 	return mem_close(&to);
 }
 
+/* Memory of A's that keeps its contents when its pages are taken away */
+static why_t mem_shared(struct vt_pair *p, struct mem *m, uint64_t seed)
+{
+	m->p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(m->p != MAP_FAILED, "mmap: %s", strerror(errno));
+	vt_fill(m->p, SIZE, seed);
+	m->mr = ibv_reg_mr(p->a.dev->pd, m->p, SIZE, ALL);
+	CHECK(m->mr, "ibv_reg_mr: %s", strerror(errno));
+	return NULL;
+}
+
+/* SEND message number @i from A to B, out of pages of its own. */
+static why_t send_piece(struct vt_pair *p, struct mem *m, int i, uint32_t len)
+{
+	struct ibv_sge sge = { (uintptr_t)(m->p + 8192 * i + 3500), len,
+			       m->mr->lkey };
+	struct ibv_send_wr wr = {
+		.wr_id = i, .opcode = IBV_WR_SEND, .sg_list = &sge,
+		.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+	};
+
+	vt_aim(&p->a, &p->b, &wr);
+	return vt_post_send(&p->a, &wr);
+}
+
 /*
  * Messages out of memory that has its contents, but no page that anybody has
  * touched: datagrams and those of UC can't be asked for again. @arg: bytes before
@@ -390,27 +418,15 @@ static why_t sent(struct vt_pair *p, const void *arg)
 	struct mem m;
 	uint64_t waits;
 
-	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
-	vt_fill(m.p, SIZE, 12);
-	m.mr = ibv_reg_mr(p->a.dev->pd, m.p, SIZE, ALL);
-	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
+	TRY(mem_shared(p, &m, 12));
 	waits = both("page_waits");
 	for (i = 0; i < 16; i++) {
-		struct ibv_sge sge = { (uintptr_t)(m.p + 8192 * i + 3500), len,
-				       m.mr->lkey };
-		struct ibv_send_wr wr = {
-			.wr_id = i, .opcode = IBV_WR_SEND, .sg_list = &sge,
-			.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
-		};
 		struct ibv_wc wc;
 
 		CHECK(!madvise(m.p, SIZE, MADV_DONTNEED), "madvise: %s",
 		      strerror(errno));
 		TRY(vt_post_recv_at(&p->b, i, 0, len + grh));
-		vt_aim(&p->a, &p->b, &wr);
-		TRY(vt_post_send(&p->a, &wr));
+		TRY(send_piece(p, &m, i, len));
 		TRY(vt_poll_status(p->a.scq, i, IBV_WC_SUCCESS, "A"));
 		TRY(vt_poll_ok(p->b.rcq, &wc, i));
 		CHECK(wc.byte_len == len + grh, "%u bytes", wc.byte_len);
@@ -430,25 +446,12 @@ static why_t sent_apace(struct vt_pair *p, const void *arg)
 	struct ibv_wc wc;
 	struct mem m;
 
-	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
-	vt_fill(m.p, SIZE, 13);
-	m.mr = ibv_reg_mr(p->a.dev->pd, m.p, SIZE, ALL);
-	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
+	TRY(mem_shared(p, &m, 13));
 	for (i = 0; i < n; i++)
 		TRY(vt_post_recv_at(&p->b, i, i * 2048, len + grh));
 	for (i = 0; i < n; i++) {
-		struct ibv_sge sge = { (uintptr_t)(m.p + 8192 * i + 3500), len,
-				       m.mr->lkey };
-		struct ibv_send_wr wr = {
-			.wr_id = i, .opcode = IBV_WR_SEND, .sg_list = &sge,
-			.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
-		};
-
 		madvise(m.p, SIZE, MADV_DONTNEED);
-		vt_aim(&p->a, &p->b, &wr);
-		TRY(vt_post_send(&p->a, &wr));
+		TRY(send_piece(p, &m, i, len));
 	}
 	for (i = 0; i < n; i++) {
 		TRY(vt_poll_ok(p->a.scq, &wc, i));
@@ -466,14 +469,9 @@ static why_t written(struct vt_pair *p, const void *arg)
 	struct mem m;
 
 	(void)arg;
-	m.p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(m.p != MAP_FAILED, "mmap: %s", strerror(errno));
-	vt_fill(m.p, SIZE, 14);
+	TRY(mem_shared(p, &m, 14));
 	memcpy(p->b.buf.shadow, m.p + 100, SIZE - 100);
 	memset(p->b.buf.shadow + SIZE - 100, 0, 100);
-	m.mr = ibv_reg_mr(p->a.dev->pd, m.p, SIZE, ALL);
-	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
 	CHECK(!madvise(m.p, SIZE, MADV_DONTNEED), "madvise: %s",
 	      strerror(errno));
 	TRY(rdma(p, IBV_WR_RDMA_WRITE, m.p + 100, m.mr->lkey, p->b.buf.data,
@@ -818,7 +816,6 @@ int main(int argc, char **argv)
 	static const char *const names[] = { "WRITE", "READ", "SEND" };
 	static const uint32_t none, grh = VT_GRH;
 	struct vt_conf c;
-	char name[80];
 	size_t i;
 
 	vt_start(argc, argv);
@@ -826,9 +823,8 @@ int main(int argc, char **argv)
 	c.buf = SIZE;
 	vt_run("ODP: capabilities", &c, capable, NULL);
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		snprintf(name, sizeof(name), "ODP: 1 MiB, cold at both ends, %s",
-			 names[i]);
-		vt_run(name, &c, cold, &ops[i]);
+		vt_runf(&c, cold, &ops[i], "ODP: 1 MiB, cold at both ends, %s",
+			names[i]);
 	}
 	vt_run("ODP: atomics", &c, atomic, NULL);
 	vt_run("ODP: receives", &c, received, &none);

@@ -31,6 +31,15 @@ static uint32_t longest(const struct vt_pair *p, uint32_t mtu)
 	return most;
 }
 
+/* One transfer; if it fails, also say how long it was. */
+static why_t one(struct vt_pair *p, const struct xfer *x)
+{
+	why_t why = xfer_do(p, x);
+
+	CHECK(!why, "%u bytes: %s", x->len, why);
+	return NULL;
+}
+
 static why_t sizes(struct vt_pair *p, const void *arg)
 {
 	uint32_t mtu = vt_mtu_bytes(p->conf.mtu);
@@ -44,13 +53,10 @@ static why_t sizes(struct vt_pair *p, const void *arg)
 	if (p->conf.type == IBV_QPT_UD)
 		n = 4;	/* one packet */
 	for (i = 0; i < n; i++) {
-		why_t why;
-
 		x.len = len[i];
 		x.spread = i & 1;
 		x.seed = vt_opts.seed + 10 * i;
-		why = xfer_do(p, &x);
-		CHECK(!why, "%u bytes: %s", x.len, why);
+		TRY(one(p, &x));
 	}
 	return NULL;
 }
@@ -59,14 +65,12 @@ static void test_sizes(enum ibv_qp_type type, const struct xfer_op *op)
 {
 	struct vt_conf c = vt_conf(type);
 	enum ibv_mtu mtu = type == IBV_QPT_UD ? c.mtu : IBV_MTU_256;
-	char name[128];
 
 	c.buf = xfer_room(1 << 20);
 	for (; mtu <= vt_max_mtu(); mtu++) {
 		c.mtu = mtu;
-		snprintf(name, sizeof(name), "%s %s: all sizes, path MTU %u",
-			 vt_type_name(type), op->name, vt_mtu_bytes(mtu));
-		vt_run(name, &c, sizes, op);
+		vt_runf(&c, sizes, op, "%s %s: all sizes, path MTU %u",
+			vt_type_name(type), op->name, vt_mtu_bytes(mtu));
 	}
 }
 
@@ -101,14 +105,12 @@ static why_t sge_lists(struct vt_pair *p, const void *arg)
 static void test_sge_lists(enum ibv_qp_type type, const struct xfer_op *op)
 {
 	struct vt_conf c = vt_conf(type);
-	char name[128];
 
 	c.send_sge = MIN(vt_devs[0].attr.max_sge, XFER_MAX_SGE);
 	c.recv_sge = c.send_sge;
 	c.buf = xfer_room(5 * vt_mtu_bytes(c.mtu));
-	snprintf(name, sizeof(name), "%s %s: up to %u pieces, unaligned",
-		 vt_type_name(type), op->name, c.send_sge);
-	vt_run(name, &c, sge_lists, op);
+	vt_runf(&c, sge_lists, op, "%s %s: up to %u pieces, unaligned",
+		vt_type_name(type), op->name, c.send_sge);
 }
 
 static why_t inlines(struct vt_pair *p, const void *arg)
@@ -122,13 +124,10 @@ static why_t inlines(struct vt_pair *p, const void *arg)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(len) * 2; i++) {
-		why_t why;
-
 		x.len = len[i / 2];
 		x.sges = i & 1 ? p->conf.send_sge : 1;
 		x.seed = vt_opts.seed + 10 * i;
-		why = xfer_do(p, &x);
-		CHECK(!why, "%u bytes: %s", x.len, why);
+		TRY(one(p, &x));
 	}
 	return NULL;
 }
@@ -136,15 +135,13 @@ static why_t inlines(struct vt_pair *p, const void *arg)
 static void test_inline(enum ibv_qp_type type, const struct xfer_op *op)
 {
 	struct vt_conf c = vt_conf(type);
-	char name[128];
 
 	if (op->wr == IBV_WR_RDMA_READ)
 		return;
 	c.inline_data = 256;
 	c.buf = xfer_room(c.inline_data);
-	snprintf(name, sizeof(name), "%s %s: inline up to %u bytes",
-		 vt_type_name(type), op->name, c.inline_data);
-	vt_run(name, &c, inlines, op);
+	vt_runf(&c, inlines, op, "%s %s: inline up to %u bytes",
+		vt_type_name(type), op->name, c.inline_data);
 }
 
 /* Atomics */
@@ -287,6 +284,13 @@ static why_t signals_wrap(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* New bytes at both ends, for round @i */
+static void fill_both(struct vt_pair *p, int i)
+{
+	vt_buf_fill(&p->a.buf, 2 * i);
+	vt_buf_fill(&p->b.buf, 2 * i + 1);
+}
+
 /* A fenced send waits for the reads before it, so it sends what they read. */
 static why_t fence(struct vt_pair *p, const void *arg)
 {
@@ -307,8 +311,7 @@ static why_t fence(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	for (i = 0; i < 20; i++) {
-		vt_buf_fill(&p->a.buf, 2 * i);
-		vt_buf_fill(&p->b.buf, 2 * i + 1);
+		fill_both(p, i);
 		memcpy(p->b.buf.shadow + len, p->b.buf.data, len);
 		TRY(vt_post_recv_at(&p->b, 3, len, len));
 		vt_aim(&p->a, &p->b, &read);
@@ -336,8 +339,7 @@ static why_t write_send_order(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	for (i = 0; i < 20; i++) {
-		vt_buf_fill(&p->a.buf, 2 * i);
-		vt_buf_fill(&p->b.buf, 2 * i + 1);
+		fill_both(p, i);
 		memcpy(p->b.buf.shadow, p->a.buf.data, len);
 		TRY(vt_post_recv_at(&p->b, 3, 0, 0));
 		vt_aim(&p->a, &p->b, &write);
@@ -488,25 +490,20 @@ static void test_flags(enum ibv_qp_type type)
 {
 	const char *t = vt_type_name(type);
 	struct vt_conf c = vt_conf(type);
-	char name[128];
 
-	snprintf(name, sizeof(name), "%s: only signaled sends complete", t);
-	vt_run(name, &c, signals, NULL);
-	snprintf(name, sizeof(name), "%s: unsignaled sends free their slots", t);
-	vt_run(name, &c, signals_wrap, NULL);
+	vt_runf(&c, signals, NULL, "%s: only signaled sends complete", t);
+	vt_runf(&c, signals_wrap, NULL, "%s: unsignaled sends free their slots",
+		t);
 	c.sig_all = 1;
-	snprintf(name, sizeof(name), "%s: sq_sig_all", t);
-	vt_run(name, &c, signals, NULL);
+	vt_runf(&c, signals, NULL, "%s: sq_sig_all", t);
 	c.sig_all = 0;
-	snprintf(name, sizeof(name), "%s: solicited events of SEND", t);
-	vt_run(name, &c, solicited, NULL);
-	snprintf(name, sizeof(name), "%s: an error is a solicited event", t);
-	vt_run(name, &c, solicited_error, NULL);
+	vt_runf(&c, solicited, NULL, "%s: solicited events of SEND", t);
+	vt_runf(&c, solicited_error, NULL, "%s: an error is a solicited event",
+		t);
 	if (type == IBV_QPT_UD)
 		return;
-	snprintf(name, sizeof(name), "%s: solicited events of WRITE_WITH_IMM",
-		 t);
-	vt_run(name, &c, solicited_imm, NULL);
+	vt_runf(&c, solicited_imm, NULL,
+		"%s: solicited events of WRITE_WITH_IMM", t);
 }
 
 static void test_rc(void)

@@ -287,20 +287,18 @@ static why_t limited(struct vt_pair *p, const void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_conf c;
+	static const struct vt_test tests[] = {
+		{ "MR at another address", at_iova, NULL },
+		{ "MR from zero", from_zero, NULL },
+		{ "MR with relaxed ordering", relaxed, NULL },
+		{ "MR changed: rights", new_access, NULL },
+		{ "MR changed: memory", new_memory, NULL },
+		{ "MR changed: PD", new_pd, NULL },
+		{ "MR of more than 1 GiB", large, NULL },
+		{ "MR of huge pages", huge, NULL },
+		{ "MR counts as pinned memory", counted, NULL },
+		{ "MR beyond RLIMIT_MEMLOCK", limited, NULL },
+	};
 
-	vt_start(argc, argv);
-	c = vt_conf(IBV_QPT_RC);
-	c.buf = SIZE;
-	vt_run("MR at another address", &c, at_iova, NULL);
-	vt_run("MR from zero", &c, from_zero, NULL);
-	vt_run("MR with relaxed ordering", &c, relaxed, NULL);
-	vt_run("MR changed: rights", &c, new_access, NULL);
-	vt_run("MR changed: memory", &c, new_memory, NULL);
-	vt_run("MR changed: PD", &c, new_pd, NULL);
-	vt_run("MR of more than 1 GiB", &c, large, NULL);
-	vt_run("MR of huge pages", &c, huge, NULL);
-	vt_run("MR counts as pinned memory", &c, counted, NULL);
-	vt_run("MR beyond RLIMIT_MEMLOCK", &c, limited, NULL);
-	return tap_finish();
+	return vt_main(argc, argv, SIZE, tests, ARRAY_SIZE(tests));
 }

@@ -300,18 +300,15 @@ static why_t ended(struct vt_pair *p, const void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_conf c;
+	static const struct vt_test tests[] = {
+		{ "MR changed: pinned, on demand, pinned", there_and_back, NULL },
+		{ "MR on demand changed: memory", other_memory, NULL },
+		{ "MR on demand changed: rights", other_rights, NULL },
+		{ "MR on demand changed: PD", other_pd, NULL },
+		{ "MR on demand changed: implicit", implicit, NULL },
+		{ "MR on demand changed: in vain", failed, NULL },
+		{ "MR on demand ends while its pages come", ended, NULL },
+	};
 
-	vt_start(argc, argv);
-	c = vt_conf(IBV_QPT_RC);
-	c.buf = SIZE;
-	vt_run("MR changed: pinned, on demand, pinned", &c, there_and_back,
-	       NULL);
-	vt_run("MR on demand changed: memory", &c, other_memory, NULL);
-	vt_run("MR on demand changed: rights", &c, other_rights, NULL);
-	vt_run("MR on demand changed: PD", &c, other_pd, NULL);
-	vt_run("MR on demand changed: implicit", &c, implicit, NULL);
-	vt_run("MR on demand changed: in vain", &c, failed, NULL);
-	vt_run("MR on demand ends while its pages come", &c, ended, NULL);
-	return tap_finish();
+	return vt_main(argc, argv, SIZE, tests, ARRAY_SIZE(tests));
 }

@@ -100,20 +100,16 @@ static why_t rnr_receive_late(struct vt_pair *p, const void *arg)
 static void test_rnr(void)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
-	char name[128];
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(rnrs); i++) {
-		c.rnr_retry = rnrs[i].retry;
-		c.min_rnr = rnrs[i].code;
-		snprintf(name, sizeof(name),
-			 "RC: no receive, rnr_retry %u, RNR timer %u us",
-			 rnrs[i].retry, rnrs[i].us);
-		vt_run(name, &c, rnr_exceeded, &rnrs[i]);
-	}
-	c = vt_conf(IBV_QPT_RC);
 	vt_run("RC: no receive, rnr_retry 7: waits for one", &c,
 	       rnr_receive_late, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(rnrs); i++) {
+		c.rnr_retry = rnrs[i].retry;
+		c.min_rnr = rnrs[i].code;
+		vt_runf(&c, rnr_exceeded, &rnrs[i],
+			"RC: no receive, rnr_retry %u, RNR timer %u us",
+			rnrs[i].retry, rnrs[i].us);
+	}
 }
 
 /* A peer that is gone */
@@ -224,6 +220,16 @@ static why_t peer_late(struct vt_pair *p, const void *arg)
 	return vt_ping(p);
 }
 
+/* An RC QP with a timeout and a count of retries */
+static struct vt_conf rc_with(uint8_t timeout, uint8_t retry)
+{
+	struct vt_conf c = vt_conf(IBV_QPT_RC);
+
+	c.timeout = timeout;
+	c.retry = retry;
+	return c;
+}
+
 static void test_gone(void)
 {
 	static const struct gone gone[] = {
@@ -232,31 +238,25 @@ static void test_gone(void)
 	static const enum ibv_wr_opcode ops[] = {
 		IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD,
 	};
-	struct vt_conf c = vt_conf(IBV_QPT_RC);
-	char name[128];
+	struct vt_conf c;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(gone); i++) {
-		c.timeout = gone[i].timeout;
-		c.retry = gone[i].retry;
-		snprintf(name, sizeof(name),
-			 "RC: peer in RESET, timeout %u, retry_cnt %u",
-			 c.timeout, c.retry);
-		vt_run(name, &c, retry_exceeded, &gone[i]);
+		c = rc_with(gone[i].timeout, gone[i].retry);
+		vt_runf(&c, retry_exceeded, &gone[i],
+			"RC: peer in RESET, timeout %u, retry_cnt %u",
+			c.timeout, c.retry);
 	}
-	c.timeout = 14;
-	c.retry = 2;
+	c = rc_with(14, 2);
 	vt_run("RC: peer destroyed", &c, peer_destroyed, NULL);
 	vt_run("RC: READ from a peer that is gone", &c, read_from_gone, &ops[0]);
 	vt_run("RC: FETCH_ADD at a peer that is gone", &c, read_from_gone,
 	       &ops[1]);
-	c.timeout = 15;
-	c.retry = 1;
+	c = rc_with(15, 1);
 	vt_run("RC: doorbells don't postpone the timeout", &c, doorbells, NULL);
-	c.timeout = 0;
+	c = rc_with(0, 1);
 	vt_run("RC: timeout 0 waits for ever", &c, wait_for_ever, NULL);
-	c.timeout = 16;
-	c.retry = 7;
+	c = rc_with(16, 7);
 	vt_run_idle("RC: peer gets ready late", &c, peer_late, NULL);
 }
 

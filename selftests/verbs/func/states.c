@@ -8,10 +8,6 @@
 
 #include "vt.h"
 
-static const char * const state_names[] = {
-	"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR",
-};
-
 /* Transitions an application may ask for. */
 static const bool allowed[7][7] = {
 	[IBV_QPS_RESET] = { [IBV_QPS_RESET] = true, [IBV_QPS_INIT] = true },
@@ -32,47 +28,11 @@ static bool unsettled(int from, int to)
 	return from == IBV_QPS_RESET && to == IBV_QPS_ERR;
 }
 
-/* The attributes of a transition of A's QP to a state. */
-static struct ibv_qp_attr attr_to(struct vt_pair *p, enum ibv_qp_state to,
-				  int *mask)
-{
-	struct ibv_qp_attr attr = { .qp_state = to };
-
-	*mask = IBV_QP_STATE;
-	if (to == IBV_QPS_INIT)
-		return vt_attr_init(&p->a, mask);
-	if (to == IBV_QPS_RTR)
-		return vt_attr_rtr(&p->a, p->b.qp->qp_num, p->b.psn,
-				   &p->b.dev->gid, mask);
-	if (to == IBV_QPS_RTS)
-		return vt_attr_rts(&p->a, mask);
-	return attr;
-}
-
-static why_t go(struct vt_pair *p, enum ibv_qp_state to)
-{
-	struct ibv_qp_attr attr;
-	int mask, err;
-
-	attr = attr_to(p, to, &mask);
-	err = ibv_modify_qp(p->a.qp, &attr, mask);
-	CHECK(!err, "modify to %s: %s", state_names[to], strerror(err));
-	return vt_ep_is(&p->a, to);
-}
-
-/* From RESET by the usual way. */
+/* By way of RESET, whatever state it is in */
 static why_t bring(struct vt_pair *p, enum ibv_qp_state to)
 {
-	int s;
-
 	TRY(vt_ep_state(&p->a, IBV_QPS_RESET));
-	if (to == IBV_QPS_ERR) {
-		TRY(go(p, IBV_QPS_INIT));
-		return go(p, IBV_QPS_ERR);
-	}
-	for (s = IBV_QPS_INIT; s <= (int)to; s++)
-		TRY(go(p, s));
-	return NULL;
+	return vt_bring(p, to);
 }
 
 /* A refused modify changes nothing: neither state nor later usability. */
@@ -104,7 +64,7 @@ static why_t transition(struct vt_pair *p, const void *arg)
 	int mask;
 
 	TRY(bring(p, t->from));
-	attr = attr_to(p, t->to, &mask);
+	attr = vt_attr_to(p, t->to, &mask);
 	/* only the way up needs them all */
 	if (t->to == IBV_QPS_RTS && t->from != IBV_QPS_RTR)
 		mask = IBV_QP_STATE;
@@ -118,7 +78,6 @@ static void test_transitions(enum ibv_qp_type type)
 {
 	struct vt_conf c = vt_conf(type);
 	struct transition t;
-	char name[128];
 	int from, to;
 
 	for (from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++) {
@@ -128,11 +87,10 @@ static void test_transitions(enum ibv_qp_type type)
 				continue;
 			t.from = from;
 			t.to = to;
-			snprintf(name, sizeof(name), "%s: %s to %s %s",
-				 vt_type_name(type), state_names[from],
-				 state_names[to], allowed[from][to] ?
-				 "works" : "is EINVAL");
-			vt_run_idle(name, &c, transition, &t);
+			vt_runf_idle(&c, transition, &t, "%s: %s to %s %s",
+				     vt_type_name(type), vt_state_names[from],
+				     vt_state_names[to], allowed[from][to] ?
+				     "works" : "is EINVAL");
 		}
 	}
 }
@@ -146,7 +104,7 @@ static why_t attributes(struct vt_pair *p, const void *arg)
 	why_t why;
 
 	TRY(bring(p, t->from));
-	attr = attr_to(p, t->to, &mask);
+	attr = vt_attr_to(p, t->to, &mask);
 	for (bit = 1; bit <= mask; bit <<= 1) {
 		if (!(mask & bit) || bit == IBV_QP_STATE)
 			continue;
@@ -174,14 +132,13 @@ static void test_attributes(enum ibv_qp_type type)
 		{ IBV_QPS_RTR, IBV_QPS_RTS },
 	};
 	struct vt_conf c = vt_conf(type);
-	char name[128];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
-		snprintf(name, sizeof(name), "%s: attributes of %s to %s",
-			 vt_type_name(type), state_names[steps[i].from],
-			 state_names[steps[i].to]);
-		vt_run_idle(name, &c, attributes, &steps[i]);
+		vt_runf_idle(&c, attributes, &steps[i],
+			     "%s: attributes of %s to %s", vt_type_name(type),
+			     vt_state_names[steps[i].from],
+			     vt_state_names[steps[i].to]);
 	}
 }
 
@@ -261,22 +218,20 @@ static why_t bad_value(struct vt_pair *p, const void *arg)
 	int mask;
 
 	TRY(bring(p, v->to - 1));
-	attr = attr_to(p, v->to, &mask);
+	attr = vt_attr_to(p, v->to, &mask);
 	v->set(p, &attr);
 	TRY(refused_as(p, &attr, mask, v->to - 1, v->also));
-	return go(p, v->to);
+	return vt_go(p, v->to);
 }
 
 static void test_values(void)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
-	char name[128];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++) {
-		snprintf(name, sizeof(name), "RC: %s is EINVAL",
-			 values[i].name);
-		vt_run_idle(name, &c, bad_value, &values[i]);
+		vt_runf_idle(&c, bad_value, &values[i], "RC: %s is EINVAL",
+			     values[i].name);
 	}
 }
 
@@ -327,7 +282,7 @@ static why_t query(struct vt_pair *p, const void *arg)
 	int mask;
 
 	(void)arg;
-	TRY(go(p, IBV_QPS_INIT));
+	TRY(vt_go(p, IBV_QPS_INIT));
 	TRY(vt_ep_init(&p->b));
 	want = vt_attr_rtr(&p->a, p->b.qp->qp_num, 0xabcdef, &p->b.dev->gid,
 			   &mask);
@@ -447,17 +402,13 @@ static void test_type(enum ibv_qp_type type)
 {
 	struct vt_conf c = vt_conf(type);
 	const char *t = vt_type_name(type);
-	char name[128];
 
 	test_transitions(type);
 	test_attributes(type);
 	c.inline_data = 40;
-	snprintf(name, sizeof(name), "%s: query_qp tells what was set", t);
-	vt_run_idle(name, &c, query, NULL);
-	snprintf(name, sizeof(name), "%s: reset and use again", t);
-	vt_run(name, &c, reset_reuse, NULL);
-	snprintf(name, sizeof(name), "%s: ERR flushes both queues", t);
-	vt_run(name, &c, err_flushes, NULL);
+	vt_runf_idle(&c, query, NULL, "%s: query_qp tells what was set", t);
+	vt_runf(&c, reset_reuse, NULL, "%s: reset and use again", t);
+	vt_runf(&c, err_flushes, NULL, "%s: ERR flushes both queues", t);
 }
 
 /* SQD */
@@ -469,21 +420,6 @@ static why_t to_sqd(struct vt_pair *p, int notify)
 	int mask = IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY;
 
 	CHECK(!ibv_modify_qp(p->a.qp, &attr, mask), "modify to SQD");
-	return NULL;
-}
-
-static why_t post_writes(struct vt_pair *p, int from, int num)
-{
-	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 20000);
-	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = &sge, .num_sge = 1 };
-
-	vt_aim(&p->a, &p->b, &wr);
-	for (; num--; from++) {
-		wr.wr_id = from;
-		TRY(vt_post_send(&p->a, &wr));
-	}
 	return NULL;
 }
 
@@ -509,7 +445,7 @@ static why_t drain(struct vt_pair *p, const void *arg)
 	struct ibv_wc wc;
 	int i, done;
 
-	TRY(post_writes(p, 0, 30));
+	TRY(vt_post_writes(p, 0, 30, 20000));
 	TRY(to_sqd(p, notify));
 	if (notify)
 		TRY(vt_event(p->a.dev, IBV_EVENT_SQ_DRAINED, p->a.qp, VT_LONG));
@@ -520,7 +456,7 @@ static why_t drain(struct vt_pair *p, const void *arg)
 		CHECK(wc.wr_id == (uint64_t)done && !wc.status,
 		      "wr %llu: %s", (unsigned long long)wc.wr_id,
 		      ibv_wc_status_str(wc.status));
-	TRY(post_writes(p, 30, 10));
+	TRY(vt_post_writes(p, 30, 10, 20000));
 	TRY(vt_quiet(p->a.scq, VT_SHORT));
 	TRY(vt_ep_state(&p->a, IBV_QPS_RTS));
 	for (i = done; i < 40; i++)

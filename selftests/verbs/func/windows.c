@@ -277,6 +277,19 @@ static why_t orphaned(struct vt_pair *p, const void *arg)
 int main(int argc, char **argv)
 {
 	static const enum ibv_mw_type one = IBV_MW_TYPE_1, two = IBV_MW_TYPE_2;
+	static const struct vt_test tests[] = {
+		{ "RC MW type 1: bound, used, bound again", type1, NULL },
+		{ "RC MW type 1: no byte beyond its end", bounded, &one },
+		{ "RC MW type 2: no byte beyond its end", bounded, &two },
+		{ "RC MW type 2: its own rights", rights, NULL },
+		{ "RC MW type 2: LOCAL_INV, bound again, LOCAL_INV", local_inv, NULL },
+		{ "RC MW type 2: SEND_WITH_INV", remote_inv, NULL },
+		{ "RC SEND_WITH_INV of a region's key", remote_inv_mr, NULL },
+		{ "RC MW bind: beyond the region", too_long, NULL },
+		{ "RC MW bind: window of another PD", other_pd, NULL },
+		{ "RC MW: a region with a window stays", busy, NULL },
+		{ "RC MW type 2: ends with its QP", orphaned, NULL },
+	};
 	struct vt_conf c;
 
 	vt_start(argc, argv);
@@ -284,17 +297,6 @@ int main(int argc, char **argv)
 	c.buf = SIZE;
 	vt_run("RC MW bind: the region lacks MW_BIND", &c, no_right, NULL);
 	c.mr_access |= IBV_ACCESS_MW_BIND;
-	vt_run("RC MW type 1: bound, used, bound again", &c, type1, NULL);
-	vt_run("RC MW type 1: no byte beyond its end", &c, bounded, &one);
-	vt_run("RC MW type 2: no byte beyond its end", &c, bounded, &two);
-	vt_run("RC MW type 2: its own rights", &c, rights, NULL);
-	vt_run("RC MW type 2: LOCAL_INV, bound again, LOCAL_INV", &c,
-	       local_inv, NULL);
-	vt_run("RC MW type 2: SEND_WITH_INV", &c, remote_inv, NULL);
-	vt_run("RC SEND_WITH_INV of a region's key", &c, remote_inv_mr, NULL);
-	vt_run("RC MW bind: beyond the region", &c, too_long, NULL);
-	vt_run("RC MW bind: window of another PD", &c, other_pd, NULL);
-	vt_run("RC MW: a region with a window stays", &c, busy, NULL);
-	vt_run("RC MW type 2: ends with its QP", &c, orphaned, NULL);
+	vt_run_all(&c, tests, ARRAY_SIZE(tests));
 	return tap_finish();
 }

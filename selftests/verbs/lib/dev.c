@@ -2,6 +2,7 @@
 /* The two devices under test and the command line that names them. */
 
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
@@ -12,14 +13,10 @@ struct vt_opts vt_opts = { .family = 4, .seconds = 5, .seed = 1 };
 struct vt_dev vt_devs[2];
 
 static const struct option options[] = {
-	{ "family", required_argument, NULL, 'f' },
-	{ "seconds", required_argument, NULL, 's' },
-	{ "seed", required_argument, NULL, 'r' },
-	{ "only", required_argument, NULL, 'o' },
-	{ "huge", no_argument, NULL, 'H' },
-	{ "hostile", no_argument, NULL, 'X' },
-	{ "on-demand", no_argument, NULL, 'O' },
-	{ "matrix", no_argument, NULL, 'm' },
+	VT_OPTION("family", 'f'), VT_OPTION("seconds", 's'),
+	VT_OPTION("seed", 'r'), VT_OPTION("only", 'o'), VT_FLAG("huge", 'H'),
+	VT_FLAG("hostile", 'X'), VT_FLAG("on-demand", 'O'),
+	VT_FLAG("matrix", 'm'),
 	{ }
 };
 
@@ -192,4 +189,16 @@ void vt_start(int argc, char **argv)
 enum ibv_mtu vt_max_mtu(void)
 {
 	return MIN(vt_devs[0].port.active_mtu, vt_devs[1].port.active_mtu);
+}
+
+/* Multicast group @n of network @net, of the family that is tested */
+union ibv_gid vt_group(int net, int n)
+{
+	union ibv_gid gid = {};
+	char text[64];
+
+	snprintf(text, sizeof(text), vt_opts.family == 4 ?
+		 "::ffff:239.7.%d.%d" : "ff15::7:%d:%d", net, n);
+	inet_pton(AF_INET6, text, gid.raw);
+	return gid;
 }

@@ -2,6 +2,7 @@
 /* Endpoints: a queue pair with what it needs, alone or connected in pairs. */
 
 #define _GNU_SOURCE
+#include <stdarg.h>
 #include "vt.h"
 
 /* An ordinary QP: generous limits, everything allowed. */
@@ -200,15 +201,25 @@ struct ibv_qp_attr vt_attr_rts(const struct vt_ep *ep, int *mask)
 	return attr;
 }
 
+const char *const vt_state_names[] = {
+	"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR",
+};
+
+static why_t modify(struct vt_ep *ep, struct ibv_qp_attr attr, int mask)
+{
+	int err = ibv_modify_qp(ep->qp, &attr, mask);
+
+	CHECK(!err, "modify to %s: %s", vt_state_names[attr.qp_state],
+	      strerror(err));
+	return NULL;
+}
+
 why_t vt_ep_init(struct vt_ep *ep)
 {
-	struct ibv_qp_attr attr;
-	int mask, err;
+	int mask;
+	struct ibv_qp_attr attr = vt_attr_init(ep, &mask);
 
-	attr = vt_attr_init(ep, &mask);
-	err = ibv_modify_qp(ep->qp, &attr, mask);
-	CHECK(!err, "modify to INIT: %s", strerror(err));
-	return NULL;
+	return modify(ep, attr, mask);
 }
 
 why_t vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer)
@@ -232,13 +243,10 @@ why_t vt_ep_rtr(struct vt_ep *ep, const struct vt_ep *peer)
 
 why_t vt_ep_rts(struct vt_ep *ep)
 {
-	struct ibv_qp_attr attr;
-	int mask, err;
+	int mask;
+	struct ibv_qp_attr attr = vt_attr_rts(ep, &mask);
 
-	attr = vt_attr_rts(ep, &mask);
-	err = ibv_modify_qp(ep->qp, &attr, mask);
-	CHECK(!err, "modify to RTS: %s", strerror(err));
-	return NULL;
+	return modify(ep, attr, mask);
 }
 
 why_t vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid)
@@ -261,11 +269,7 @@ why_t vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid)
 
 why_t vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to)
 {
-	struct ibv_qp_attr attr = { .qp_state = to };
-	int err = ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
-
-	CHECK(!err, "modify to state %d: %s", to, strerror(err));
-	return NULL;
+	return modify(ep, (struct ibv_qp_attr){ .qp_state = to }, IBV_QP_STATE);
 }
 
 why_t vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want)
@@ -277,6 +281,47 @@ why_t vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want)
 	CHECK(!err, "ibv_query_qp: %s", strerror(err));
 	CHECK(attr.qp_state == want, "QP of %s is in state %d, not %d",
 	      ep->dev == &vt_devs[0] ? "A" : "B", attr.qp_state, want);
+	return NULL;
+}
+
+/* The attributes with which A's QP goes to a state */
+struct ibv_qp_attr vt_attr_to(const struct vt_pair *p, enum ibv_qp_state to,
+			      int *mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = to };
+
+	*mask = IBV_QP_STATE;
+	if (to == IBV_QPS_INIT)
+		return vt_attr_init(&p->a, mask);
+	if (to == IBV_QPS_RTR)
+		return vt_attr_rtr(&p->a, p->b.qp->qp_num, p->b.psn,
+				   &p->b.dev->gid, mask);
+	if (to == IBV_QPS_RTS)
+		return vt_attr_rts(&p->a, mask);
+	return attr;
+}
+
+/* Take A's QP to a state by one transition. */
+why_t vt_go(struct vt_pair *p, enum ibv_qp_state to)
+{
+	int mask;
+	struct ibv_qp_attr attr = vt_attr_to(p, to, &mask);
+
+	TRY(modify(&p->a, attr, mask));
+	return vt_ep_is(&p->a, to);
+}
+
+/* Take A's QP from RESET to a state by the usual way. */
+why_t vt_bring(struct vt_pair *p, enum ibv_qp_state to)
+{
+	int s;
+
+	if (to == IBV_QPS_ERR) {
+		TRY(vt_go(p, IBV_QPS_INIT));
+		return vt_go(p, IBV_QPS_ERR);
+	}
+	for (s = IBV_QPS_INIT; s <= (int)to; s++)
+		TRY(vt_go(p, s));
 	return NULL;
 }
 
@@ -348,4 +393,58 @@ void vt_run_idle(const char *name, const struct vt_conf *conf, vt_case fn,
 		 const void *arg)
 {
 	run(name, conf, fn, arg, false);
+}
+
+static void run_named(const struct vt_conf *conf, vt_case fn, const void *arg,
+		      bool connect, const char *fmt, va_list ap)
+{
+	char name[256];
+
+	vsnprintf(name, sizeof(name), fmt, ap);
+	run(name, conf, fn, arg, connect);
+}
+
+/* As vt_run(), with a name that is put together. */
+void vt_runf(const struct vt_conf *conf, vt_case fn, const void *arg,
+	     const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	run_named(conf, fn, arg, true, fmt, ap);
+	va_end(ap);
+}
+
+/* As vt_run_idle(), with a name that is put together. */
+void vt_runf_idle(const struct vt_conf *conf, vt_case fn, const void *arg,
+		  const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	run_named(conf, fn, arg, false, fmt, ap);
+	va_end(ap);
+}
+
+void vt_run_all(const struct vt_conf *conf, const struct vt_test *tests,
+		size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		vt_run(tests[i].name, conf, tests[i].fn, tests[i].arg);
+}
+
+/*
+ * All of a program whose cases run on connected RC QPs with buffers of @buf
+ * bytes. Return the exit status.
+ */
+int vt_main(int argc, char **argv, size_t buf, const struct vt_test *tests,
+	    size_t num)
+{
+	struct vt_conf c;
+
+	vt_start(argc, argv);
+	c = vt_conf(IBV_QPT_RC);
+	c.buf = buf;
+	vt_run_all(&c, tests, num);
+	return tap_finish();
 }

@@ -24,6 +24,10 @@
 		a_ < b_ ? a_ : b_;		\
 	})
 
+/* Rows of a table for getopt_long() */
+#define VT_OPTION(name, key)	{ name, required_argument, NULL, key }
+#define VT_FLAG(name, key)	{ name, no_argument, NULL, key }
+
 #define VT_GUARD	4096	/* bytes watched on either side of a buffer */
 #define VT_GRH		40	/* bytes in front of every UD message */
 #define VT_QKEY		0x11223344
@@ -71,6 +75,7 @@ void vt_open(void);
 void vt_start(int argc, char **argv);
 void vt_enter_netns(const struct vt_dev *dev);
 bool vt_wanted(const char *name);
+union ibv_gid vt_group(int net, int n);
 enum ibv_mtu vt_max_mtu(void);
 static inline uint32_t vt_mtu_bytes(enum ibv_mtu mtu)
 {
@@ -136,6 +141,15 @@ struct vt_pair {
 
 typedef why_t (*vt_case)(struct vt_pair *p, const void *arg);
 
+/* A case, for vt_run_all() and vt_main() */
+struct vt_test {
+	const char *name;
+	vt_case fn;
+	const void *arg;
+};
+
+extern const char *const vt_state_names[];
+
 struct vt_conf vt_conf(enum ibv_qp_type type);
 const char *vt_type_name(enum ibv_qp_type type);
 why_t vt_ep_open(struct vt_ep *ep, struct vt_dev *dev,
@@ -151,6 +165,10 @@ why_t vt_ep_rts(struct vt_ep *ep);
 why_t vt_ep_ah(struct vt_ep *ep, const union ibv_gid *dgid);
 why_t vt_ep_state(struct vt_ep *ep, enum ibv_qp_state to);
 why_t vt_ep_is(struct vt_ep *ep, enum ibv_qp_state want);
+struct ibv_qp_attr vt_attr_to(const struct vt_pair *p, enum ibv_qp_state to,
+			      int *mask);
+why_t vt_go(struct vt_pair *p, enum ibv_qp_state to);
+why_t vt_bring(struct vt_pair *p, enum ibv_qp_state to);
 why_t vt_connect(struct vt_pair *p);
 why_t vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
 		 bool connect);
@@ -158,6 +176,14 @@ void vt_run(const char *name, const struct vt_conf *conf, vt_case fn,
 	    const void *arg);
 void vt_run_idle(const char *name, const struct vt_conf *conf, vt_case fn,
 		 const void *arg);
+void vt_runf(const struct vt_conf *conf, vt_case fn, const void *arg,
+	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void vt_runf_idle(const struct vt_conf *conf, vt_case fn, const void *arg,
+		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void vt_run_all(const struct vt_conf *conf, const struct vt_test *tests,
+		size_t num);
+int vt_main(int argc, char **argv, size_t buf, const struct vt_test *tests,
+	    size_t num);
 
 /* wr.c */
 why_t vt_post_send(struct vt_ep *ep, struct ibv_send_wr *wr);
@@ -165,12 +191,14 @@ why_t vt_post_recv(struct vt_ep *ep, uint64_t wr_id, struct ibv_sge *sge,
 		   int num);
 why_t vt_post_recv_at(struct vt_ep *ep, uint64_t wr_id, size_t off,
 		      uint32_t len);
+why_t vt_post_writes(struct vt_pair *p, int from, int num, uint32_t len);
 void vt_aim(const struct vt_ep *ep, const struct vt_ep *peer,
 	    struct ibv_send_wr *wr);
 why_t vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms);
 why_t vt_poll_ok(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id);
 why_t vt_poll_status(struct ibv_cq *cq, uint64_t wr_id,
 		     enum ibv_wc_status status, const char *who);
+int vt_take_cq_events(struct vt_ep *ep, int ms);
 why_t vt_quiet(struct ibv_cq *cq, int ms);
 why_t vt_event(struct vt_dev *dev, enum ibv_event_type type, void *element,
 	       int ms);

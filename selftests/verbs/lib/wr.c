@@ -219,3 +219,35 @@ why_t vt_ping(struct vt_pair *p)
 	TRY(ping(&p->a, &p->b));
 	return ping(&p->b, &p->a);
 }
+
+/* Post WRITEs of A's first @len bytes to B; their ids count from @from. */
+why_t vt_post_writes(struct vt_pair *p, int from, int num, uint32_t len)
+{
+	struct ibv_sge sge = vt_sge(&p->a.buf, 0, len);
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &sge, .num_sge = 1 };
+
+	vt_aim(&p->a, &p->b, &wr);
+	for (; num--; from++) {
+		wr.wr_id = from;
+		TRY(vt_post_send(&p->a, &wr));
+	}
+	return NULL;
+}
+
+/* Take completion events until none comes for @ms, and say how many. */
+int vt_take_cq_events(struct vt_ep *ep, int ms)
+{
+	struct pollfd pfd = { .fd = ep->chan->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *ctx;
+	int n;
+
+	for (n = 0; poll(&pfd, 1, ms) > 0; n++) {
+		if (ibv_get_cq_event(ep->chan, &cq, &ctx))
+			break;
+		ibv_ack_cq_events(cq, 1);
+	}
+	return n;
+}

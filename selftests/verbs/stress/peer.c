@@ -52,13 +52,9 @@ static struct step defaults = {
 };
 
 static const struct option options[] = {
-	{ "family", required_argument, NULL, 'f' },
-	{ "depth", required_argument, NULL, 'd' },
-	{ "limit", required_argument, NULL, 'l' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "retry", required_argument, NULL, 'r' },
-	{ "seed", required_argument, NULL, 's' },
-	{ "lossy", no_argument, NULL, 'y' },
+	VT_OPTION("family", 'f'), VT_OPTION("depth", 'd'),
+	VT_OPTION("limit", 'l'), VT_OPTION("timeout", 't'),
+	VT_OPTION("retry", 'r'), VT_OPTION("seed", 's'), VT_FLAG("lossy", 'y'),
 	{ }
 };
 

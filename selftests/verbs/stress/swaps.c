@@ -282,13 +282,10 @@ static why_t under_traffic(struct vt_pair *p, const void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_conf c;
+	static const struct vt_test tests[] = {
+		{ "MR changed while others write and read it", under_traffic, NULL },
+		{ "MR changed while it is sent from", under_traffic, "" },
+	};
 
-	vt_start(argc, argv);
-	c = vt_conf(IBV_QPT_RC);
-	c.buf = LEN;
-	vt_run("MR changed while others write and read it", &c, under_traffic,
-	       NULL);
-	vt_run("MR changed while it is sent from", &c, under_traffic, "");
-	return tap_finish();
+	return vt_main(argc, argv, LEN, tests, ARRAY_SIZE(tests));
 }

@@ -354,16 +354,14 @@ int main(int argc, char **argv)
 		{ "copied for children", false, spawn },
 	};
 	struct vt_conf c;
-	char name[80];
 	size_t i;
 
 	vt_start(argc, argv);
 	c = vt_conf(IBV_QPT_RC);
 	c.buf = LONGEST;
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		snprintf(name, sizeof(name), "memory under traffic is %s",
-			 kinds[i].name);
-		vt_run(name, &c, run, &kinds[i]);
+		vt_runf(&c, run, &kinds[i], "memory under traffic is %s",
+			kinds[i].name);
 	}
 	vt_run("memory goes while work to it is under way", &c, taken_away,
 	       NULL);
