@@ -11,13 +11,13 @@
 
 /* An emulated CPU with all checkers on takes its time. */
 #define KV_WAIT_MS	20000
-/* Long enough that what ought not to come would have come */
+/* Long enough for an event that must not come to have come by then */
 #define KV_QUIET_MS	60
 #define KV_ALL_RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
 /**
- * struct kv_undo - what gives something back
+ * struct kv_undo - how to release something
  * @fn: does it
  * @arg: what it is
  */
@@ -31,7 +31,7 @@ struct kv_undo {
  * @dev: the two devices, perhaps the same
  * @undo: what the case in progress has made, given back from the end
  * @undos: how many
- * @mem: the same for memory, which goes when nobody can write to it any more
+ * @mem: the same for memory, released last: the device may write to it until then
  * @mems: how many
  * @arg: of the case in progress
  * @why: why it failed or was skipped
@@ -135,13 +135,13 @@ struct kv_case {
 	}								\
 } while (0)
 
-/* What has to be so; else the case ends here. */
+/* End the case unless a condition holds. */
 #define KV_EXPECT(kv, cond, fmt, ...) do {				\
 	if (!(cond))							\
 		return KV_FAIL(kv, "not " #cond ": " fmt, ##__VA_ARGS__); \
 } while (0)
 
-/* A number that has to be another one */
+/* End the case unless two numbers are equal. */
 #define KV_IS(kv, expr, want) do {					\
 	long long kv_is = (long long)(expr), kv_want = (long long)(want); \
 	if (kv_is != kv_want)						\
@@ -149,7 +149,7 @@ struct kv_case {
 			       kv_want);				\
 } while (0)
 
-/* Somebody below has failed, and said why */
+/* End the case if what it calls fails; the reason is in kv->why. */
 #define KV_TRY(expr) do {						\
 	int kv_ret = (expr);						\
 									\
@@ -157,7 +157,7 @@ struct kv_case {
 		return kv_ret;						\
 } while (0)
 
-/* A pointer from somebody below who says why if it is none */
+/* Set a pointer, and end the case if it is NULL; the reason is in kv->why. */
 #define KV_GET(p, expr) do {						\
 	(p) = (expr);							\
 	if (!(p))							\

@@ -366,7 +366,7 @@ static struct ib_reg_wr reg_before(struct ib_mr *mr, struct ib_send_wr *next)
 	};
 }
 
-/* Whoever posts in a chain relies on their order. */
+/* Consumers that post in a chain rely on the order. */
 static int reg_of_valid(struct kv *kv)
 {
 	struct ib_send_wr next = {

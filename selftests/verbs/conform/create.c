@@ -43,7 +43,7 @@ static why_t of_type(struct cf *t)
 	return NULL;
 }
 
-/* In a child: who has changed his user can't use an open device any more. */
+/* In a child, since a process that changes its user loses its open device. */
 static why_t ordinary_user(struct cf *t)
 {
 	struct ibv_qp_init_attr init;

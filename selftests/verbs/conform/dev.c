@@ -149,7 +149,7 @@ static why_t comp_channel(struct cf *t)
 	return NULL;
 }
 
-/* Who destroys waits until others have acknowledged what they got. */
+/* Destroying waits until all events that were taken are acknowledged. */
 
 struct waiter {
 	struct ibv_qp *qp;

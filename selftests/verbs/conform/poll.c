@@ -198,7 +198,7 @@ static why_t no_peer(struct cf *t)
 static why_t false_answer(struct cf *t)
 {
 	struct ibv_send_wr wr;
-	/* AETH: an acknowledge without credits, the first message */
+	/* AETH: an ACK without credits, the first message */
 	uint8_t ext[4 + 128] = { 0x1f, 0, 0, 1 };
 
 	cf_fill(t);

@@ -3,8 +3,8 @@
 /* run: paged A A --family 4 */
 /*
  * Memory whose pages come on demand: never touched before, taken away, moved,
- * copied on write, protected, gone, of files, secret, brought beforehand. (The other programs do their work on such
- * memory with --on-demand.)
+ * copied on write, protected, gone, of files, secret, prefetched. (The other
+ * programs use such memory with --on-demand.)
  */
 
 #define _GNU_SOURCE
@@ -690,7 +690,7 @@ static why_t prefetched(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
-/* Who gives advice while the region is changed, as fast as both can */
+/* A thread that gives advice while the region is changed, both without a pause */
 struct adviser {
 	struct vt_pair *p;
 	struct mem *m;

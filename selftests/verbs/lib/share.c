@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who exports dma-bufs on a machine without a GPU: udmabuf (pages of a memfd),
+ * Exporters of dma-bufs that need no GPU: udmabuf (pages of a memfd),
  * the system heap, and vgem (a DRM device without hardware). librxe has no
  * ibv_reg_dmabuf_mr(), so the command is given as libibverbs would.
  */

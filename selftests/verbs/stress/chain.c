@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* run: A B --family 4 6 */
 /*
- * QPs of one host in a chain: each is connected to the next and not to the one whose
- * packets it gets. A READ answered at the one end has the second READ of the next QP
- * sent, whose answer goes further, and so on: what they do for each other must not
- * nest as deep as the chain is long.
+ * QPs of one host in a chain: each is connected to the next and not to the one
+ * whose packets it gets. The response to a READ at one end lets the next QP send
+ * its second READ, the response to which lets the QP after that send, and so on.
+ * The device must not handle this by calls that nest as deep as the chain is long.
  */
 
 #include "vt.h"

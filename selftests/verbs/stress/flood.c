@@ -145,7 +145,10 @@ static why_t write_and_wait(struct vt_pair *p, uint32_t n)
 	return vt_poll_ok(p->a.scq, &wc, n - 1);
 }
 
-/* Who waits for each, or for a few, loses by waiting: that is learned soon. */
+/*
+ * A program that waits for each message, or for a few, loses time if they are
+ * held back. The device has to learn soon that it does.
+ */
 static why_t waited_for(struct vt_pair *p, const void *arg)
 {
 	const uint32_t *n = arg;

@@ -19,7 +19,7 @@
 #define MARK	0xee	/* of the CPU; no message has this byte */
 #define TURNS	40	/* at least */
 
-/* Who sends without a pause, to a region or out of it */
+/* A thread that sends without a pause, to a region or out of it */
 struct sender {
 	struct vt_pair *p;
 	const struct ibv_mr *mr;
