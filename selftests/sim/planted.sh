@@ -25,6 +25,7 @@ tree()	# name
 	mkdir -p "$to/drv" "$to/selftests/unit" "$to/selftests/sim/.out" &&
 		cp -a ../../uapi "$to" &&
 		cp -a ../../drv/proto ../../drv/compat "$to/drv" &&
+		cp -a ../lib "$to/selftests" &&
 		cp -a ../unit/*.[ch] ../unit/stub "$to/selftests/unit" &&
 		cp -a ./*.[ch] Makefile "$to/selftests/sim" &&
 		cp -a .out/fast "$to/selftests/sim/.out"
