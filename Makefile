@@ -55,7 +55,7 @@ module:
 	@find $(BUILD) -xtype l -delete
 	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) modules
 
-# dma-bufs that are hard to import, for selftests/verbs/dmabuf.c
+# dma-bufs that are hard to import, for selftests/verbs/func/dmabuf.c
 oddbuf:
 	@mkdir -p $(BUILD)/oddbuf
 	@ln -sf $(CURDIR)/selftests/oddbuf/{Kbuild,*.[ch]} $(BUILD)/oddbuf/

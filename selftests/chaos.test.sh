@@ -17,7 +17,7 @@ churn_start()	# seconds number
 	local i
 	PIDS=()
 	for ((i = 1; i <= $2; i++)); do
-		"$DIR/verbs/churn" $DEV_A@$NS_A $DEV_B@$NS_B --seconds "$1" \
+		"$DIR/verbs/.out/churn" $DEV_A@$NS_A $DEV_B@$NS_B --seconds "$1" \
 			--seed $i >/tmp/churn.$i 2>&1 &
 		PIDS+=($!)
 	done
@@ -227,7 +227,7 @@ moved_and_deleted_slowly()
 	ip -n c addr add 10.77.0.1/24 dev td0 && ip -n c link set td0 up
 	ip netns exec c rdma link add t0 type sroce netdev td0 || return
 	gid_index t0 v4 || return
-	"$DIR/verbs/hoard" t0 100 >/tmp/hoard 2>&1 &
+	"$DIR/verbs/.out/hoard" t0 100 >/tmp/hoard 2>&1 &
 	pid=$!
 	wait_until 20 hoard_ready || { cat /tmp/hoard; kill $pid; return 1; }
 	ip -n c link set td0 netns 1 && ip netns delete c || return

@@ -100,12 +100,12 @@ peers()
 	! ns_exists "$NS_A" || a=$DEV_A@$NS_A b=$DEV_B@$NS_B
 	# shellcheck disable=SC2086 # a command or nothing
 	timeout -k 1 "${PEERS_LIMIT:-100}" \
-		${LISTENER_ON:-${PEERS_ON:-}} "$VERBS/peer" "$b" listen \
+		${LISTENER_ON:-${PEERS_ON:-}} "$VERBS/.out/peer" "$b" listen \
 		$path >/tmp/peers.server 2>&1 &
 	srv=$!
 	# shellcheck disable=SC2086
 	timeout -k 1 "${PEERS_LIMIT:-100}" \
-		${CONNECTER_ON:-${PEERS_ON:-}} "$VERBS/peer" "$a" connect \
+		${CONNECTER_ON:-${PEERS_ON:-}} "$VERBS/.out/peer" "$a" connect \
 		$path "$@" >$PEERS_OUT 2>&1 || rc=$?
 	[ $rc -eq 0 ] || kill $srv 2>/dev/null
 	wait $srv || [ $rc -ne 0 ] || rc=3

@@ -11,7 +11,7 @@ OUT=$(mktemp)
 trap 'rm -f "$OUT"' EXIT
 
 # One case per page; what it doesn't find it names.
-"$DIR/verbs/conform" --names | sort -u | "$DIR/manual.py" >"$OUT"
+"$DIR/verbs/.out/conform" --names | sort -u | "$DIR/manual.py" >"$OUT"
 while IFS= read -r line; do
 	case $line in
 	"ok "*)		ok "${line#ok * - }" ;;

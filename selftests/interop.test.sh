@@ -192,8 +192,8 @@ streams()	# what family client-vm step...
 	shift 3
 	PORT=$((PORT + 1))
 	MODE=tcp
-	SERVER="$VERBS/peer $(device_of $s) listen 10.9.0.$s:$PORT"
-	CLIENT="$VERBS/peer $(device_of "$c") connect 10.9.0.$s:$PORT"
+	SERVER="$VERBS/.out/peer $(device_of $s) listen 10.9.0.$s:$PORT"
+	CLIENT="$VERBS/.out/peer $(device_of "$c") connect 10.9.0.$s:$PORT"
 	CLIENT+=" --family $fam --timeout 14 $*"
 	what+="streams over IPv$fam, client is $(device_of "$c")"
 	if pair $s >/tmp/why 2>&1; then

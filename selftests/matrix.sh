@@ -15,5 +15,5 @@ in_a ip link set va mtu 4200
 for dev in "$DEV_A" "$DEV_B"; do
 	gid_index "$dev" v4 >/dev/null && gid_index "$dev" v6 >/dev/null
 done
-"$DIR/verbs/conform" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family "${FAMILY:-4}" \
+"$DIR/verbs/.out/conform" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family "${FAMILY:-4}" \
 	--hostile -m ${ONLY:+--only "$ONLY"}

@@ -37,7 +37,7 @@ check "fault injection" prepare_faults
 topo_veth
 gid_index $DEV_A v4 >/dev/null && gid_index $DEV_B v4 >/dev/null
 in_b ip link add nomem type dummy
-"$DIR/verbs/nomem" $DEV_A@$NS_A $DEV_B@$NS_B >/tmp/nomem 2>&1
+"$DIR/verbs/.out/nomem" $DEV_A@$NS_A $DEV_B@$NS_B >/tmp/nomem 2>&1
 while IFS= read -r line; do
 	case $line in
 	"ok "*)		ok "${line#ok * - }" ;;

@@ -27,7 +27,7 @@ bw()
 # Data is checked by the program, in both directions and all services.
 stress()	# seed
 {
-	"$DIR/verbs/stress" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 --seconds 4 \
+	"$DIR/verbs/.out/stress" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 --seconds 4 \
 		--seed "$1" >"$OUT" 2>&1 || { grep -v '^ok' "$OUT"; return 1; }
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Small messages that are posted one by one in a stream leave together; those that
 # stand alone, answer others, or are long or in lists already leave at once. That
-# each arrives is checked by verbs/flood.
+# each arrives is checked by verbs/stress/flood.c.
 set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=selftests/lib.sh

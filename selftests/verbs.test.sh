@@ -1,13 +1,23 @@
 #!/bin/bash
-# The programs in selftests/verbs over IPv4 and IPv6; each of their cases is
-# one here. VERBS="ops errs" runs only some of them. "paged" is ops in memory that
-# comes and goes.
+# The programs in selftests/verbs; each of their cases is one here. How a program
+# is run is in its source, in a comment for each run:
+#
+#	/* run: [limit=SECONDS] [paged] A B --family 4 6 [option...] */
+#
+# limit: of the run, if not 400 seconds. paged: pages can be swapped out and
+# written back. A and B are the devices; "A A": both ends are on one. The program
+# is run once for each family. $family is that family; --hostile is left out for
+# rdma_rxe. A program that another test runs says "run: by NAME".
+#
+# VERBS="ops errs" runs only these programs, VERBS_OPTIONS=--on-demand adds
+# options to each run.
 
 DIR=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=selftests/lib.sh
 . "$DIR/lib.sh"
 
 OUT=$(mktemp)
+read -ra EXTRA <<<"${VERBS_OPTIONS:-}"
 
 # Pass on the cases in file $1, prefixed by $2.
 cases()
@@ -38,16 +48,15 @@ reachable()
 		wait_until 20 in_b ping -c 1 -W 1 "${!a}"
 }
 
-# program FAMILY NAME [option...]: it has to get to its plan, and to say with
-# its status what it says with its cases. PEER: the other device, if not B
+# program FAMILY NAME LIMIT argument...: it has to get to its plan, and to say
+# with its status what it says with its cases.
 program()
 {
-	local family=$1 prog=$2 limit=400 rc=0 bad plan n
-	shift 2
-	case $prog in conform|tides) limit=1800 ;; esac
+	local family=$1 prog=$2 limit=$3 rc=0 bad plan n
+	shift 3
 	reachable "$family" || diag "the peer can't be reached by IPv$family"
-	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "${PEER:-$B}" \
-		--family "$family" "$@" >"$OUT" 2>&1 || rc=$?
+	timeout -k 5 "$limit" "$DIR/verbs/.out/$prog" "$@" --family "$family" \
+		>"$OUT" 2>&1 || rc=$?
 	cases "$OUT" "$prog IPv$family:"
 	bad=$(grep -c '^not ok ' "$OUT")
 	n=$(grep -cE '^(not )?ok ' "$OUT")
@@ -80,6 +89,7 @@ disk_up()
 
 paging_up()
 {
+	[ -z "${VT_DIR:-}" ] || return 0
 	swap_up 2>"$OUT" || diag "no swap: $(cat "$OUT")"
 	disk_up 2>"$OUT" || diag "no disk: $(cat "$OUT")"
 }
@@ -90,15 +100,56 @@ paging_down()
 	[ -z "${VT_DIR:-}" ] || umount "$VT_DIR" || true
 }
 
-paging()
+# Where the source of program $1 is
+source_of()
 {
-	local family=$1
-	[ -n "${VT_DIR:-}" ] || paging_up
-	program "$family" odp
-	[ "$family" = 4 ] || return 0
-	PEER=$A program 4 odp
-	program 4 tides --seconds 2
-	PEER=$A program 4 tides --seconds 1
+	local file
+	for file in "$DIR"/verbs/{func,stress,conform}/"$1.c"; do
+		[ ! -e "$file" ] || { echo "$file"; return; }
+	done
+}
+
+# All programs; conform/ has only one.
+programs()
+{
+	basename -s .c "$DIR"/verbs/{func,stress}/*.c "$DIR/verbs/conform/conform.c"
+}
+
+# run FAMILY PROGRAM LINE: do what a "run:" comment says for this family
+run()
+{
+	local family=$1 prog=$2 limit=400 families='' args=()
+	eval "set -- $3"
+	while [ $# -gt 0 ]; do
+		case $1 in
+		limit=*)	limit=${1#limit=} ;;
+		paged)		paging_up ;;
+		A)		args+=("$A") ;;
+		B)		args+=("$B") ;;
+		--family)
+			while [[ ${2:-} == [46] ]]; do
+				families+=$2
+				shift
+			done ;;
+		--hostile)	[ "$LINK_TYPE" = rxe ] || args+=("$1") ;;
+		*)		args+=("$1") ;;
+		esac
+		shift
+	done
+	[[ $families != *$family* ]] ||
+		program "$family" "$prog" "$limit" "${args[@]}" "${EXTRA[@]}"
+}
+
+# run_all FAMILY PROGRAM: each run that its source wants
+run_all()
+{
+	local source lines line
+	source=$(source_of "$2")
+	mapfile -t lines < <(sed -n 's,^/\* run: \(.*\) \*/$,\1,p' "${source:-/dev/null}")
+	[ ${#lines[@]} -gt 0 ] || not_ok "$2: its source says how it is run"
+	for line in ${lines[@]+"${lines[@]}"}; do
+		[[ $line == by\ * ]] || run "$1" "$2" "$line"
+	done
 }
 
 make -s -C "$DIR/verbs" || exit 1
@@ -123,28 +174,9 @@ for fam in v4 v6; do
 	gid_index "$DEV_A" $fam >/dev/null && gid_index "$DEV_B" $fam >/dev/null
 done
 
-# What no stock tool would post; rdma_rxe of 6.1 dies of it.
-hostile=()
-[ "$LINK_TYPE" = rxe ] || hostile=(--hostile)
-
 for family in 4 6; do
-	for prog in ${VERBS:-device ops errs retries posts states srq cq \
-			windows regs rereg swaps odp dmabuf raw xrc chain mcast flood \
-			conform stress}; do
-		case $prog in
-		posts|conform)
-			program $family "$prog" "${hostile[@]}" ;;
-		odp)	paging $family ;;
-		paged)	program $family ops --on-demand ;;
-		stress)	program $family stress --seconds 5 --seed $family ;;
-		swaps)	program $family swaps --seconds 2 ;;
-		*)	program $family "$prog" ;;
-		esac
+	for prog in ${VERBS:-$(programs)}; do
+		run_all $family "$prog"
 	done
 done
-if [ -z "${VERBS:-}" ]; then
-	program 4 ops --huge
-	program 6 ops --on-demand --only "all sizes"
-	program 4 stress --on-demand --seconds 3
-fi
 done_testing

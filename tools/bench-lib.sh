@@ -245,7 +245,7 @@ tcp_lat()	# seconds
 	sockperf_says
 }
 
-# Verified streams of selftests/verbs/peer with the faults that are set: MB/s,
+# Verified streams of selftests/verbs/stress/peer.c with the faults that are set: MB/s,
 # or - if they did not get through. Needs faults.sh.
 verbs_goodput()	# op size ms
 {

@@ -62,7 +62,7 @@ cov()	# command options...
 	local command=$1
 	shift
 	llvm-cov "$command" -instr-profile="$OUT/profile" "$@" \
-		-ignore-filename-regex='(unit|fuzz|sim)/([^.]*/)?[^/.]*\.[ch]$' \
+		-ignore-filename-regex='(unit|fuzz|sim|lib)/([^.]*/)?[^/.]*\.[ch]$' \
 		"${PROGRAMS[@]}" 2>"$OUT/log"
 }
 

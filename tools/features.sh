@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 KERNELS=(6.1 6.12)
-CONFORM=selftests/verbs/conform
+CONFORM=selftests/verbs/.out/conform
 BEGIN='<!-- features: written by make features -->'
 END='<!-- end of features -->'
 
@@ -18,7 +18,7 @@ head_of_file()
 	cat <<EOF
 # Every verb, case by case
 
-Each line is a row of the conformance test (\`selftests/verbs/conform_*.c\`): what
+Each line is a row of the conformance test (\`selftests/verbs/conform/*.c\`): what
 is done, what the page or the specification says of it, what has to come of it,
 and whether it does, on Linux ${KERNELS[0]} and ${KERNELS[1]}. \`make check\` runs it,
 and fails if a row isn't here or a name of the manual isn't in a row. Written by

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* tap.h for fuzzing: a check that fails is a crash. */
+/* check.h for fuzzing: a check that fails is a crash. */
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "../unit/tap.h"
+#include "../unit/check.h"
 
 void t_fail(const char *file, int line, const char *fmt, ...)
 {

@@ -348,6 +348,20 @@ int kv_event(struct kv *kv, struct kv_qp *q, enum ib_event_type event)
 }
 
 /**
+ * kv_send_wr() - a signaled SEND
+ * @sge: what is sent
+ */
+struct ib_send_wr kv_send_wr(struct ib_sge *sge)
+{
+	return (struct ib_send_wr){
+		.sg_list = sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+}
+
+/**
  * kv_post() - post sends
  * @kv: the run
  * @q: the QP
@@ -410,6 +424,46 @@ int kv_rdma(struct kv *kv, struct kv_qp *q, enum ib_wr_opcode op, void *buf,
 }
 
 /**
+ * kv_post_recv() - post a receive, with a way to tell its completion
+ * @kv: the run
+ * @q: the QP
+ * @cqe: what its completion leads to, or what is to be its id
+ * @buf: local memory
+ * @len: bytes
+ */
+int kv_post_recv(struct kv *kv, struct kv_qp *q, struct ib_cqe *cqe, void *buf,
+		 u32 len)
+{
+	struct ib_sge sge = { (uintptr_t)buf, len, q->pd->local_dma_lkey };
+	struct ib_recv_wr wr = {
+		.wr_cqe = cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	KV_IS(kv, ib_post_recv(q->qp, &wr, NULL), 0);
+	return 0;
+}
+
+/**
+ * kv_post_send() - post a SEND, without waiting for it
+ * @kv: the run
+ * @q: the QP
+ * @cqe: what its completion leads to
+ * @buf: local memory
+ * @len: bytes
+ */
+int kv_post_send(struct kv *kv, struct kv_qp *q, struct ib_cqe *cqe, void *buf,
+		 u32 len)
+{
+	struct ib_sge sge = { (uintptr_t)buf, len, q->pd->local_dma_lkey };
+	struct ib_send_wr wr = kv_send_wr(&sge);
+
+	wr.wr_cqe = cqe;
+	return kv_post(kv, q, &wr);
+}
+
+/**
  * kv_recv() - post a receive
  * @kv: the run
  * @q: the QP
@@ -418,16 +472,23 @@ int kv_rdma(struct kv *kv, struct kv_qp *q, enum ib_wr_opcode op, void *buf,
  */
 int kv_recv(struct kv *kv, struct kv_qp *q, void *buf, u32 len)
 {
-	struct ib_sge sge = { (uintptr_t)buf, len, q->pd->local_dma_lkey };
-	struct ib_recv_wr wr = {
-		.wr_id = (uintptr_t)buf,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-	const struct ib_recv_wr *bad;
+	return kv_post_recv(kv, q, buf, buf, len);
+}
 
-	KV_IS(kv, ib_post_recv(q->qp, &wr, &bad), 0);
-	return 0;
+/**
+ * kv_send_sge() - SEND of any memory, and wait for it
+ * @kv: the run
+ * @q: the QP
+ * @sge: the memory
+ *
+ * Return: its status, or a negative error.
+ */
+int kv_send_sge(struct kv *kv, struct kv_qp *q, struct ib_sge sge)
+{
+	struct ib_send_wr wr = kv_send_wr(&sge);
+
+	wr.wr_id = 0x5e4d;
+	return kv_do(kv, q, &wr);
 }
 
 /**
@@ -442,13 +503,6 @@ int kv_recv(struct kv *kv, struct kv_qp *q, void *buf, u32 len)
 int kv_send(struct kv *kv, struct kv_qp *q, void *buf, u32 len)
 {
 	struct ib_sge sge = { (uintptr_t)buf, len, q->pd->local_dma_lkey };
-	struct ib_send_wr wr = {
-		.wr_id = 0x5e4d,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
 
-	return kv_do(kv, q, &wr);
+	return kv_send_sge(kv, q, sge);
 }

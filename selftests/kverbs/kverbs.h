@@ -11,13 +11,13 @@
 
 /* An emulated CPU with all checkers on takes its time. */
 #define KV_WAIT_MS	20000
-/* Long enough that what ought not to come would have come */
+/* Long enough for an event that must not come to have come by then */
 #define KV_QUIET_MS	60
 #define KV_ALL_RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
 /**
- * struct kv_undo - what gives something back
+ * struct kv_undo - how to release something
  * @fn: does it
  * @arg: what it is
  */
@@ -31,8 +31,9 @@ struct kv_undo {
  * @dev: the two devices, perhaps the same
  * @undo: what the case in progress has made, given back from the end
  * @undos: how many
- * @mem: the same for memory, which goes when nobody can write to it any more
+ * @mem: the same for memory, released last: the device may write to it until then
  * @mems: how many
+ * @arg: of the case in progress
  * @why: why it failed or was skipped
  */
 struct kv {
@@ -41,6 +42,7 @@ struct kv {
 	u32			undos;
 	struct kv_undo		mem[64];
 	u32			mems;
+	int			arg;
 	char			why[256];
 };
 
@@ -89,20 +91,37 @@ struct kv_opts {
 };
 
 /**
+ * struct kv_target - a region, and the peer that uses it
+ * @a: the peer's QP, on the first device
+ * @b: the QP of the region's owner, connected to @a
+ * @mr: the region, of the same protection domain as @b
+ * @sgt: its memory
+ */
+struct kv_target {
+	struct kv_qp	*a;
+	struct kv_qp	*b;
+	struct ib_mr	*mr;
+	struct sg_table	*sgt;
+};
+
+/**
  * struct kv_case - one behaviour
  * @name: what is so
  * @run: finds out; 0, KV_SKIP, or an error with a reason in kv->why
+ * @arg: for @run, in kv->arg
  */
 struct kv_case {
 	const char	*name;
 	int		(*run)(struct kv *kv);
+	int		arg;
 };
 
 #define KV_SKIP	1
 
-extern const struct kv_case kv_frwr_cases[], kv_inval_cases[], kv_cq_cases[],
-			    kv_modes_cases[], kv_drain_cases[], kv_rw_cases[],
-			    kv_objects_cases[], kv_atomic_cases[];
+/* The cases of t_NAME.c; they run without being named anywhere else. */
+#define KV_CASES(name)							\
+	extern const struct kv_case kv_##name##_cases[];		\
+	const struct kv_case kv_##name##_cases[]
 
 #define KV_FAIL(kv, fmt, ...) ({					\
 	snprintf((kv)->why, sizeof((kv)->why), "%s:%d: " fmt,		\
@@ -116,13 +135,13 @@ extern const struct kv_case kv_frwr_cases[], kv_inval_cases[], kv_cq_cases[],
 	}								\
 } while (0)
 
-/* What has to be so; else the case ends here. */
+/* End the case unless a condition holds. */
 #define KV_EXPECT(kv, cond, fmt, ...) do {				\
 	if (!(cond))							\
 		return KV_FAIL(kv, "not " #cond ": " fmt, ##__VA_ARGS__); \
 } while (0)
 
-/* A number that has to be another one */
+/* End the case unless two numbers are equal. */
 #define KV_IS(kv, expr, want) do {					\
 	long long kv_is = (long long)(expr), kv_want = (long long)(want); \
 	if (kv_is != kv_want)						\
@@ -130,7 +149,7 @@ extern const struct kv_case kv_frwr_cases[], kv_inval_cases[], kv_cq_cases[],
 			       kv_want);				\
 } while (0)
 
-/* Somebody below has failed, and said why */
+/* End the case if what it calls fails; the reason is in kv->why. */
 #define KV_TRY(expr) do {						\
 	int kv_ret = (expr);						\
 									\
@@ -138,7 +157,7 @@ extern const struct kv_case kv_frwr_cases[], kv_inval_cases[], kv_cq_cases[],
 		return kv_ret;						\
 } while (0)
 
-/* A pointer from somebody below who says why if it is none */
+/* Set a pointer, and end the case if it is NULL; the reason is in kv->why. */
 #define KV_GET(p, expr) do {						\
 	(p) = (expr);							\
 	if (!(p))							\
@@ -167,12 +186,18 @@ int kv_state(struct kv_qp *q);
 int kv_to(struct kv_qp *q, enum ib_qp_state state);
 int kv_wait(struct kv *kv, struct ib_cq *cq, struct ib_wc *wc);
 int kv_event(struct kv *kv, struct kv_qp *q, enum ib_event_type event);
+struct ib_send_wr kv_send_wr(struct ib_sge *sge);
 int kv_post(struct kv *kv, struct kv_qp *q, const struct ib_send_wr *wr);
 int kv_do(struct kv *kv, struct kv_qp *q, const struct ib_send_wr *wr);
 int kv_rdma(struct kv *kv, struct kv_qp *q, enum ib_wr_opcode op, void *buf,
 	    u32 len, u64 addr, u32 rkey);
 int kv_recv(struct kv *kv, struct kv_qp *q, void *buf, u32 len);
+int kv_post_recv(struct kv *kv, struct kv_qp *q, struct ib_cqe *cqe, void *buf,
+		 u32 len);
+int kv_post_send(struct kv *kv, struct kv_qp *q, struct ib_cqe *cqe, void *buf,
+		 u32 len);
 int kv_send(struct kv *kv, struct kv_qp *q, void *buf, u32 len);
+int kv_send_sge(struct kv *kv, struct kv_qp *q, struct ib_sge sge);
 
 /* memory.c */
 void *kv_buf(struct kv *kv, u32 len);
@@ -189,8 +214,14 @@ struct ib_mr *kv_mr(struct kv *kv, struct kv_qp *q, enum ib_mr_type type,
 int kv_map(struct kv *kv, struct ib_mr *mr, struct sg_table *sgt, u32 page_size);
 int kv_reg(struct kv *kv, struct kv_qp *q, struct ib_mr *mr, int access);
 int kv_inval(struct kv *kv, struct kv_qp *q, u32 key);
+int kv_mapped(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip, u32 cut,
+	      struct ib_mr **mr, struct sg_table **sgt);
 int kv_region(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip, u32 cut,
 	      int access, struct ib_mr **mr, struct sg_table **sgt);
+int kv_target(struct kv *kv, struct kv_target *t, u32 pages, u32 skip, u32 cut,
+	      int access);
+int kv_target_mapped(struct kv *kv, struct kv_target *t, u32 pages, u32 skip,
+		     u32 cut);
 
 /* live.c */
 int kv_live_start(struct ib_device *dev);

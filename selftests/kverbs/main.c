@@ -105,6 +105,7 @@ static void run_case(struct kv *kv, const struct kv_case *c, u32 n)
 	int ret;
 
 	kv->why[0] = 0;
+	kv->arg = c->arg;
 	/* the log says where a complaint of the kernel's belongs */
 	pr_info("case %u: %s\n", n, c->name);
 	ret = c->run(kv);
@@ -120,10 +121,14 @@ static void run_case(struct kv *kv, const struct kv_case *c, u32 n)
 		say("ok %u - %s\n", n, c->name);
 }
 
-static const struct kv_case *const groups[] = {
-	kv_frwr_cases, kv_inval_cases, kv_cq_cases, kv_modes_cases,
-	kv_drain_cases, kv_rw_cases, kv_objects_cases, kv_atomic_cases,
-};
+/* Kbuild defines KV_GROUPS as KV_GROUP(name) for each t_name.c */
+#define KV_GROUP(name)	extern const struct kv_case kv_##name##_cases[];
+KV_GROUPS
+#undef KV_GROUP
+
+#define KV_GROUP(name)	kv_##name##_cases,
+static const struct kv_case *const groups[] = { KV_GROUPS };
+#undef KV_GROUP
 
 static void run_all(struct kv *kv, const char *prefix)
 {

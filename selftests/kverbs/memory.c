@@ -318,6 +318,25 @@ int kv_inval(struct kv *kv, struct kv_qp *q, u32 key)
 }
 
 /**
+ * kv_mapped() - pages, and a region that is ready to be registered
+ * @kv: the run
+ * @q: the QP
+ * @pages: how many
+ * @skip: bytes left out at the beginning of the first
+ * @cut: bytes left out at the end of the last
+ * @mr: set to the region
+ * @sgt: set to the pages, which are filled with seed 0
+ */
+int kv_mapped(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip, u32 cut,
+	      struct ib_mr **mr, struct sg_table **sgt)
+{
+	KV_GET(*sgt, kv_pages(kv, q, pages, skip, cut));
+	KV_GET(*mr, kv_mr(kv, q, IB_MR_TYPE_MEM_REG, pages));
+	kv_sg_fill(*sgt, 0);
+	return kv_map(kv, *mr, *sgt, PAGE_SIZE);
+}
+
+/**
  * kv_region() - pages, registered by a work request
  * @kv: the run
  * @q: the QP
@@ -331,10 +350,40 @@ int kv_inval(struct kv *kv, struct kv_qp *q, u32 key)
 int kv_region(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip, u32 cut,
 	      int access, struct ib_mr **mr, struct sg_table **sgt)
 {
-	KV_GET(*sgt, kv_pages(kv, q, pages, skip, cut));
-	KV_GET(*mr, kv_mr(kv, q, IB_MR_TYPE_MEM_REG, pages));
-	kv_sg_fill(*sgt, 0);
-	KV_TRY(kv_map(kv, *mr, *sgt, PAGE_SIZE));
+	KV_TRY(kv_mapped(kv, q, pages, skip, cut, mr, sgt));
 	KV_IS(kv, kv_reg(kv, q, *mr, access), IB_WC_SUCCESS);
+	return 0;
+}
+
+/**
+ * kv_target_mapped() - two connected QPs, and a region of the second, not yet
+ * registered
+ * @kv: the run
+ * @t: filled in
+ * @pages: how many
+ * @skip: bytes left out at the beginning of the first
+ * @cut: bytes left out at the end of the last
+ */
+int kv_target_mapped(struct kv *kv, struct kv_target *t, u32 pages, u32 skip,
+		     u32 cut)
+{
+	KV_TRY(kv_pair(kv, NULL, &t->a, &t->b));
+	return kv_mapped(kv, t->b, pages, skip, cut, &t->mr, &t->sgt);
+}
+
+/**
+ * kv_target() - two connected QPs, and a registered region of the second
+ * @kv: the run
+ * @t: filled in
+ * @pages: how many
+ * @skip: bytes left out at the beginning of the first
+ * @cut: bytes left out at the end of the last
+ * @access: the region's rights
+ */
+int kv_target(struct kv *kv, struct kv_target *t, u32 pages, u32 skip, u32 cut,
+	      int access)
+{
+	KV_TRY(kv_target_mapped(kv, t, pages, skip, cut));
+	KV_IS(kv, kv_reg(kv, t->b, t->mr, access), IB_WC_SUCCESS);
 	return 0;
 }

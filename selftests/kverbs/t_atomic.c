@@ -19,23 +19,20 @@ static int pair(struct kv *kv, struct kv_qp **a, struct kv_qp **b, u64 **to,
 	return 0;
 }
 
-/* The status, and the opcode of the completion */
-static int operate(struct kv *kv, struct kv_qp *a, struct kv_qp *b,
-		   struct ib_atomic_wr *wr, u64 *to, u64 *back,
-		   enum ib_wc_opcode *opcode)
+/* On 8 bytes at @addr, whose value before goes to @back; the status */
+static int operate(struct kv *kv, struct kv_qp *q, struct ib_atomic_wr *wr,
+		   u64 addr, u32 rkey, u64 *back, struct ib_wc *wc)
 {
-	struct ib_sge sge = { (uintptr_t)back, 8, a->pd->local_dma_lkey };
-	struct ib_wc wc;
+	struct ib_sge sge = { (uintptr_t)back, 8, q->pd->local_dma_lkey };
 
 	wr->wr.sg_list = &sge;
 	wr->wr.num_sge = 1;
 	wr->wr.send_flags = IB_SEND_SIGNALED;
-	wr->remote_addr = (uintptr_t)to;
-	wr->rkey = b->pd->unsafe_global_rkey;
-	KV_TRY(kv_post(kv, a, &wr->wr));
-	KV_TRY(kv_wait(kv, a->scq, &wc));
-	*opcode = wc.opcode;
-	return wc.status;
+	wr->remote_addr = addr;
+	wr->rkey = rkey;
+	KV_TRY(kv_post(kv, q, &wr->wr));
+	KV_TRY(kv_wait(kv, q->scq, wc));
+	return wc->status;
 }
 
 static int plain(struct kv *kv)
@@ -45,96 +42,81 @@ static int plain(struct kv *kv)
 		.compare_add = 5,
 		.swap = 0x1122334455667788,
 	};
-	enum ib_wc_opcode opcode;
 	struct kv_qp *a, *b;
 	u64 *to, *back;
+	struct ib_wc wc;
 
 	/* the DMA region has no right to atomics: mlx5's neither */
 	KV_SKIP_IF(kv, kv->dev[1]->attrs.atomic_cap == IB_ATOMIC_NONE,
 		   "no atomics");
 	KV_TRY(pair(kv, &a, &b, &to, &back));
 	*to = 5;
-	KV_IS(kv, operate(kv, a, b, &wr, to, back, &opcode),
-	      IB_WC_REM_ACCESS_ERR);
+	KV_IS(kv, operate(kv, a, &wr, (uintptr_t)to, b->pd->unsafe_global_rkey,
+			  back, &wc), IB_WC_REM_ACCESS_ERR);
 	KV_IS(kv, *to, 5);
 	return 0;
 }
 
 struct region {
-	struct kv_qp *a, *b;
-	struct sg_table *sgt;
-	struct ib_mr *mr;
+	struct kv_target t;
 	u64 *to;
 	u64 *back;
 };
 
 static int region(struct kv *kv, struct region *r)
 {
-	KV_TRY(kv_pair(kv, NULL, &r->a, &r->b));
-	KV_TRY(kv_region(kv, r->b, 1, 0, 0, KV_ALL_RIGHTS, &r->mr, &r->sgt));
+	KV_TRY(kv_target(kv, &r->t, 1, 0, 0, KV_ALL_RIGHTS));
 	KV_GET(r->back, kv_buf(kv, 64));
-	r->to = sg_virt(r->sgt->sgl) + 64;
+	r->to = sg_virt(r->t.sgt->sgl) + 64;
 	return 0;
 }
 
-/* On the region's 64th byte; its value before goes to *@was */
+/* On the region's 64th byte, whose value is @was before and @is afterwards */
 static int on_region(struct kv *kv, struct region *r, struct ib_atomic_wr *wr,
-		     u64 *was, enum ib_wc_opcode want)
+		     enum ib_wc_opcode want, u64 was, u64 is)
 {
-	struct ib_sge sge = { (uintptr_t)r->back, 8, r->a->pd->local_dma_lkey };
 	struct ib_wc wc;
 
-	wr->wr.sg_list = &sge;
-	wr->wr.num_sge = 1;
-	wr->wr.send_flags = IB_SEND_SIGNALED;
-	wr->remote_addr = r->mr->iova + 64;
-	wr->rkey = r->mr->rkey;
-	KV_TRY(kv_post(kv, r->a, &wr->wr));
-	KV_TRY(kv_wait(kv, r->a->scq, &wc));
-	KV_IS(kv, wc.status, IB_WC_SUCCESS);
+	KV_IS(kv, operate(kv, r->t.a, wr, r->t.mr->iova + 64, r->t.mr->rkey,
+			  r->back, &wc), IB_WC_SUCCESS);
 	KV_IS(kv, wc.opcode, want);
 	KV_IS(kv, wc.byte_len, 8);
-	*was = *r->back;
+	KV_IS(kv, *r->back, was);
+	KV_IS(kv, *r->to, is);
 	return 0;
 }
 
 static int cmp_swp(struct kv *kv)
 {
+	const u64 new = 0x1122334455667788;
 	struct ib_atomic_wr wr = {
 		.wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP,
 		.compare_add = 5,
-		.swap = 0x1122334455667788,
+		.swap = new,
 	};
 	struct region r;
-	u64 was;
 
 	KV_TRY(region(kv, &r));
 	*r.to = 5;
-	KV_TRY(on_region(kv, &r, &wr, &was, IB_WC_COMP_SWAP));
-	KV_IS(kv, was, 5);
-	KV_IS(kv, *r.to, 0x1122334455667788);
-	KV_TRY(on_region(kv, &r, &wr, &was, IB_WC_COMP_SWAP));
-	KV_IS(kv, was, 0x1122334455667788);
-	KV_IS(kv, *r.to, 0x1122334455667788);
-	return 0;
+	KV_TRY(on_region(kv, &r, &wr, IB_WC_COMP_SWAP, 5, new));
+	return on_region(kv, &r, &wr, IB_WC_COMP_SWAP, new, new);
 }
 
 static int fetch_add(struct kv *kv)
 {
+	const u64 by = 0x100000001;
 	struct ib_atomic_wr wr = {
 		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD,
-		.compare_add = 0x100000001,
+		.compare_add = by,
 	};
 	struct region r;
-	u64 was, i;
+	u64 i;
 
 	KV_TRY(region(kv, &r));
 	*r.to = 0;
-	for (i = 0; i < 40; i++) {
-		KV_TRY(on_region(kv, &r, &wr, &was, IB_WC_FETCH_ADD));
-		KV_IS(kv, was, i * 0x100000001);
-	}
-	KV_IS(kv, *r.to, 40 * 0x100000001);
+	for (i = 0; i < 40; i++)
+		KV_TRY(on_region(kv, &r, &wr, IB_WC_FETCH_ADD, i * by,
+				 (i + 1) * by));
 	return 0;
 }
 
@@ -153,17 +135,11 @@ static int plainly_masked(struct kv *kv)
 		.compare_add = 0x100,
 	};
 	struct region r;
-	u64 was;
 
 	KV_TRY(region(kv, &r));
 	*r.to = 5;
-	KV_TRY(on_region(kv, &r, &cas, &was, IB_WC_MASKED_COMP_SWAP));
-	KV_IS(kv, was, 5);
-	KV_IS(kv, *r.to, 0x11);
-	KV_TRY(on_region(kv, &r, &add, &was, IB_WC_MASKED_FETCH_ADD));
-	KV_IS(kv, was, 0x11);
-	KV_IS(kv, *r.to, 0x111);
-	return 0;
+	KV_TRY(on_region(kv, &r, &cas, IB_WC_MASKED_COMP_SWAP, 5, 0x11));
+	return on_region(kv, &r, &add, IB_WC_MASKED_FETCH_ADD, 0x11, 0x111);
 }
 
 /*
@@ -185,14 +161,14 @@ static int masked(struct kv *kv)
 	KV_SKIP_IF(kv, kv->dev[0]->attrs.masked_atomic_cap != IB_ATOMIC_NONE,
 		   "masks are offered");
 	KV_TRY(region(kv, &r));
-	wr.remote_addr = r.mr->iova;
-	wr.rkey = r.mr->rkey;
-	KV_IS(kv, ib_post_send(r.a->qp, &wr.wr, &bad), -EINVAL);
+	wr.remote_addr = r.t.mr->iova;
+	wr.rkey = r.t.mr->rkey;
+	KV_IS(kv, ib_post_send(r.t.a->qp, &wr.wr, &bad), -EINVAL);
 	KV_EXPECT(kv, bad == &wr.wr, "the bad one");
 	wr.wr.opcode = IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 	wr.compare_add_mask = 0x80;
-	KV_IS(kv, ib_post_send(r.a->qp, &wr.wr, &bad), -EINVAL);
-	KV_IS(kv, kv_state(r.a), IB_QPS_RTS);
+	KV_IS(kv, ib_post_send(r.t.a->qp, &wr.wr, &bad), -EINVAL);
+	KV_IS(kv, kv_state(r.t.a), IB_QPS_RTS);
 	return 0;
 }
 
@@ -333,7 +309,7 @@ static int wrong_states(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_atomic_cases[] = {
+KV_CASES(atomic) = {
 	{ "post: CMP_SWP", cmp_swp },
 	{ "post: FETCH_ADD", fetch_add },
 	{ "post: no atomics on the DMA region", plain },

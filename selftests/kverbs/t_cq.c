@@ -18,9 +18,10 @@
  * @bad: those with an error
  * @task: the thread that runs the case
  * @work: what it does, or NULL
- * @q: for @work
+ * @q: the sender, and whose completions go to the handler
+ * @cq: with the handler
  * @left: for @work
- * @buf: for @work
+ * @buf: what is sent and received
  */
 struct watch {
 	struct kv		*kv;
@@ -33,6 +34,7 @@ struct watch {
 	struct task_struct	*task;
 	void			(*work)(struct watch *w, struct ib_cq *cq);
 	struct kv_qp		*q[2];
+	struct ib_cq		*cq;
 	int			left;
 	void			*buf;
 };
@@ -52,19 +54,12 @@ static void handler(struct ib_cq *cq, void *ctx)
 	atomic_dec(&w->inside);
 }
 
-static void undo_watch(void *arg)
-{
-	kfree(arg);
-}
-
 static struct watch *watch(struct kv *kv)
 {
-	struct watch *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	struct watch *w = kv_buf(kv, sizeof(*w));
 
-	if (!w || kv_later_mem(kv, undo_watch, w)) {
-		KV_FAIL(kv, "no memory");
+	if (!w)
 		return NULL;
-	}
 	w->kv = kv;
 	w->task = current;
 	return w;
@@ -75,121 +70,110 @@ static bool called(void *arg)
 	return atomic_read(&((struct watch *)arg)->calls);
 }
 
-/* A pair; B's completions go to a CQ with a handler. */
-static int watched(struct kv *kv, struct watch *w, struct kv_qp **a,
-		   struct kv_qp **b, struct ib_cq **cq)
-{
-	struct kv_opts opts = {};
-
-	KV_GET(*a, kv_qp(kv, 0, &opts));
-	KV_GET(*cq, kv_cq(kv, 1, 256, handler, w));
-	opts.cq = *cq;
-	KV_GET(*b, kv_qp(kv, 1, &opts));
-	return kv_connect(kv, *a, *b);
-}
-
 static int send_flags(struct kv *kv, struct kv_qp *q, void *buf, int flags)
 {
 	struct ib_sge sge = { (uintptr_t)buf, 8, q->pd->local_dma_lkey };
-	struct ib_send_wr wr = {
-		.wr_id = 0x5e4d,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED | flags,
-	};
+	struct ib_send_wr wr = kv_send_wr(&sge);
 
+	wr.wr_id = 0x5e4d;
+	wr.send_flags |= flags;
 	KV_IS(kv, kv_do(kv, q, &wr), IB_WC_SUCCESS);
 	return 0;
 }
 
+/*
+ * Two connected QPs: w->q[0] sends, the completions of w->q[1] go to @w->cq,
+ * which has the handler. It has @recvs receives into w->buf.
+ */
+static int watched(struct kv *kv, struct watch *w, int recvs)
+{
+	struct kv_opts opts = {};
+
+	KV_GET(w->q[0], kv_qp(kv, 0, &opts));
+	KV_GET(w->cq, kv_cq(kv, 1, 256, handler, w));
+	opts.cq = w->cq;
+	KV_GET(w->q[1], kv_qp(kv, 1, &opts));
+	KV_TRY(kv_connect(kv, w->q[0], w->q[1]));
+	KV_GET(w->buf, kv_buf(kv, 64));
+	while (recvs--)
+		KV_TRY(kv_recv(kv, w->q[1], w->buf, 64));
+	return 0;
+}
+
+/* A message from the sender to the QP that is watched */
+static int message(struct kv *kv, struct watch *w, int flags)
+{
+	return send_flags(kv, w->q[0], w->buf, flags);
+}
+
 static int once_per_arm(struct kv *kv)
 {
-	struct kv_qp *a, *b;
 	struct ib_wc wc[8];
-	struct ib_cq *cq;
 	struct watch *w;
-	void *buf;
 	int i;
 
 	KV_GET(w, watch(kv));
-	KV_TRY(watched(kv, w, &a, &b, &cq));
-	KV_GET(buf, kv_buf(kv, 64));
-	for (i = 0; i < 6; i++)
-		KV_TRY(kv_recv(kv, b, buf, 64));
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_TRY(watched(kv, w, 6));
+	KV_TRY(message(kv, w, 0));
 	msleep(KV_QUIET_MS);
 	KV_IS(kv, atomic_read(&w->calls), 0);
 
 	/* what is there already makes no call */
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_NEXT_COMP), 0);
 	msleep(KV_QUIET_MS);
 	KV_IS(kv, atomic_read(&w->calls), 0);
 
 	for (i = 0; i < 3; i++)
-		KV_TRY(send_flags(kv, a, buf, 0));
+		KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
 	msleep(KV_QUIET_MS);
 	KV_IS(kv, atomic_read(&w->calls), 1);
-	KV_IS(kv, ib_poll_cq(cq, 8, wc), 4);
+	KV_IS(kv, ib_poll_cq(w->cq, 8, wc), 4);
 	return 0;
 }
 
 static int missed(struct kv *kv)
 {
 	const int how = IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS;
-	struct kv_qp *a, *b;
 	struct ib_wc wc[8];
-	struct ib_cq *cq;
 	struct watch *w;
-	void *buf;
 
 	KV_GET(w, watch(kv));
-	KV_TRY(watched(kv, w, &a, &b, &cq));
-	KV_GET(buf, kv_buf(kv, 64));
-	KV_IS(kv, ib_req_notify_cq(cq, how), 0);
-	KV_TRY(kv_recv(kv, b, buf, 64));
-	KV_TRY(kv_recv(kv, b, buf, 64));
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_TRY(watched(kv, w, 2));
+	KV_IS(kv, ib_req_notify_cq(w->cq, how), 0);
+	KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
-	KV_EXPECT(kv, ib_req_notify_cq(cq, how) > 0, "an entry is there");
-	KV_IS(kv, ib_poll_cq(cq, 8, wc), 1);
-	KV_IS(kv, ib_req_notify_cq(cq, how), 0);
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_EXPECT(kv, ib_req_notify_cq(w->cq, how) > 0, "an entry is there");
+	KV_IS(kv, ib_poll_cq(w->cq, 8, wc), 1);
+	KV_IS(kv, ib_req_notify_cq(w->cq, how), 0);
+	KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
 	return 0;
 }
 
 static int solicited(struct kv *kv)
 {
-	struct kv_qp *a, *b;
-	struct ib_cq *cq;
 	struct watch *w;
-	void *buf;
-	int i;
 
 	KV_GET(w, watch(kv));
-	KV_TRY(watched(kv, w, &a, &b, &cq));
-	KV_GET(buf, kv_buf(kv, 64));
-	for (i = 0; i < 8; i++)
-		KV_TRY(kv_recv(kv, b, buf, 64));
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_SOLICITED), 0);
-	KV_TRY(send_flags(kv, a, buf, 0));
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_TRY(watched(kv, w, 8));
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
+	KV_TRY(message(kv, w, 0));
+	KV_TRY(message(kv, w, 0));
 	msleep(KV_QUIET_MS);
 	KV_IS(kv, atomic_read(&w->calls), 0);
-	KV_TRY(send_flags(kv, a, buf, IB_SEND_SOLICITED));
+	KV_TRY(message(kv, w, IB_SEND_SOLICITED));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
 	/* armed for any, it stays so */
 	atomic_set(&w->calls, 0);
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_SOLICITED), 0);
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_NEXT_COMP), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
+	KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
 	/* an error counts as solicited */
 	atomic_set(&w->calls, 0);
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_SOLICITED), 0);
-	KV_IS(kv, kv_to(b, IB_QPS_ERR), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
+	KV_IS(kv, kv_to(w->q[1], IB_QPS_ERR), 0);
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
 	return 0;
 }
@@ -218,12 +202,7 @@ static void pong(struct watch *w, struct ib_wc *wc)
 	struct kv_qp *q = wc->qp == w->q[0]->qp ? w->q[0] : w->q[1];
 	struct ib_sge sge = { (uintptr_t)w->buf, 8, q->pd->local_dma_lkey };
 	struct ib_recv_wr rwr = { .sg_list = &sge, .num_sge = 1 };
-	struct ib_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
+	struct ib_send_wr wr = kv_send_wr(&sge);
 
 	if (wc->opcode != IB_WC_RECV)
 		return;
@@ -249,12 +228,7 @@ static bool all_played(void *arg)
 static int rearm_inside(struct kv *kv)
 {
 	struct ib_sge sge = { .length = 8 };
-	struct ib_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
+	struct ib_send_wr wr = kv_send_wr(&sge);
 	struct kv_opts opts = {};
 	struct watch *w;
 	int i;
@@ -390,26 +364,18 @@ static int one_at_a_time(struct kv *kv)
 /* The same document: no handler from within a verb. */
 static int not_from_a_verb(struct kv *kv)
 {
-	struct kv_qp *a, *b;
-	struct ib_cq *cq;
 	struct watch *w;
-	void *buf;
 	int i;
 
 	KV_GET(w, watch(kv));
 	w->work = pong_work;
-	KV_TRY(watched(kv, w, &a, &b, &cq));
-	w->q[0] = a;
-	w->q[1] = b;
-	KV_GET(buf, kv_buf(kv, 64));
-	for (i = 0; i < 10; i++)
-		KV_TRY(kv_recv(kv, b, buf, 64));
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
-	KV_IS(kv, kv_to(b, IB_QPS_ERR), 0);
+	KV_TRY(watched(kv, w, 10));
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_NEXT_COMP), 0);
+	KV_IS(kv, kv_to(w->q[1], IB_QPS_ERR), 0);
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
-	KV_TRY(kv_recv(kv, b, buf, 64));
+	KV_TRY(kv_recv(kv, w->q[1], w->buf, 64));
 	for (i = 0; i < 20; i++) {
-		KV_IS(kv, kv_state(b), IB_QPS_ERR);
+		KV_IS(kv, kv_state(w->q[1]), IB_QPS_ERR);
 		usleep_range(100, 1000);
 	}
 	KV_IS(kv, atomic_read(&w->done), 11);
@@ -420,42 +386,36 @@ static int not_from_a_verb(struct kv *kv)
 
 static int moderated(struct kv *kv)
 {
-	struct kv_qp *a, *b;
-	struct ib_cq *cq;
 	struct watch *w;
 	int i, ret, calls;
 	ktime_t start;
-	void *buf;
 
 	KV_GET(w, watch(kv));
-	KV_TRY(watched(kv, w, &a, &b, &cq));
-	KV_GET(buf, kv_buf(kv, 64));
-	ret = rdma_set_cq_moderation(cq, 4, 60000);
+	KV_TRY(watched(kv, w, 12));
+	ret = rdma_set_cq_moderation(w->cq, 4, 60000);
 	KV_SKIP_IF(kv, ret == -EOPNOTSUPP, "no moderation");
 	KV_IS(kv, ret, 0);
-	for (i = 0; i < 12; i++)
-		KV_TRY(kv_recv(kv, b, buf, 64));
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_NEXT_COMP), 0);
 	/* fewer than four have to wait, four are enough */
 	start = ktime_get();
 	for (i = 0; i < 3; i++)
-		KV_TRY(send_flags(kv, a, buf, 0));
+		KV_TRY(message(kv, w, 0));
 	calls = atomic_read(&w->calls);
 	KV_EXPECT(kv, !calls || ktime_ms_delta(ktime_get(), start) >= 60,
 		  "a call for three");
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call for four");
 	/* one waits as long as it has to */
 	atomic_set(&w->calls, 0);
-	KV_IS(kv, rdma_set_cq_moderation(cq, 1000, 20000), 0);
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_IS(kv, rdma_set_cq_moderation(w->cq, 1000, 20000), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_NEXT_COMP), 0);
+	KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call after the time");
 	/* none */
 	atomic_set(&w->calls, 0);
-	KV_IS(kv, rdma_set_cq_moderation(cq, 0, 0), 0);
-	KV_IS(kv, ib_req_notify_cq(cq, IB_CQ_NEXT_COMP), 0);
-	KV_TRY(send_flags(kv, a, buf, 0));
+	KV_IS(kv, rdma_set_cq_moderation(w->cq, 0, 0), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_NEXT_COMP), 0);
+	KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call without moderation");
 	KV_IS(kv, atomic_read(&w->calls), 1);
 	return 0;
@@ -507,7 +467,7 @@ static int overflow(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_cq_cases[] = {
+KV_CASES(cq) = {
 	{ "cq: a handler is called once for each arming", once_per_arm },
 	{ "cq: missed events are reported", missed },
 	{ "cq: solicited completions only", solicited },

@@ -29,21 +29,14 @@ struct stage {
 	void *buf;
 };
 
-static void undo_stage(void *arg)
-{
-	kfree(arg);
-}
-
 static struct stage *stage(struct kv *kv, enum ib_poll_context poll,
 			   bool connect)
 {
-	struct stage *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct stage *s = kv_buf(kv, sizeof(*s));
 	struct kv_opts opts = {};
 
-	if (!s || kv_later_mem(kv, undo_stage, s)) {
-		KV_FAIL(kv, "no memory");
+	if (!s)
 		return NULL;
-	}
 	s->sends.cqe.done = done;
 	s->recvs.cqe.done = done;
 	s->buf = kv_buf(kv, 65536);
@@ -62,34 +55,17 @@ static struct stage *stage(struct kv *kv, enum ib_poll_context poll,
 
 static int post_sends(struct kv *kv, struct stage *s, u32 len)
 {
-	struct ib_sge sge = { (uintptr_t)s->buf, len,
-			      s->a->pd->local_dma_lkey };
-	struct ib_send_wr wr = {
-		.wr_cqe = &s->sends.cqe,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
 	int i;
 
 	for (i = 0; i < POSTED; i++)
-		KV_TRY(kv_post(kv, s->a, &wr));
+		KV_TRY(kv_post_send(kv, s->a, &s->sends.cqe, s->buf, len));
 	return 0;
 }
 
 static int post_recvs(struct kv *kv, struct stage *s, int n)
 {
-	struct ib_sge sge = { (uintptr_t)s->buf, 65536,
-			      s->b->pd->local_dma_lkey };
-	struct ib_recv_wr wr = {
-		.wr_cqe = &s->recvs.cqe,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-
 	while (n--)
-		KV_IS(kv, ib_post_recv(s->b->qp, &wr, NULL), 0);
+		KV_TRY(kv_post_recv(kv, s->b, &s->recvs.cqe, s->buf, 65536));
 	return 0;
 }
 
@@ -214,7 +190,7 @@ static int reused(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_drain_cases[] = {
+KV_CASES(drain) = {
 	{ "drain: a send queue that nobody answers", sq },
 	{ "drain: a send queue, polled by the consumer", sq_direct },
 	{ "drain: a receive queue", rq },

@@ -66,26 +66,12 @@ static bool all_done(void *arg)
 static int exchange(struct kv *kv, struct kv_qp *a, struct kv_qp *b,
 		    struct stage *s, u8 *buf)
 {
-	struct ib_sge sge = { (uintptr_t)buf, 8, a->pd->local_dma_lkey };
-	struct ib_sge to = { (uintptr_t)buf, 64, b->pd->local_dma_lkey };
-	struct ib_recv_wr rwr = {
-		.wr_cqe = &s->recvs.cqe,
-		.sg_list = &to,
-		.num_sge = 1,
-	};
-	struct ib_send_wr wr = {
-		.wr_cqe = &s->sends.cqe,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
 	int i;
 
 	while (s->want < MESSAGES) {
 		for (i = 0; i < AT_ONCE; i++, s->want++) {
-			KV_IS(kv, ib_post_recv(b->qp, &rwr, NULL), 0);
-			KV_IS(kv, ib_post_send(a->qp, &wr, NULL), 0);
+			KV_TRY(kv_post_recv(kv, b, &s->recvs.cqe, buf, 64));
+			KV_TRY(kv_post_send(kv, a, &s->sends.cqe, buf, 8));
 		}
 		KV_EXPECT(kv, kv_becomes(all_done, s), "%d and %d of %d",
 			  atomic_read(&s->sends.n), atomic_read(&s->recvs.n),
@@ -94,11 +80,6 @@ static int exchange(struct kv *kv, struct kv_qp *a, struct kv_qp *b,
 	KV_IS(kv, atomic_read(&s->sends.bad), 0);
 	KV_IS(kv, atomic_read(&s->recvs.bad), 0);
 	return 0;
-}
-
-static void undo_stage(void *arg)
-{
-	kfree(arg);
 }
 
 static int run_on(struct kv *kv, struct stage *s)
@@ -119,12 +100,10 @@ static int run_on(struct kv *kv, struct stage *s)
 
 static struct stage *stage(struct kv *kv)
 {
-	struct stage *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct stage *s = kv_buf(kv, sizeof(*s));
 
-	if (!s || kv_later_mem(kv, undo_stage, s)) {
-		KV_FAIL(kv, "no memory");
+	if (!s)
 		return NULL;
-	}
 	s->sends.cqe.done = done;
 	s->sends.who = current;
 	s->recvs.cqe.done = done;
@@ -234,7 +213,7 @@ static int bad_sizes(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_modes_cases[] = {
+KV_CASES(modes) = {
 	{ "modes: polled by the consumer", direct },
 	{ "modes: polled in softirqs", softirq },
 	{ "modes: polled from a work queue", workqueue },

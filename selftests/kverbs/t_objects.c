@@ -28,16 +28,13 @@ static int ud_send(struct kv *kv, struct kv_qp *a, struct kv_qp *b,
 {
 	struct ib_sge sge = { (uintptr_t)buf, 100, a->pd->local_dma_lkey };
 	struct ib_ud_wr wr = {
-		.wr.wr_id = 1,
-		.wr.sg_list = &sge,
-		.wr.num_sge = 1,
-		.wr.opcode = IB_WR_SEND,
-		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr = kv_send_wr(&sge),
 		.ah = ah,
 		.remote_qpn = b->qp->qp_num,
 		.remote_qkey = 0x1234,
 	};
 
+	wr.wr.wr_id = 1;
 	return kv_post(kv, a, &wr.wr);
 }
 
@@ -95,6 +92,30 @@ static int ah_atomic(struct kv *kv)
 	return 0;
 }
 
+/* Send from @a to @b by an address handle, and end that. */
+static int send_and_end(struct kv *kv, struct kv_qp *a, struct kv_qp *b,
+			struct ib_ah *ah, void *buf)
+{
+	int ret = ud_send(kv, a, b, ah, buf);
+
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	return ret;
+}
+
+/* An address handle of @a's for the way to @b */
+static struct ib_ah *ah_to(struct kv *kv, struct kv_qp *a, struct kv_qp *b)
+{
+	struct rdma_ah_attr attr;
+	struct ib_ah *ah;
+
+	path(&attr, a, b);
+	ah = rdma_create_ah(a->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	if (!IS_ERR(ah))
+		return ah;
+	KV_FAIL(kv, "rdma_create_ah: %ld", PTR_ERR(ah));
+	return NULL;
+}
+
 static int ah_modified(struct kv *kv)
 {
 	struct rdma_ah_attr attr, got;
@@ -108,16 +129,12 @@ static int ah_modified(struct kv *kv)
 	KV_GET(buf, kv_buf(kv, 4096));
 	KV_TRY(kv_recv(kv, b, buf + 1024, 256));
 	/* to itself first */
-	path(&attr, a, a);
-	ah = rdma_create_ah(a->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
-	KV_EXPECT(kv, !IS_ERR(ah), "%ld", PTR_ERR(ah));
+	KV_GET(ah, ah_to(kv, a, a));
 	path(&attr, a, b);
 	ret = rdma_modify_ah(ah, &attr);
 	if (!ret)
 		ret = rdma_query_ah(ah, &got);
-	if (!ret)
-		ret = ud_send(kv, a, b, ah, buf);
-	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	KV_TRY(send_and_end(kv, a, b, ah, buf));
 	KV_IS(kv, ret, 0);
 	KV_EXPECT(kv, !memcmp(&rdma_ah_read_grh(&got)->dgid, &b->gid, 16),
 		  "another GID");
@@ -129,30 +146,22 @@ static int ah_modified(struct kv *kv)
 /* The way back to whoever sent a packet, found by its GRH */
 static int ah_from_wc(struct kv *kv)
 {
-	struct rdma_ah_attr attr;
 	struct kv_qp *a, *b;
 	struct ib_ah *ah;
 	struct ib_wc wc;
 	u8 *buf;
-	int ret;
 
 	KV_TRY(ud_pair(kv, &a, &b));
 	KV_GET(buf, kv_buf(kv, 4096));
 	KV_TRY(kv_recv(kv, b, buf + 1024, 256));
 	KV_TRY(kv_recv(kv, a, buf + 2048, 256));
-	path(&attr, a, b);
-	ah = rdma_create_ah(a->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
-	KV_EXPECT(kv, !IS_ERR(ah), "%ld", PTR_ERR(ah));
-	ret = ud_send(kv, a, b, ah, buf);
-	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
-	KV_IS(kv, ret, 0);
+	KV_GET(ah, ah_to(kv, a, b));
+	KV_TRY(send_and_end(kv, a, b, ah, buf));
 	KV_TRY(kv_wait(kv, b->rcq, &wc));
 	KV_IS(kv, wc.network_hdr_type, RDMA_NETWORK_IPV4);
 	ah = ib_create_ah_from_wc(b->pd, &wc, (struct ib_grh *)(buf + 1024), 1);
 	KV_EXPECT(kv, !IS_ERR(ah), "ib_create_ah_from_wc: %ld", PTR_ERR(ah));
-	ret = ud_send(kv, b, a, ah, buf);
-	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
-	KV_IS(kv, ret, 0);
+	KV_TRY(send_and_end(kv, b, a, ah, buf));
 	KV_TRY(kv_wait(kv, a->rcq, &wc));
 	KV_IS(kv, wc.src_qp, b->qp->qp_num);
 	return 0;
@@ -182,14 +191,9 @@ static void undo_srq(void *arg)
 	ib_destroy_srq(arg);
 }
 
-static void undo_watch(void *arg)
-{
-	kfree(arg);
-}
-
 static struct srq_watch *srq_on(struct kv *kv, struct ib_pd *pd, u32 wr)
 {
-	struct srq_watch *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	struct srq_watch *w = kv_buf(kv, sizeof(*w));
 	struct ib_srq_init_attr init = {
 		.event_handler = srq_event,
 		.srq_context = w,
@@ -198,10 +202,8 @@ static struct srq_watch *srq_on(struct kv *kv, struct ib_pd *pd, u32 wr)
 		.attr.max_sge = 2,
 	};
 
-	if (!w || kv_later_mem(kv, undo_watch, w)) {
-		KV_FAIL(kv, "no memory");
+	if (!w)
 		return NULL;
-	}
 	w->srq = ib_create_srq(pd, &init);
 	if (IS_ERR(w->srq)) {
 		KV_FAIL(kv, "ib_create_srq: %ld", PTR_ERR(w->srq));
@@ -458,7 +460,7 @@ static int no_xrc(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_objects_cases[] = {
+KV_CASES(objects) = {
 	{ "objects: address handles in atomic context", ah_atomic },
 	{ "objects: an address handle is modified", ah_modified },
 	{ "objects: an address handle from a completion", ah_from_wc },

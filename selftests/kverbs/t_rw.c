@@ -23,19 +23,12 @@ static void done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&w->done);
 }
 
-static void undo_waiter(void *arg)
-{
-	kfree(arg);
-}
-
 static struct waiter *waiter(struct kv *kv)
 {
-	struct waiter *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	struct waiter *w = kv_buf(kv, sizeof(*w));
 
-	if (!w || kv_later_mem(kv, undo_waiter, w)) {
-		KV_FAIL(kv, "no memory");
+	if (!w)
 		return NULL;
-	}
 	w->cqe.done = done;
 	init_completion(&w->done);
 	return w;
@@ -79,38 +72,91 @@ static u32 cut_up(struct scatterlist *sg, u32 n, u8 *buf)
 
 #define MOST	40
 
+/**
+ * struct move - what a context moves
+ * @a: the QP of the peer
+ * @b: the QP of the context
+ * @w: waits for it
+ * @ctx: the context
+ * @sg: pieces of @mine
+ * @n: how many
+ * @len: bytes in them
+ * @mine: the context's end
+ * @theirs: the peer's
+ * @dir: which way
+ */
+struct move {
+	struct kv_qp *a, *b;
+	struct waiter *w;
+	struct rdma_rw_ctx ctx;
+	struct scatterlist sg[MOST];
+	u32 n;
+	u32 len;
+	u8 *mine;
+	u8 *theirs;
+	enum dma_data_direction dir;
+};
+
+static int prepare(struct kv *kv, struct move *m, u32 n,
+		   enum dma_data_direction dir)
+{
+	KV_TRY(pair(kv, &m->a, &m->b));
+	KV_GET(m->w, waiter(kv));
+	KV_GET(m->mine, kv_buf(kv, 65536));
+	KV_GET(m->theirs, kv_buf(kv, 65536));
+	m->n = n;
+	m->len = cut_up(m->sg, n, m->mine);
+	m->dir = dir;
+	return 0;
+}
+
+static int ctx_init(struct kv *kv, struct move *m, u32 skip, void *theirs,
+		    u32 rkey)
+{
+	int ret = rdma_rw_ctx_init(&m->ctx, m->b->qp, 1, m->sg, m->n, skip,
+				   (uintptr_t)theirs, rkey, m->dir);
+
+	KV_EXPECT(kv, ret > 0, "rdma_rw_ctx_init: %d", ret);
+	return 0;
+}
+
+/* Post it, and wait for it; its status */
+static int ctx_do(struct kv *kv, struct move *m)
+{
+	int ret = rdma_rw_ctx_post(&m->ctx, m->b->qp, 1, &m->w->cqe, NULL);
+
+	return ret ? KV_FAIL(kv, "rdma_rw_ctx_post: %d", ret) :
+		     wait_for(kv, m->w);
+}
+
+static void ctx_destroy(struct move *m)
+{
+	rdma_rw_ctx_destroy(&m->ctx, m->b->qp, 1, m->sg, m->n, m->dir);
+}
+
 static int move_list(struct kv *kv, u32 n, u32 skip,
 		     enum dma_data_direction dir)
 {
-	struct scatterlist sg[MOST];
-	struct rdma_rw_ctx ctx;
-	struct kv_qp *a, *b;
-	struct waiter *w;
-	u8 *mine, *theirs;
+	struct move m;
 	u32 len;
 	int ret;
 
-	KV_TRY(pair(kv, &a, &b));
-	KV_GET(w, waiter(kv));
-	KV_GET(mine, kv_buf(kv, 65536));
-	KV_GET(theirs, kv_buf(kv, 65536));
-	len = cut_up(sg, n, mine) - skip;
+	KV_TRY(prepare(kv, &m, n, dir));
+	len = m.len - skip;
 	if (dir == DMA_TO_DEVICE)
-		kv_fill(mine + skip, len, 5);
+		kv_fill(m.mine + skip, len, 5);
 	else
-		kv_fill(theirs, len, 5);
-	ret = rdma_rw_ctx_init(&ctx, b->qp, 1, sg, n, skip, (uintptr_t)theirs,
-			       a->pd->unsafe_global_rkey, dir);
-	KV_EXPECT(kv, ret > 0, "rdma_rw_ctx_init: %d", ret);
-	ret = rdma_rw_ctx_post(&ctx, b->qp, 1, &w->cqe, NULL);
-	ret = ret ? KV_FAIL(kv, "rdma_rw_ctx_post: %d", ret) : wait_for(kv, w);
-	rdma_rw_ctx_destroy(&ctx, b->qp, 1, sg, n, dir);
+		kv_fill(m.theirs, len, 5);
+	KV_TRY(ctx_init(kv, &m, skip, m.theirs, m.a->pd->unsafe_global_rkey));
+	ret = ctx_do(kv, &m);
+	ctx_destroy(&m);
 	KV_IS(kv, ret, IB_WC_SUCCESS);
-	KV_IS(kv, w->opcode, dir == DMA_TO_DEVICE ? IB_WC_RDMA_WRITE :
-						    IB_WC_RDMA_READ);
-	KV_TRY(kv_same(kv, dir == DMA_TO_DEVICE ? theirs : mine + skip, len, 5));
-	KV_EXPECT(kv, !theirs[len] && !mine[len + skip], "behind it");
-	KV_EXPECT(kv, !skip || !mine[skip - 1], "before it");
+	KV_IS(kv, m.w->opcode, dir == DMA_TO_DEVICE ? IB_WC_RDMA_WRITE :
+						      IB_WC_RDMA_READ);
+	KV_TRY(kv_same(kv, dir == DMA_TO_DEVICE ? m.theirs : m.mine + skip, len,
+		       5));
+	KV_EXPECT(kv, !m.theirs[len] && !m.mine[m.len], "behind it");
+	KV_EXPECT(kv, !skip || !m.mine[skip - 1], "before it");
 	return 0;
 }
 
@@ -147,68 +193,43 @@ static int write_offset(struct kv *kv)
 /* The answer follows the data in one chain, and comes after it. */
 static int with_answer(struct kv *kv)
 {
-	struct scatterlist sg[8];
-	struct rdma_rw_ctx ctx;
-	struct kv_qp *a, *b;
-	u8 *mine, *theirs;
-	struct ib_sge sge;
-	struct ib_send_wr send = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
-	struct waiter *w;
+	struct ib_sge sge = { .length = 16 };
+	struct ib_send_wr send = kv_send_wr(&sge);
+	struct move m;
 	struct ib_wc wc;
-	u32 len;
 	int ret;
 
-	KV_TRY(pair(kv, &a, &b));
-	KV_GET(w, waiter(kv));
-	KV_GET(mine, kv_buf(kv, 65536));
-	KV_GET(theirs, kv_buf(kv, 65536));
-	len = cut_up(sg, 8, mine);
-	kv_fill(mine, len, 3);
-	sge = (struct ib_sge){ (uintptr_t)mine, 16, b->pd->local_dma_lkey };
-	send.wr_cqe = &w->cqe;
-	KV_TRY(kv_recv(kv, a, theirs + 60000, 64));
-	ret = rdma_rw_ctx_init(&ctx, b->qp, 1, sg, 8, 0, (uintptr_t)theirs,
-			       a->pd->unsafe_global_rkey, DMA_TO_DEVICE);
-	KV_EXPECT(kv, ret > 0, "rdma_rw_ctx_init: %d", ret);
-	ret = rdma_rw_ctx_post(&ctx, b->qp, 1, NULL, &send);
+	KV_TRY(prepare(kv, &m, 8, DMA_TO_DEVICE));
+	kv_fill(m.mine, m.len, 3);
+	sge.addr = (uintptr_t)m.mine;
+	sge.lkey = m.b->pd->local_dma_lkey;
+	send.wr_cqe = &m.w->cqe;
+	KV_TRY(kv_recv(kv, m.a, m.theirs + 60000, 64));
+	KV_TRY(ctx_init(kv, &m, 0, m.theirs, m.a->pd->unsafe_global_rkey));
+	ret = rdma_rw_ctx_post(&m.ctx, m.b->qp, 1, NULL, &send);
 	if (!ret) {
-		ret = kv_wait(kv, a->rcq, &wc);
+		ret = kv_wait(kv, m.a->rcq, &wc);
 		/* no more waiting: it is all there */
 		if (!ret)
-			ret = kv_same(kv, theirs, len, 3);
+			ret = kv_same(kv, m.theirs, m.len, 3);
 		if (!ret)
-			ret = wait_for(kv, w);
+			ret = wait_for(kv, m.w);
 	}
-	rdma_rw_ctx_destroy(&ctx, b->qp, 1, sg, 8, DMA_TO_DEVICE);
+	ctx_destroy(&m);
 	KV_IS(kv, ret, IB_WC_SUCCESS);
 	return 0;
 }
 
 static int bad_rkey(struct kv *kv)
 {
-	struct scatterlist sg[4];
-	struct rdma_rw_ctx ctx;
-	struct kv_qp *a, *b;
-	struct waiter *w;
-	u8 *mine;
+	struct move m;
 	int ret;
 
-	KV_TRY(pair(kv, &a, &b));
-	KV_GET(w, waiter(kv));
-	KV_GET(mine, kv_buf(kv, 65536));
-	cut_up(sg, 4, mine);
-	ret = rdma_rw_ctx_init(&ctx, b->qp, 1, sg, 4, 0, (uintptr_t)mine,
-			       a->pd->unsafe_global_rkey ^ 1, DMA_FROM_DEVICE);
-	KV_EXPECT(kv, ret > 0, "rdma_rw_ctx_init: %d", ret);
-	ret = rdma_rw_ctx_post(&ctx, b->qp, 1, &w->cqe, NULL);
-	ret = ret ? KV_FAIL(kv, "rdma_rw_ctx_post: %d", ret) : wait_for(kv, w);
-	ib_drain_qp(b->qp);
-	rdma_rw_ctx_destroy(&ctx, b->qp, 1, sg, 4, DMA_FROM_DEVICE);
+	KV_TRY(prepare(kv, &m, 4, DMA_FROM_DEVICE));
+	KV_TRY(ctx_init(kv, &m, 0, m.mine, m.a->pd->unsafe_global_rkey ^ 1));
+	ret = ctx_do(kv, &m);
+	ib_drain_qp(m.b->qp);
+	ctx_destroy(&m);
 	KV_IS(kv, ret, IB_WC_REM_ACCESS_ERR);
 	return 0;
 }
@@ -258,7 +279,7 @@ static int no_integrity_qp(struct kv *kv)
 	return 0;
 }
 
-const struct kv_case kv_rw_cases[] = {
+KV_CASES(rw) = {
 	{ "rw: READ into one entry", read_one },
 	{ "rw: WRITE from one entry", write_one },
 	{ "rw: READ into 40 entries", read_many },

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "tap.h"
 #include "../unit/sim.h"
 
 #define DEPTH	4		/* work requests under way */
@@ -214,7 +215,7 @@ static void bars(void)
 		t_case("goodput: %s, %u us, %g %% lost, %g %% late: at least %u %% of none",
 		       wk->name, all[i].us, all[i].loss / 100.0,
 		       all[i].late / 100.0, all[i].percent);
-		t_note("%.1f of %.1f MB/s, %.0f %% more packets than needed",
+		tap_note("%.1f of %.1f MB/s, %.0f %% more packets than needed",
 		       r.mbs, none.mbs, 100 * r.extra);
 		CHECK(r.mbs * 100 >= none.mbs * all[i].percent);
 	}

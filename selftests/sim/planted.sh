@@ -25,7 +25,7 @@ tree()	# name
 	mkdir -p "$to/drv" "$to/selftests/unit" "$to/selftests/sim/.out" &&
 		cp -a ../../uapi "$to" &&
 		cp -a ../../drv/core ../../drv/compat "$to/drv" &&
-		cp -a ../core.mk "$to/selftests" &&
+		cp -a ../core.mk ../lib "$to/selftests" &&
 		cp -a ../unit/*.[ch] ../unit/stub "$to/selftests/unit" &&
 		cp -a ./*.[ch] Makefile "$to/selftests/sim" &&
 		cp -a .out/fast "$to/selftests/sim/.out"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Repeatable randomness */
 
-#include "tap.h"
+#include "check.h"
 
 /* splitmix64 */
 uint64_t rnd64(struct rnd *r)

@@ -13,7 +13,7 @@
 
 #include <linux/string.h>
 #include "core.h"
-#include "tap.h"
+#include "check.h"
 
 #define SIM_LATENCY	1000ULL		/* ns on the wire */
 #define SIM_MRS		64

@@ -3,7 +3,7 @@
 #ifndef UNIT_TESTS_H
 #define UNIT_TESTS_H
 
-#include "tap.h"
+#include "check.h"
 
 void test_opcode(void);
 void test_pkt(void);

@@ -161,7 +161,7 @@ static why_t state_of(const char *name, enum ibv_qp_state *to)
 			return NULL;
 		}
 	}
-	return wt_because("no state is called %s", name);
+	return because("no state is called %s", name);
 }
 
 static why_t mtu_of(uint64_t bytes, enum ibv_mtu *to)
@@ -170,7 +170,7 @@ static why_t mtu_of(uint64_t bytes, enum ibv_mtu *to)
 		if (128u << *to == bytes)
 			return NULL;
 	}
-	return wt_because("%u is no path MTU", (unsigned int)bytes);
+	return because("%u is no path MTU", (unsigned int)bytes);
 }
 
 static const struct wt_net *net_of(struct wt_run *r, bool vlan)
@@ -427,7 +427,7 @@ why_t wt_do_use(struct wt_run *r, struct wt_stmt *s)
 			return set_names(r);
 		}
 	}
-	return wt_because("no QP is called %s", s->word[1]);
+	return because("no QP is called %s", s->word[1]);
 }
 
 /* modify STATE [notify] [attributes...] */
@@ -621,12 +621,12 @@ why_t wt_close_all(struct wt_run *r)
 	took = wt_now() - from;
 	for (int i = 0; i < r->nmrs; i++) {
 		if (r->mrs[i].mr && ibv_dereg_mr(r->mrs[i].mr) && !why)
-			why = wt_because("ibv_dereg_mr: %s", strerror(errno));
+			why = because("ibv_dereg_mr: %s", strerror(errno));
 	}
 	free(r->buf);
 	free(r->shadow);
 	if (!why && took > 1000000)
-		why = wt_because("destroying the QPs took %u ms",
-				 (unsigned int)(took / 1000));
+		why = because("destroying the QPs took %u ms",
+			      (unsigned int)(took / 1000));
 	return why;
 }

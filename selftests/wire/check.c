@@ -316,7 +316,7 @@ why_t wt_do_state(struct wt_run *r, struct wt_stmt *s)
 			return NULL;
 		wt_sleep(1000);
 	} while (wt_now() < end);
-	return wt_because("state is %s", state_name(attr.qp_state));
+	return because("state is %s", state_name(attr.qp_state));
 }
 
 /* ---- memory --------------------------------------------------------------- */

@@ -44,7 +44,7 @@ static why_t find_gid(struct wt_dut *d, struct wt_net *net, int table)
 			return NULL;
 		}
 	}
-	return wt_because("%s has no GID for an address of the test", d->name);
+	return because("%s has no GID for an address of the test", d->name);
 }
 
 /* IB_DEVICE_FLUSH_GLOBAL, for which rdma-core 44 has no name */

@@ -288,12 +288,12 @@ static why_t expect_one(struct wt_run *r, struct wt_stmt *s, uint8_t op,
 		if (why && again && r->frame_again && !exact(r))
 			continue;
 		if (!why && r->frame_again != again)
-			why = wt_because("the packet is %s", again ? "new" :
-					 "one that was sent before");
+			why = because("the packet is %s", again ? "new" :
+				      "one that was sent before");
 		return why;
 	}
-	return why ? why : wt_because("no packet came in %llu us",
-				      (unsigned long long)within);
+	return why ? why : because("no packet came in %llu us",
+				   (unsigned long long)within);
 }
 
 /* > OP [again] [within=] [after=] [before=] psn= ... */

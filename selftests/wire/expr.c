@@ -44,7 +44,7 @@ static why_t number(const char **p, uint64_t *to)
 			return NULL;
 		}
 	}
-	return wt_because("'%s' is no unit", unit);
+	return because("'%s' is no unit", unit);
 }
 
 static why_t variable(const struct wt_vars *v, const char **p, uint64_t *to)
@@ -64,7 +64,7 @@ static why_t variable(const struct wt_vars *v, const char **p, uint64_t *to)
 			return NULL;
 		}
 	}
-	return wt_because("'%s' is not defined", name);
+	return because("'%s' is not defined", name);
 }
 
 static why_t sum(const struct wt_vars *v, const char **p, uint64_t *to);

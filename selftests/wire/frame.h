@@ -10,15 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "why.h"
 
 #define WT_PORT_ROCE	4791
 #define WT_FRAME_MAX	10000
 #define WT_PSN_MASK	0xffffffu
 #define WT_GRH		40
-
-typedef const char *why_t;	/* NULL, or the reason of a failure */
-
-why_t wt_because(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * An opcode and the headers behind its BTH, in order: D DETH, R RETH,

@@ -8,15 +8,7 @@
 #include <string.h>
 #include "../unit/vectors.h"
 #include "frame.h"
-
-static int cases, failed;
-
-static void result(const char *name, why_t why)
-{
-	failed += !!why;
-	printf("%sok %d - %s%s%s\n", why ? "not " : "", ++cases, name,
-	       why ? " # " : "", why ? why : "");
-}
+#include "tap.h"
 
 static why_t take(void *arg, const uint8_t *frame, size_t len)
 {
@@ -83,7 +75,7 @@ static why_t same(const struct wt_pkt *a, const struct wt_pkt *b)
 			  *e == 'V' ? a->inv == b->inv : true;
 
 		if (!ok)
-			return wt_because("extended header %c", *e);
+			return because("extended header %c", *e);
 	}
 	return NULL;
 }
@@ -102,8 +94,8 @@ static why_t all_opcodes(int family)
 			if (!why)
 				why = same(&c.p, &f.p);
 			if (why)
-				return wt_because("%s of %u: %s", op->name, len,
-						  why);
+				return because("%s of %u: %s", op->name, len,
+					       why);
 		}
 	}
 	return NULL;
@@ -162,7 +154,7 @@ static why_t scapys_icrc(void)
 
 		for (int k = 0; k < 4; k++) {
 			if (icrc[k] != (uint8_t)(have >> 8 * k))
-				return wt_because("frame %u: %08x", i, have);
+				return because("frame %u: %08x", i, have);
 		}
 	}
 	return vectors_nr ? NULL : "there are no frames";
@@ -170,18 +162,13 @@ static why_t scapys_icrc(void)
 
 int main(void)
 {
-	char name[64];
-
-	result("the ICRC is that of scapy's frames", scapys_icrc());
+	tap_report(scapys_icrc(), "the ICRC is that of scapy's frames");
 	for (int family = 4; family <= 6; family += 2) {
-		snprintf(name, sizeof(name), "all packets, IPv%d", family);
-		result(name, all_opcodes(family));
-		for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
-			snprintf(name, sizeof(name), "a damaged %s, IPv%d",
-				 damages[i].name, family);
-			result(name, refused(family, &damages[i]));
-		}
+		tap_report(all_opcodes(family), "all packets, IPv%d", family);
+		for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++)
+			tap_report(refused(family, &damages[i]),
+				   "a damaged %s, IPv%d", damages[i].name,
+				   family);
 	}
-	printf("1..%d\n", cases);
-	return failed || !cases;
+	return tap_finish();
 }

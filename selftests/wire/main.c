@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "tap.h"
 #include "wire.h"
 
 static struct wt_dut dut;
 static struct wt_peer peer;
 static struct wt_frame frame;
-static int cases, failed, only_family;
+static int only_family;
 static bool verbose;
 static const char *only;
 
@@ -22,7 +23,7 @@ static void show_trace(char *trace)
 
 	for (line = strtok_r(trace, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save))
-		printf("# %s\n", line);
+		tap_note("%s", line);
 }
 
 /* A script that has to fail is right if it does, and for the reason it says. */
@@ -41,11 +42,9 @@ static bool report(const struct wt_file *f, const struct wt_script *s,
 {
 	why_t bad = verdict(f, why);
 
-	failed += !!bad;
-	printf("%sok %d - %s: %s, IPv%d%s%s\n", bad ? "not " : "", ++cases,
-	       s->name, s->title, family, bad ? " # " : "", bad ? bad : "");
+	tap_report(bad, "%s: %s, IPv%d", s->name, s->title, family);
 	if (verbose)
-		printf("# %u ms%s%s\n", ms, why ? ", " : "", why ? why : "");
+		tap_note("%u ms%s%s", ms, why ? ", " : "", why ? why : "");
 	return !bad;
 }
 
@@ -66,7 +65,6 @@ static void run_script(const struct wt_file *f, const struct wt_script *s,
 	if (!report(f, s, family, why, (wt_now() - from) / 1000) || verbose)
 		show_trace(trace);
 	free(trace);
-	fflush(stdout);
 }
 
 static void run_variant(const struct wt_file *f, int family, int variant)
@@ -93,14 +91,13 @@ static void run_file(const char *path)
 {
 	struct wt_file f;
 	why_t why = wt_file_read(path, &f);
+	char lack[64];
 
-	if (why) {
-		printf("not ok %d - %s # %s\n", ++cases, path, why);
-		failed++;
-	}
+	if (why)
+		tap_report(why, "%s", path);
 	if (!why && lacks(f.needs)) {
-		printf("ok %d - %s: %s # SKIP needs %s\n", ++cases, f.name,
-		       f.title, f.needs);
+		snprintf(lack, sizeof(lack), "needs %s", f.needs);
+		tap_skip(lack, "%s: %s", f.name, f.title);
 		wt_file_free(&f);
 		return;
 	}
@@ -127,10 +124,8 @@ static void __attribute__((noreturn)) usage(void)
 
 static void bail(why_t why)
 {
-	if (!why)
-		return;
-	printf("Bail out! %s\n", why);
-	exit(2);
+	if (why)
+		tap_bail("%s", why);
 }
 
 static void cut(char *to, size_t size, char **from, char end)
@@ -236,6 +231,5 @@ int main(int argc, char **argv)
 		run_file(argv[i]);
 	wt_dut_close(&dut);
 	close(peer.fd);
-	printf("1..%d\n", cases);
-	return failed || !cases;
+	return tap_finish();
 }

@@ -89,8 +89,8 @@ static why_t statements(struct wt_run *r, const struct wt_script *s)
 
 		if (why) {
 			wt_trace(r, "line %d failed: %s", st->line, st->shown);
-			return wt_because("line %d: %s: %s", st->line, st->shown,
-					  why);
+			return because("line %d: %s: %s", st->line, st->shown,
+				       why);
 		}
 	}
 	return NULL;

@@ -153,7 +153,7 @@ static why_t value_of(const struct names *names, const char *name, size_t len,
 			return NULL;
 		}
 	}
-	return wt_because("$%.*s is not defined", (int)len, name);
+	return because("$%.*s is not defined", (int)len, name);
 }
 
 static why_t substitute(const struct names *names, const char *from, char *to,

@@ -117,7 +117,7 @@ static why_t one_of(struct wt_stmt *s, const char *arg, const char *const *names
 		if (!strcmp(names[*to], text))
 			return NULL;
 	}
-	return wt_because("%s=%s is not known", arg, text);
+	return because("%s=%s is not known", arg, text);
 }
 
 static why_t damage(struct wt_run *r, struct wt_stmt *s, struct wt_craft *c)

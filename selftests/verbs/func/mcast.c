@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 6 */
+/* Multicast by the plain verbs (ibv_attach_mcast(3)); IPv4 or IPv6 as the rest. */
+
+#include "vt.h"
+
+#define MULTICAST_QPN	0xffffff
+#define LEN		200
+
+static why_t attach(struct vt_ep *ep, int n)
+{
+	union ibv_gid gid = vt_group(0, n);
+	int err = ibv_attach_mcast(ep->qp, &gid, 0);
+
+	CHECK(!err, "ibv_attach_mcast: %s", strerror(err));
+	return NULL;
+}
+
+static why_t detach(struct vt_ep *ep, int n)
+{
+	union ibv_gid gid = vt_group(0, n);
+	int err = ibv_detach_mcast(ep->qp, &gid, 0);
+
+	CHECK(!err, "ibv_detach_mcast: %s", strerror(err));
+	return NULL;
+}
+
+static why_t send_to(struct vt_ep *ep, int n)
+{
+	struct ibv_sge sge = vt_sge(&ep->buf, 0, LEN);
+	union ibv_gid gid = vt_group(0, n);
+	struct ibv_send_wr wr = {
+		.wr_id = n, .opcode = IBV_WR_SEND, .sg_list = &sge,
+		.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = { .remote_qpn = MULTICAST_QPN,
+			   .remote_qkey = VT_QKEY },
+	};
+	struct ibv_ah_attr attr = {
+		.is_global = 1, .port_num = VT_PORT,
+		.grh = { .dgid = gid, .sgid_index = ep->dev->gid_index,
+			 .hop_limit = 4 },
+	};
+	struct ibv_wc wc;
+
+	wr.wr.ud.ah = ibv_create_ah(ep->dev->pd, &attr);
+	CHECK(wr.wr.ud.ah, "ibv_create_ah of a group: %s", strerror(errno));
+	TRY(vt_post_send(ep, &wr));
+	TRY(vt_poll_ok(ep->scq, &wc, n));
+	CHECK(!ibv_destroy_ah(wr.wr.ud.ah), "ibv_destroy_ah");
+	return NULL;
+}
+
+static why_t gets(struct vt_ep *to, const struct vt_ep *from)
+{
+	struct ibv_wc wc;
+
+	TRY(vt_poll_ok(to->rcq, &wc, 5));
+	CHECK(wc.byte_len == VT_GRH + LEN, "%u bytes", wc.byte_len);
+	CHECK(wc.src_qp == from->qp->qp_num, "from QP %u", wc.src_qp);
+	CHECK(!memcmp(to->buf.data + VT_GRH, from->buf.data, LEN),
+	      "arrives garbled");
+	return NULL;
+}
+
+/* Only while attached, and only what the group is sent */
+static why_t member(struct vt_pair *p, const void *arg)
+{
+	(void)arg;
+	vt_fill(p->a.buf.data, LEN, 1);
+	TRY(vt_post_recv_at(&p->b, 5, 0, 1024));
+	TRY(attach(&p->b, 1));
+	TRY(send_to(&p->a, 2));
+	TRY(vt_quiet(p->b.rcq, VT_SHORT));
+	TRY(send_to(&p->a, 1));
+	TRY(gets(&p->b, &p->a));
+	TRY(vt_post_recv_at(&p->b, 5, 0, 1024));
+	TRY(detach(&p->b, 1));
+	TRY(send_to(&p->a, 1));
+	return vt_quiet(p->b.rcq, VT_SHORT);
+}
+
+/* Another QP of the sender's device gets it as well as the peer's. */
+static why_t here_and_there(struct vt_pair *p, const void *arg)
+{
+	struct vt_ep c;
+
+	(void)arg;
+	TRY(vt_ep_open(&c, p->a.dev, &p->conf));
+	TRY(vt_ep_init(&c));
+	TRY(vt_ep_rtr(&c, &p->b));
+	TRY(attach(&p->b, 3));
+	TRY(attach(&c, 3));
+	TRY(vt_post_recv_at(&p->b, 5, 0, 1024));
+	TRY(vt_post_recv_at(&c, 5, 0, 1024));
+	vt_fill(p->a.buf.data, LEN, 3);
+	TRY(send_to(&p->a, 3));
+	TRY(gets(&p->b, &p->a));
+	TRY(gets(&c, &p->a));
+	TRY(detach(&c, 3));
+	TRY(vt_ep_close(&c));
+	return detach(&p->b, 3);
+}
+
+static why_t refused(struct vt_pair *p, const void *arg)
+{
+	union ibv_gid gid = vt_group(0, 4);
+
+	(void)arg;
+	CHECK(ibv_detach_mcast(p->b.qp, &gid, 0), "detached from no group");
+	CHECK(ibv_attach_mcast(p->b.qp, &p->a.dev->gid, 0),
+	      "attached to an address that is no group's");
+	return NULL;
+}
+
+static why_t not_rc(struct vt_pair *p, const void *arg)
+{
+	union ibv_gid gid = vt_group(0, 4);
+
+	(void)arg;
+	CHECK(ibv_attach_mcast(p->b.qp, &gid, 0), "an RC QP in a group");
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_conf c, rc;
+
+	vt_start(argc, argv);
+	c = vt_conf(IBV_QPT_UD);
+	rc = vt_conf(IBV_QPT_RC);
+	vt_run("UD multicast: while attached", &c, member, NULL);
+	vt_run("UD multicast: on this host and on others", &c, here_and_there,
+	       NULL);
+	vt_run("UD multicast: what is refused", &c, refused, NULL);
+	vt_run("RC multicast: none", &rc, not_rc, NULL);
+	return tap_finish();
+}

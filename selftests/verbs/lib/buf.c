@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Buffers whose every byte, and the bytes around, are accounted for. */
+
+#define _GNU_SOURCE
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <rdma/ib_user_verbs.h>
+#include "vt.h"
+
+#define CANARY	0xc5
+
+uint64_t vt_rand(uint64_t *state)
+{
+	uint64_t x = *state ? *state : 0x9e3779b97f4a7c15ULL;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return *state = x;
+}
+
+uint32_t vt_below(uint64_t *state, uint32_t n)
+{
+	return n ? (vt_rand(state) >> 20) % n : 0;
+}
+
+void vt_fill(void *to, size_t len, uint64_t seed)
+{
+	uint64_t state = (seed + 1) * 0x9e3779b97f4a7c15ULL;
+	uint8_t *p = to;
+	uint64_t x;
+
+	for (; len >= sizeof(x); len -= sizeof(x), p += sizeof(x)) {
+		x = vt_rand(&state);
+		memcpy(p, &x, sizeof(x));
+	}
+	x = vt_rand(&state);
+	memcpy(p, &x, len);
+}
+
+/* Takes the buffer's pages out of the page tables, all the time. */
+static void *tide(void *arg)
+{
+	struct vt_buf *b = arg;
+
+	while (b->ebbs) {
+		madvise(b->map, b->map_len, MADV_DONTNEED);
+		usleep(500);
+	}
+	return NULL;
+}
+
+/*
+ * The buffer ends where a guard starts, and begins wherever that makes it:
+ * lengths that are no multiple of 8 give an unaligned buffer.
+ */
+why_t vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
+{
+	size_t room = (len + 4095) & ~4095UL;
+
+	memset(b, 0, sizeof(*b));
+	b->map_len = room + 2 * VT_GUARD;
+	/* what is shared stays as it is when its pages go */
+	b->map = mmap(NULL, b->map_len, PROT_READ | PROT_WRITE, MAP_ANONYMOUS |
+		      (vt_opts.on_demand ? MAP_SHARED : MAP_PRIVATE), -1, 0);
+	if (b->map == MAP_FAILED) {
+		b->map = NULL;
+		return because("mmap: %s", strerror(errno));
+	}
+	b->len = len;
+	b->data = b->map + VT_GUARD + (room - len);
+	b->shadow = malloc(len ? len : 1);
+	CHECK(b->shadow, "out of memory");
+	memset(b->map, CANARY, b->map_len);
+	memset(b->data, 0, len);
+	memset(b->shadow, 0, len);
+
+	if (vt_opts.on_demand)
+		access |= IBV_ACCESS_ON_DEMAND;
+	b->mr = ibv_reg_mr(pd, b->data, len, access);
+	CHECK(b->mr, "ibv_reg_mr of %zu bytes: %s", len, strerror(errno));
+	b->ebbs = vt_opts.on_demand;
+	if (b->ebbs && pthread_create(&b->tide, NULL, tide, b)) {
+		b->ebbs = false;
+		return because("pthread_create: %s", strerror(errno));
+	}
+	return NULL;
+}
+
+void vt_buf_close(struct vt_buf *b)
+{
+	if (b->ebbs) {
+		b->ebbs = false;
+		pthread_join(b->tide, NULL);
+	}
+	if (b->mr)
+		ibv_dereg_mr(b->mr);
+	if (b->map)
+		munmap(b->map, b->map_len);
+	free(b->shadow);
+	memset(b, 0, sizeof(*b));
+}
+
+void vt_buf_fill(struct vt_buf *b, uint64_t seed)
+{
+	vt_fill(b->data, b->len, seed);
+	memcpy(b->shadow, b->data, b->len);
+}
+
+static why_t check_guard(const uint8_t *p, const uint8_t *end, const char *side)
+{
+	for (; p < end; p++)
+		CHECK(*p == CANARY, "guard %s the buffer overwritten", side);
+	return NULL;
+}
+
+why_t vt_buf_guards(const struct vt_buf *b)
+{
+	TRY(check_guard(b->map, b->data, "before"));
+	return check_guard(b->data + b->len, b->map + b->map_len, "behind");
+}
+
+why_t vt_buf_check(const struct vt_buf *b)
+{
+	size_t i;
+
+	TRY(vt_buf_guards(b));
+	if (!memcmp(b->data, b->shadow, b->len))
+		return NULL;
+	for (i = 0; b->data[i] == b->shadow[i]; i++)
+		;
+	return because("byte %zu of %zu is %02x, not %02x", i, b->len,
+		       b->data[i], b->shadow[i]);
+}
+
+/*
+ * memcmp() looks twice at what differs: if that has changed in between it says that all
+ * is equal, though what is behind it has not come yet.
+ */
+static bool has_come(const struct vt_buf *b)
+{
+	const volatile uint8_t *p = b->data;
+	size_t i;
+
+	if (memcmp(b->data, b->shadow, b->len))
+		return false;
+	for (i = 0; i < b->len; i++)
+		if (p[i] != b->shadow[i])
+			return false;
+	return true;
+}
+
+/* For what the peer learns without a completion. */
+why_t vt_buf_wait(const struct vt_buf *b, int ms)
+{
+	uint64_t end = vt_now_us() + ms * 1000ULL;
+
+	while (!has_come(b) && vt_now_us() < end)
+		sched_yield();
+	return vt_buf_check(b);
+}
+
+struct ibv_sge vt_sge(const struct vt_buf *b, size_t off, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)b->data + off,
+		.length = len,
+		.lkey = b->mr->lkey,
+	};
+
+	return sge;
+}
+
+struct rereg {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_rereg_mr cmd;
+};
+
+/*
+ * What ibv_rereg_mr() would do if the provider had it: the command is written as
+ * libibverbs would. Returns an errno; EPROTO if the keys change.
+ */
+int vt_rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
+	     struct ibv_pd *pd, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct rereg r = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_REREG_MR,
+			.in_words = sizeof(r) / 4,
+			.out_words = sizeof(resp) / 4,
+		},
+		.cmd = {
+			.response = (uintptr_t)&resp,
+			.mr_handle = mr->handle, .flags = flags,
+			.start = (uintptr_t)addr, .length = len,
+			.hca_va = (uintptr_t)addr, .access_flags = access,
+			.pd_handle = pd ? pd->handle : 0,
+		},
+	};
+
+	if (write(mr->context->cmd_fd, &r, sizeof(r)) != sizeof(r))
+		return errno;
+	return resp.rkey == mr->rkey && resp.lkey == mr->lkey ? 0 : EPROTO;
+}
