@@ -90,10 +90,9 @@ main()
 			tap "goodput" make -s -C selftests/sim goodput-check
 			tap "planted bugs" make -s -C selftests/sim planted
 		}
-		tap "the benchmark's report" selftests/bench/report.py
-		tap "the benchmark's reading" selftests/bench/says.sh
-		tap "the benchmark's parts" selftests/bench/run.sh
-		tap "the profile's report" selftests/bench/profile.py
+		for t in selftests/bench/test/*_test.*; do
+			tap "the benchmarks: $(basename "${t%_test.*}")" "$t"
+		done
 		# with machines that have to fail, if asked for by name
 		tap "the harness" selftests/harness/run.sh $thorough
 		[ $# -gt 0 ] && [ ${#tests[@]} -eq 0 ] ||

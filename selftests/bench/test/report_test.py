@@ -16,7 +16,7 @@ from importlib.machinery import SourceFileLoader
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOOLS = os.path.join(HERE, "..", "..", "tools")
+TOOLS = os.path.join(HERE, "..", "..", "..", "tools")
 PROGRAM = os.path.join(TOOLS, "bench-report")
 
 loader = SourceFileLoader("bench_report", PROGRAM)

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM = os.path.join(HERE, "..", "..", "tools", "profile-report")
+PROGRAM = os.path.join(HERE, "..", "..", "..", "tools", "profile-report")
 K = 0xffffffff81000000
 N = 0
 

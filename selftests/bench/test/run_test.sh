@@ -2,7 +2,7 @@
 # tools/bench-run.sh, on the host, with machines that are made up: who dies is
 # followed by another that goes on, and what all have left is in the report.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib.sh
 . selftests/lib.sh
 

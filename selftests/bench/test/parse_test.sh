@@ -2,7 +2,7 @@
 # What the benchmarks read out of the tools' output, on the host.
 # shellcheck disable=SC2034
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib.sh
 . selftests/lib.sh
 # shellcheck source=tools/bench-lib.sh
