@@ -94,19 +94,19 @@ sim:
 ## bench: sroce, rdma_rxe and TCP; tables and plots in .build/bench, 50 minutes (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
 bench: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/bench-run.sh $(BENCH_PARTS)
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh $(BENCH_PARTS)
 
 ## bench-quick: the same on one veth pair, some minutes; counted figures have limits
 bench-quick: vm-module
-	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/bench-run.sh quick
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh quick
 
 ## bench-readme: README's figures from the last run, or from RUN=directory
 bench-readme:
-	@tools/bench-run.sh readme $(RUN)
+	@selftests/bench/run.sh readme $(RUN)
 
 ## profile: what a message's instructions are for, sroce and rdma_rxe; in .build/profile, 3 minutes (PROFILE_ONLY=)
 profile: vm-module
-	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/profile.sh
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/profile.sh
 
 ## netem: all faults on RC, and goodput beside rdma_rxe and TCP, some minutes
 netem: vm-module

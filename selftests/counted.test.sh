@@ -1,14 +1,14 @@
 #!/bin/bash
-# What transfers cost, counted, against tools/bench-limits: trips through the
+# What transfers cost, counted, against selftests/bench/limits: trips through the
 # IP stack, skbs, allocations, bytes copied and bytes CRC'd.
 set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=selftests/lib.sh
 . "$DIR/lib.sh"
-# shellcheck source=tools/bench-lib.sh
-. "$DIR/../tools/bench-lib.sh"
-# shellcheck source=tools/bench-count.sh
-. "$DIR/../tools/bench-count.sh"
+# shellcheck source=selftests/bench/lib.sh
+. "$DIR/bench/lib.sh"
+# shellcheck source=selftests/bench/count.sh
+. "$DIR/bench/count.sh"
 
 PLACE=veth MTU=1500 REP=0 B_RAW=/tmp/counted.csv
 B_LIMIT=60	# nothing is timed
@@ -18,7 +18,7 @@ B_LIMIT=60	# nothing is timed
 
 within_limits()
 {
-	"$DIR/../tools/bench-report" --limits "$DIR/../tools/bench-limits" \
+	"$DIR/bench/report.py" --limits "$DIR/bench/limits" \
 		$B_RAW
 }
 

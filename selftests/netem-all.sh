@@ -10,8 +10,8 @@ DIR=$(dirname "${BASH_SOURCE[0]}")
 . "$DIR/lib.sh"
 # shellcheck source=selftests/faults.sh
 . "$DIR/faults.sh"
-# shellcheck source=tools/bench-lib.sh
-. "$DIR/../tools/bench-lib.sh"
+# shellcheck source=selftests/bench/lib.sh
+. "$DIR/bench/lib.sh"
 
 MS=${NETEM_MS:-600}
 ROWS=/tmp/netem.rows

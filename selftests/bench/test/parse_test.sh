@@ -5,10 +5,10 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib.sh
 . selftests/lib.sh
-# shellcheck source=tools/bench-lib.sh
-. tools/bench-lib.sh
-# shellcheck source=tools/bench-count.sh
-. tools/bench-count.sh
+# shellcheck source=selftests/bench/lib.sh
+. selftests/bench/lib.sh
+# shellcheck source=selftests/bench/count.sh
+. selftests/bench/count.sh
 
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
@@ -142,7 +142,7 @@ raw_lines()
 	row write_bw RC 65536 1 poll bandwidth MB/s 314.57 >/dev/null
 	B_NOW=tcp
 	row stream "" 0 1 "" bandwidth MB/s 300 >/dev/null
-	tools/bench-report "$B_RAW" >"$DIR/table"
+	selftests/bench/report.py "$B_RAW" >"$DIR/table"
 	grep -qE "WRITE 64 KiB .* 314\.6 .* 1\.05$" "$DIR/table" ||
 		{ cat "$B_RAW" "$DIR/table"; return 1; }
 }
@@ -155,7 +155,7 @@ limits_are_counted()
 	while read -r who test size metric limit; do
 		grep -qx "$metric" <<<"$names" ||
 			{ echo "nobody counts $metric"; bad=1; }
-	done < <(grep '^[^#]' tools/bench-limits)
+	done < <(grep '^[^#]' selftests/bench/limits)
 	return $bad
 }
 

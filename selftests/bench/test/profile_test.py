@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""tools/profile-report, on blocks and symbols made up here. Prints TAP."""
+"""selftests/bench/profile_report.py, on blocks and symbols made up here. Prints TAP."""
 import os
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM = os.path.join(HERE, "..", "..", "..", "tools", "profile-report")
+PROGRAM = os.path.join(HERE, "..", "profile_report.py")
 K = 0xffffffff81000000
 N = 0
 

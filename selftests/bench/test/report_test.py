@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""tools/bench-report, on results made up here: medians, spread, ratios, limits,
+"""selftests/bench/report.py, on results made up here: medians, spread, ratios, limits,
 tables and plots. Prints TAP."""
 import contextlib
 import csv
-import importlib.util
 import io
 import os
 import shutil
@@ -12,17 +11,14 @@ import sys
 import tempfile
 import traceback
 import xml.etree.ElementTree as ET
-from importlib.machinery import SourceFileLoader
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOOLS = os.path.join(HERE, "..", "..", "..", "tools")
-PROGRAM = os.path.join(TOOLS, "bench-report")
+BENCH = os.path.dirname(HERE)
+PROGRAM = os.path.join(BENCH, "report.py")
 
-loader = SourceFileLoader("bench_report", PROGRAM)
-spec = importlib.util.spec_from_loader(loader.name, loader)
-br = importlib.util.module_from_spec(spec)
-loader.exec_module(br)
+sys.path.insert(0, BENCH)
+import report as br  # noqa: E402
 
 RAW = [",".join(br.COLUMNS)]
 
@@ -189,7 +185,7 @@ def not_counted(c):
 
 
 def own_limits(c):
-    limits = br.read_limits(os.path.join(TOOLS, "bench-limits"))
+    limits = br.read_limits(os.path.join(BENCH, "limits"))
     assert len(limits) > 10
     assert len({l[:5] for l in limits}) == len(limits), "one twice"
 
@@ -230,7 +226,7 @@ def bar_missing(c):
 
 
 def own_bars(c):
-    found = br.read_bars(os.path.join(TOOLS, "bench-bars"))
+    found = br.read_bars(os.path.join(BENCH, "bars"))
     assert {b.name for b in found} >= set("123457")
     assert len(br.bars_text(c.stats, found).splitlines()) > 30
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tools/bench-run.sh, on the host, with machines that are made up: who dies is
+# selftests/bench/run.sh, on the host, with machines that are made up: who dies is
 # followed by another that goes on, and what all have left is in the report.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
@@ -8,9 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
-mkdir "$DIR/tools"
-cp tools/bench-run.sh tools/bench-report tools/bench-limits tools/bench-bars \
-	"$DIR/tools"
+mkdir -p "$DIR/tools" "$DIR/selftests"
+cp -r selftests/bench "$DIR/selftests"
 
 # A machine: one line of results, and death in the case that is in dies
 cat >"$DIR/tools/vm.sh" <<'END'
@@ -43,7 +42,7 @@ run()
 	shift
 	rm -f "$DIR"/{runs,skips,dies}
 	[ $# -eq 0 ] || printf '%s\n' "$@" >"$DIR/dies"
-	BENCH_DIR=$DIR/$name KERNEL=6.1 "$DIR/tools/bench-run.sh" two \
+	BENCH_DIR=$DIR/$name KERNEL=6.1 "$DIR/selftests/bench/run.sh" two \
 		>"$DIR/out" 2>&1
 }
 
@@ -73,7 +72,7 @@ readme()
 {
 	printf '%s\n' top '<!-- bench: begin -->' '<!-- bench: end -->' \
 		>"$DIR/README.md"
-	"$DIR/tools/bench-run.sh" readme "$DIR/well" &&
+	"$DIR/selftests/bench/run.sh" readme "$DIR/well" &&
 		grep -q "$(cat "$DIR/well/title")" "$DIR/README.md" &&
 		grep -q 'WRITE 64 KiB | MB/s | 100' "$DIR/README.md"
 }

@@ -3,14 +3,14 @@
 # ends together, sroce beside rdma_rxe; and how long the machine keeps programs that do
 # nothing.
 #
-# usage: tools/profile.sh		all of it; tables come to .build/profile/
-#	 tools/profile.sh readme	README's table from the last run
-#	 tools/profile.sh guest		what runs in the VM
+# usage: selftests/bench/profile.sh		all of it; tables come to .build/profile/
+#	 selftests/bench/profile.sh readme	README's table from the last run
+#	 selftests/bench/profile.sh guest		what runs in the VM
 #
 # KERNEL=6.1, PROFILE_ONLY= (a regular expression of CASE/CONTENDER, such as
 # single/sroce) and VMFLAGS are looked at. Needs the module, built.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 KERNEL=${KERNEL:-6.1}
 ONLY=${PROFILE_ONLY:-.}
@@ -76,10 +76,10 @@ guest()
 {
 	# shellcheck source=selftests/lib.sh
 	. selftests/lib.sh
-	# shellcheck source=tools/bench-lib.sh
-	. tools/bench-lib.sh
+	# shellcheck source=selftests/bench/lib.sh
+	. selftests/bench/lib.sh
 	local name cpus place mtu args who
-	# shellcheck disable=SC2034 # bench-lib.sh's
+	# shellcheck disable=SC2034 # lib.sh's
 	B_LIMIT=60 B_NOW=none
 	# shellcheck disable=SC2119
 	bench_topology 1500
@@ -111,7 +111,7 @@ in_vm()	# CPUs, flags of tools/vm.sh
 		--keep "$vm" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
 		--env "PROFILE_ONLY=$ONLY" "$@" --qemu-arg -plugin \
 		--qemu-arg "file=$OUT/count.so,out=$OUT,job=$OUT/tmp/*/shared/count.*" \
-		-- tools/profile.sh guest || exit
+		-- selftests/bench/profile.sh guest || exit
 	while IFS=: read -r name c _; do
 		for who in sroce rxe; do
 			[[ $name/$who =~ $ONLY && $c = "$cpus" ]] || continue
@@ -125,7 +125,7 @@ in_vm()	# CPUs, flags of tools/vm.sh
 # As long as an exchange of 8 bytes takes, which is kept as often
 pauses()
 {
-	gcc -O2 -Wall -Wextra -pthread -o "$OUT/pauses" tools/pauses.c || exit
+	gcc -O2 -Wall -Wextra -pthread -o "$OUT/pauses" selftests/bench/pauses.c || exit
 	# shellcheck disable=SC2086 # a list of flags
 	tools/vm.sh --kernel "$KERNEL" ${VMFLAGS:-} -- \
 		"$OUT/pauses" 20 >"$OUT/pauses.txt" || exit
@@ -138,12 +138,12 @@ host()
 	rm -rf "$OUT"
 	mkdir -p "$OUT/tmp"
 	gcc -O2 -Wall -Wextra -fPIC -shared -o "$OUT/count.so" \
-		tools/profile-count.c || exit
+		selftests/bench/profile_plugin.c || exit
 	in_vm 1 --icount
 	in_vm 2 --cpus 2 --tcg
 	echo "\`make profile KERNEL=$KERNEL\`: $(date -u +%F)," \
 		"$(git describe --always --dirty 2>/dev/null)" >"$OUT/title"
-	cases | tools/profile-report "$OUT" | tee "$OUT/table.md" || exit
+	cases | selftests/bench/profile_report.py "$OUT" | tee "$OUT/table.md" || exit
 	kept=$(pauses) || exit
 	echo
 	echo "A program that only counts, 20 us at a time: $kept us"
@@ -153,7 +153,7 @@ host()
 case ${1:-host} in
 guest)	guest ;;
 host)	host ;;
-readme)	cases | tools/profile-report --readme README.md "$OUT" ;;
+readme)	cases | selftests/bench/profile_report.py --readme README.md "$OUT" ;;
 *)	sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
 	exit 2 ;;
 esac

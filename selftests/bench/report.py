@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""From the raw results of tools/bench.sh to tables and plots.
+"""From the raw results of selftests/bench/measure.sh to tables and plots.
 
-usage: tools/bench-report [--title TEXT] [--out DIR] [--limits FILE]
+usage: selftests/bench/report.py [--title TEXT] [--out DIR] [--limits FILE]
                           [--bars FILE] [--readme FILE] raw.csv...
 
 Prints a table: medians over the repetitions, half the range that they spread
@@ -401,7 +401,7 @@ def readme_table(stats, title_line):
                      [f"{TITLES.get(k.topology, k.topology)}, MTU {k.mtu}: "
                       f"{line.label}", line.unit] + cells + ratios))
     if not rows:
-        sys.exit("bench-report: nothing of README's table was measured")
+        sys.exit("report.py: nothing of README's table was measured")
     out = []
     kernel = None
     for k, _, cells in sorted(rows):
@@ -419,7 +419,7 @@ def write_readme(stats, path, title_line):
     with open(path) as f:
         text = f.read()
     if text.count(README_BEGIN) != 1 or text.count(README_END) != 1:
-        sys.exit(f"bench-report: {path} has no marks {README_BEGIN}")
+        sys.exit(f"report.py: {path} has no marks {README_BEGIN}")
     before, rest = text.split(README_BEGIN)
     after = rest.split(README_END)[1]
     table = readme_table(stats, title_line)
@@ -572,7 +572,7 @@ PLOTS = {"bandwidth": plot_bandwidth, "latency": plot_latency,
 
 def draw_all(stats, directory):
     if not shutil.which("gnuplot"):
-        print("bench-report: no gnuplot, no plots", file=sys.stderr)
+        print("report.py: no gnuplot, no plots", file=sys.stderr)
         return []
     drawn = []
     for sec in sections(stats):
@@ -596,7 +596,7 @@ def main():
     args = parser.parse_args()
     stats = summarize(read_raw(args.raw))
     if not stats:
-        sys.exit("bench-report: no results")
+        sys.exit("report.py: no results")
     text = (args.title + "\n\n" if args.title else "") + text_table(stats)
     if args.bars:
         text += "\n" + bars_text(stats, read_bars(args.bars))

@@ -1,21 +1,21 @@
 #!/bin/bash
-# make bench: all parts of tools/bench.sh, each in its VM, and their report in
+# make bench: all parts of selftests/bench/measure.sh, each in its VM, and their report in
 # .build/bench/DATE-KERNEL/ (raw.csv, table.txt, table.csv, *.svg).
 #
-# usage: tools/bench-run.sh [part...]	full two icount, all of them by default;
+# usage: selftests/bench/run.sh [part...]	full two icount, all of them by default;
 #					quick leaves its report there, too
 #
-#        tools/bench-run.sh readme [DIR]	README's table from that run, or the last
+#        selftests/bench/run.sh readme [DIR]	README's table from that run, or the last
 #
-# KERNEL=6.1, BENCH_* (see tools/bench.sh) and VMFLAGS are passed on.
+# KERNEL=6.1, BENCH_* (see selftests/bench/measure.sh) and VMFLAGS are passed on.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 KERNEL=${KERNEL:-6.1}
 # README's figures are not typed.
 readme()	# directory
 {
-	exec tools/bench-report --title "$(cat "$1/title")" --readme README.md \
+	exec selftests/bench/report.py --title "$(cat "$1/title")" --readme README.md \
 		"$1/raw.csv" >/dev/null
 }
 
@@ -28,7 +28,7 @@ DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}
 PARTS=("$@")
 [ $# -gt 0 ] || PARTS=(full two icount)
 
-# Seconds that a part may take; bench.sh begins nothing in the last third
+# Seconds that a part may take; measure.sh begins nothing in the last third
 limit_of()	# part
 {
 	case $1 in
@@ -55,7 +55,7 @@ in_vm()	# part directory seconds
 	tools/vm.sh --kernel "$KERNEL" --timeout "$3" \
 		--keep "$2" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
 		${env[@]+"${env[@]}"} $(flags_of "$1") ${VMFLAGS:-} -- \
-		tools/bench.sh "$1"
+		selftests/bench/measure.sh "$1"
 }
 
 # A machine that a case has killed (rdma_rxe can) has not measured the rest:
@@ -94,10 +94,10 @@ report()
 	[ -e "${raw[0]}" ] || { echo "no results" >&2; return 1; }
 	cat "${raw[@]}" >"$DIR/raw.csv"
 	! grep -q ',counted,' "$DIR/raw.csv" || [ -n "${BENCH_ONLY:-}" ] ||
-		limits=(--limits tools/bench-limits)
+		limits=(--limits selftests/bench/limits)
 	title >"$DIR/title"
-	tools/bench-report --title "$(cat "$DIR/title")" --out "$DIR" \
-		--bars tools/bench-bars ${limits[@]+"${limits[@]}"} \
+	selftests/bench/report.py --title "$(cat "$DIR/title")" --out "$DIR" \
+		--bars selftests/bench/bars ${limits[@]+"${limits[@]}"} \
 		"$DIR/raw.csv" >"$DIR/report.txt"
 	local rc=$?
 	# quick has printed it

@@ -1,12 +1,12 @@
 #!/bin/bash
 # sroce, rdma_rxe and TCP beside each other: runs inside the VM, and leaves raw
-# results in shared/ of the job's directory, for tools/bench-report.
+# results in shared/ of the job's directory, for selftests/bench/report.py.
 #
-#   bench.sh full	one machine: a veth pair at two MTUs, the same host, losses,
+#   measure.sh full	one machine: a veth pair at two MTUs, the same host, losses,
 #			and figures that are counted
-#   bench.sh two	two machines (tools/vm.sh --two)
-#   bench.sh icount	guest instructions (tools/vm.sh --icount)
-#   bench.sh quick	some minutes: the veth pair, the counted figures against
+#   measure.sh two	two machines (tools/vm.sh --two)
+#   measure.sh icount	guest instructions (tools/vm.sh --icount)
+#   measure.sh quick	some minutes: the veth pair, the counted figures against
 #			their limits; prints the table
 #
 #   BENCH_REPS=5	repetitions, interleaved; icount and quick do two
@@ -21,17 +21,17 @@
 #   BENCH_LIMIT=	seconds after which no run begins any more: of a machine
 #			that is too slow, the last repetitions are missing
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 # shellcheck source=selftests/lib.sh
 . selftests/lib.sh
 # shellcheck source=selftests/two.sh
 . selftests/two.sh
 # shellcheck source=selftests/faults.sh
 . selftests/faults.sh
-# shellcheck source=tools/bench-lib.sh
-. tools/bench-lib.sh
-# shellcheck source=tools/bench-count.sh
-. tools/bench-count.sh
+# shellcheck source=selftests/bench/lib.sh
+. selftests/bench/lib.sh
+# shellcheck source=selftests/bench/count.sh
+. selftests/bench/count.sh
 # BASH_SOURCE of a sourced file is as it was named
 VERBS=$PWD/selftests/verbs
 
@@ -57,7 +57,7 @@ UNDER_WAY=$SROCE_JOB/shared/under-way
 # What is under way, for who finds this machine dead or stuck
 under_way() { echo "$PLACE/$MTU/$B_NOW/$1" >"$UNDER_WAY"; }
 
-# A machine that is stuck in one case is ended; tools/bench-run.sh goes on
+# A machine that is stuck in one case is ended; selftests/bench/run.sh goes on
 # without the case, in another.
 watch_out()
 {
@@ -495,7 +495,7 @@ icount()
 # All that was asked for has to be within its limits.
 quick()
 {
-	local limits=(--limits tools/bench-limits)
+	local limits=(--limits selftests/bench/limits)
 	REPS=${BENCH_REPS:-2} LIMIT=${BENCH_LIMIT:-$((TIME * 7 / 10))}
 	bench_topology 1500
 	[[ " $WITH " != *" sroce "* ]] || count_all sroce
@@ -504,7 +504,7 @@ quick()
 	done
 	contender none
 	[ "$ONLY" = . ] && [[ " $WITH " == *" sroce "* ]] || limits=()
-	tools/bench-report "${limits[@]}" "$B_RAW"
+	selftests/bench/report.py "${limits[@]}" "$B_RAW"
 }
 
 # One of two machines leads.

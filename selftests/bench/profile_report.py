@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-# Tables of what tools/profile.sh has counted: instructions of a unit by what they are
+# Tables of what selftests/bench/profile.sh has counted: instructions of a unit by what they are
 # for, and for each case a list of functions.
 #
-# usage: profile-report [--readme FILE] DIR <cases
+# usage: profile_report.py [--readme FILE] DIR <cases
 #
 # With --readme the table becomes what is between FILE's marks.
 #
-# DIR has CASE-CONTENDER.blocks (tools/profile-count.c) and CASE-CONTENDER.symbols, as
+# DIR has CASE-CONTENDER.blocks (selftests/bench/profile_plugin.c) and CASE-CONTENDER.symbols, as
 # /proc/kallsyms; CASE-CONTENDER.txt is added.
 
 import argparse
@@ -74,7 +74,7 @@ class Profile:
     def units(self, per, name):
         n = sum(c for s, c in self.calls.items() if s.split(" ")[0] == DOORBELL)
         if n < 100:
-            sys.exit("profile-report: %s: only %d doorbells" % (name, n))
+            sys.exit("profile_report.py: %s: only %d doorbells" % (name, n))
         return n * per
 
     def forget_program(self):
@@ -119,7 +119,7 @@ def to_readme(path, title, lines):
     text, n = re.subn("<!-- profile: begin -->.*<!-- profile: end -->",
                       lambda m: new, text, flags=re.S)
     if n != 1:
-        sys.exit("profile-report: %s has no marks" % path)
+        sys.exit("profile_report.py: %s has no marks" % path)
     with open(path, "w") as f:
         f.write(text)
 
@@ -149,7 +149,7 @@ def main():
     args = args.parse_args()
     columns = [c for line in sys.stdin for c in column(args.where, line)]
     if not columns:
-        sys.exit("profile-report: nothing was counted")
+        sys.exit("profile_report.py: nothing was counted")
     lines = list(table(columns))
     with open(args.where + "/title") as f:
         title = f.read().strip()
