@@ -111,7 +111,7 @@ profile: vm-module
 ## netem: all faults on RC, and goodput beside rdma_rxe and TCP, some minutes
 netem: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@$(VM) --timeout 1500 $(VMENV) -- selftests/netem-all.sh
+	@$(VM) --timeout 1500 $(VMENV) -- selftests/vm/netem-all.sh
 
 ## features: FEATURES.md and its summary in README.md, from the conformance test on 6.1 and 6.12
 features:
@@ -120,7 +120,7 @@ features:
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=)
 interop: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@$(VM) --timeout $$((900 + 600 * $(or $(ROUNDS),1))) --two $(VMENV) -- selftests/interop.test.sh
+	@$(VM) --timeout $$((900 + 600 * $(or $(ROUNDS),1))) --two $(VMENV) -- selftests/vm/interop.test.sh
 
 ## coverage: lines and branches of the protocol core that its tests reach
 coverage:
@@ -138,7 +138,7 @@ check-userland: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@tools/userland.sh $(or $(SUITE),trixie) >/dev/null
 	@$(VM) --root $(or $(SUITE),trixie) --timeout 1800 $(VMENV) -- \
-		selftests/run.sh $(or $(TESTS),stock verbs pyverbs)
+		selftests/vm/run.sh $(or $(TESTS),stock verbs pyverbs)
 
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module

@@ -51,7 +51,7 @@ selftests_in_vm()
 	# shellcheck disable=SC2086 # VMFLAGS is a list
 	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-1800}" \
 		--keep "$KEEP" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
-		${VMFLAGS:-} -- selftests/run.sh "$@"
+		${VMFLAGS:-} -- selftests/vm/run.sh "$@"
 }
 
 totals()

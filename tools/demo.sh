@@ -3,8 +3,8 @@
 # the stock tools between them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# shellcheck source=selftests/lib.sh
-. selftests/lib.sh
+# shellcheck source=selftests/lib/common.sh
+. selftests/lib/common.sh
 
 step() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 show() { echo "\$ $*"; "$@"; }

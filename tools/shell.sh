@@ -2,8 +2,8 @@
 # Inside the VM, for `make shell`: the demo's namespaces, then a shell.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# shellcheck source=selftests/lib.sh
-. selftests/lib.sh
+# shellcheck source=selftests/lib/common.sh
+. selftests/lib/common.sh
 
 topo_veth
 cat <<EOF
@@ -18,7 +18,7 @@ Changes stay in this VM. exit or ctrl-D ends it.
 EOF
 cat >/tmp/bashrc <<EOF
 . /etc/bash.bashrc 2>/dev/null
-. $PWD/selftests/lib.sh
+. $PWD/selftests/lib/common.sh
 PS1='sroce-vm:\w# '
 set +e
 EOF

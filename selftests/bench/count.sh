@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What a transfer costs, counted: such figures are the same on every machine,
 # more or less, as some packets and allocations are of others. Sourced after
-# lib.sh.
+# selftests/bench/lib.sh.
 #
 # Both ends are on this machine, and so are both ends' costs. They share a CPU
 # and give way to the kernel's threads, or it would be chance how many packets

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the benchmarks share: places to measure in, the same for all contenders;
-# runs of the stock tools; what they say, as numbers. Sourced after lib.sh, and
+# runs of the stock tools; what they say, as numbers. Sourced after common.sh, and
 # after two.sh where there are two machines.
 #
 # rdma_rxe up to 7.0 knows only the initial namespace, so policy routing makes

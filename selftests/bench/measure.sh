@@ -22,12 +22,12 @@
 #			that is too slow, the last repetitions are missing
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
-# shellcheck source=selftests/lib.sh
-. selftests/lib.sh
-# shellcheck source=selftests/two.sh
-. selftests/two.sh
-# shellcheck source=selftests/faults.sh
-. selftests/faults.sh
+# shellcheck source=selftests/lib/common.sh
+. selftests/lib/common.sh
+# shellcheck source=selftests/lib/two.sh
+. selftests/lib/two.sh
+# shellcheck source=selftests/lib/faults.sh
+. selftests/lib/faults.sh
 # shellcheck source=selftests/bench/lib.sh
 . selftests/bench/lib.sh
 # shellcheck source=selftests/bench/count.sh

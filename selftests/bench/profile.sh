@@ -74,8 +74,8 @@ transfer_began() { [ "$(packets)" -gt $((BEFORE + 500)) ]; }
 
 guest()
 {
-	# shellcheck source=selftests/lib.sh
-	. selftests/lib.sh
+	# shellcheck source=selftests/lib/common.sh
+	. selftests/lib/common.sh
 	# shellcheck source=selftests/bench/lib.sh
 	. selftests/bench/lib.sh
 	local name cpus place mtu args who

@@ -5,13 +5,13 @@
 #
 # make interop runs it; ROUNDS=10 repeats it.
 set -uo pipefail
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
-# shellcheck source=selftests/faults.sh
-. "$DIR/faults.sh"
-# shellcheck source=selftests/two.sh
-. "$DIR/two.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/faults.sh
+. "$DIR/lib/faults.sh"
+# shellcheck source=selftests/lib/two.sh
+. "$DIR/lib/two.sh"
 
 two_machines ||
 	{ skip interop "takes two machines: make interop"; done_testing; exit; }
@@ -276,7 +276,7 @@ round()
 	check "capture is complete" stop_capture
 	check "tshark: every frame is InfiniBand, none malformed" dissect
 	check "every ICRC of either is right" \
-		/usr/bin/python3 "$DIR/icrc.py" $CAP
+		/usr/bin/python3 "$DIR/lib/icrc.py" $CAP
 	with_loss
 	check "sroce has seen nothing it does not know" clean_counters
 }

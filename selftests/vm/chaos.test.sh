@@ -4,9 +4,9 @@
 # kernel log, the leak counter at unload and what works afterwards have.
 # shellcheck disable=SC2086
 set -uo pipefail
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip "chaos" "about sroce only"; done_testing; exit; }
 

@@ -2,8 +2,8 @@
 # What the stock tools show of a device: rdma resource, rdma statistic, sysfs,
 # ibv_devinfo; and devices that belong to one namespace (rdma system).
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip "show" "about sroce only"; done_testing; exit; }
 

@@ -2,8 +2,8 @@
 # rdma link add and delete: on which netdevs, with which errors, what comes
 # and goes with a link (UDP sockets, GIDs), and what takes a link away.
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip "links" "about sroce only"; done_testing; exit; }
 

@@ -3,9 +3,9 @@
 # each fault that the specification knows. WIRE="resp-rnr" runs only scripts
 # whose name or title has that in it, WIRE_FLAGS=--verbose shows their packets.
 
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 if [ "$LINK_TYPE" = rxe ]; then
 	skip "wire" "the scripts are about this module's counters"

@@ -3,8 +3,8 @@
 # device. It registers memory by work requests, has keys invalidated from afar,
 # reads and writes in both directions, and drains its queues.
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip ulp "about sroce only"; done_testing; exit; }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Every stock tool in both directions over IPv4 and IPv6, ROUNDS times.
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 
 ITERS=${ITERS:-200}
 

@@ -2,8 +2,8 @@
 # What goes over the wire, seen by two programs that are not ours: tshark has
 # to dissect every frame, and scapy and Annex A17 have to agree on every ICRC.
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 
 CAP=/tmp/roce.pcap
 TOOLS="rping ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw ibv_uc_pingpong
@@ -105,6 +105,6 @@ check "every frame on UDP 4791 is InfiniBand to tshark" all_infiniband
 check "none is malformed" none_malformed
 check "all kinds of operations are in it" opcodes_seen
 check "every ICRC is right, IPv4 and IPv6" \
-	/usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/icrc.py" $CAP
+	/usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/../lib/icrc.py" $CAP
 topo_down
 done_testing

@@ -3,9 +3,9 @@
 # them, and packets that come while somebody else has their QP. Nothing is lost or
 # out of place, whatever happens to the CPU, the link, the namespace or the module.
 set -uo pipefail
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 PARAM=/sys/module/sroce/parameters/relay
 CPU=/sys/devices/system/cpu/cpu1/online

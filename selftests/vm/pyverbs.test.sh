@@ -7,9 +7,9 @@
 # trusted to survive it.
 set -uo pipefail
 
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 SUITE=/usr/share/doc/rdma-core/tests
 WORK=$(mktemp -d)

@@ -3,9 +3,9 @@
 # one here. VERBS="ops errs" runs only some of them. "paged" is ops in memory that
 # comes and goes.
 
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 OUT=$(mktemp)
 

@@ -5,10 +5,10 @@
 # NETEM=all runs each loss rate with each other fault, instead of a choice;
 # NETEM=goodput leaves them all out.
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-# shellcheck source=selftests/faults.sh
-. "$(dirname "${BASH_SOURCE[0]}")/faults.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
+# shellcheck source=selftests/lib/faults.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/faults.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip netem "about sroce only"; done_testing; exit; }
 

@@ -2,16 +2,16 @@
 # Is all that the manual names in the conformance table, and is what FEATURES.md
 # and README.md show that table? (verbs.test.sh runs the table.)
 
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 make -s -C "$DIR/verbs" conform || exit 1
 OUT=$(mktemp)
 trap 'rm -f "$OUT"' EXIT
 
 # One case per page; what it doesn't find it names.
-"$DIR/verbs/conform" --names | sort -u | "$DIR/manual.py" >"$OUT"
+"$DIR/verbs/conform" --names | sort -u | "$DIR/lib/manual.py" >"$OUT"
 while IFS= read -r line; do
 	case $line in
 	"ok "*)		ok "${line#ok * - }" ;;

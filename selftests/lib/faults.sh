@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Faults on a netdev, packet by packet: netem on what comes in, by way of an
 # ifb, so that a train of packets that its sender handed over as one is hit as
-# the single packets that it is on a wire. Sourced after lib.sh.
+# the single packets that it is on a wire. Sourced after common.sh.
 
 # Packets of IPv4 go through; ARP does not, as it is not what is tested here.
-VERBS=$(dirname "${BASH_SOURCE[0]}")/verbs
+VERBS=$(dirname "${BASH_SOURCE[0]}")/../verbs
 FAULT_LIMIT=100000	# packets netem holds: never the reason of a loss
 # An ifb stops its queue at so many packets, which by default is fewer than the
 # stack takes in at a time: it would be the bottleneck.

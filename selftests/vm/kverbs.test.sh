@@ -3,8 +3,8 @@
 # talk over a wire, on one by the IP stack and on one by the short cut; events,
 # and devices that are taken away from it. KVERBS="frwr cq" runs only some groups.
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip kverbs "about sroce only"; done_testing; exit; }
 

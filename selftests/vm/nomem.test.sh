@@ -3,9 +3,9 @@
 # (make check-debug); the leak check at unload has the last word.
 # shellcheck disable=SC2086
 set -uo pipefail
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip "nomem" "about sroce only"; done_testing; exit; }
 [ -e /proc/self/fail-nth ] || {

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Inside the VM: run selftests/*.test.sh, or those named, as one TAP stream.
+# Inside the VM: run selftests/vm/*.test.sh, or those named, as one TAP stream.
 #
-# usage: selftests/run.sh [name...]        (stock for stock.test.sh)
+# usage: selftests/vm/run.sh [name...]        (stock for stock.test.sh)
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 [ -n "${SROCE_JOB:-}" ] || {
 	echo "run.sh changes the network: run it in the VM (make check)" >&2
 	exit 2
@@ -77,8 +77,8 @@ run_test()	# file
 main()
 {
 	local files=() f
-	for f in "$@"; do files+=("selftests/$f.test.sh"); done
-	[ $# -gt 0 ] || files=(selftests/*.test.sh)
+	for f in "$@"; do files+=("selftests/vm/$f.test.sh"); done
+	[ $# -gt 0 ] || files=(selftests/vm/*.test.sh)
 	for f in "${files[@]}"; do
 		if [ -e "$f" ]; then run_test "$f"; else fail_case "no $f"; fi
 	done

@@ -6,8 +6,8 @@
 # loaded, so there only one of the two can have links; rxe then has the initial
 # namespace and sroce the others.
 set -uo pipefail
-# shellcheck source=selftests/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip "coexist" "about sroce only"; done_testing; exit; }
 modprobe -n rdma_rxe 2>/dev/null ||

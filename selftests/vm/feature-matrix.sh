@@ -3,9 +3,9 @@
 # each verb, and what came of it on this kernel. True if all is as expected.
 # FAMILY=6 for IPv6, ONLY=TEXT for rows with that in their page or name.
 
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 make -s -C "$DIR/verbs" conform >&2 || exit 1
 trap 'topo_down >&2' EXIT

@@ -3,9 +3,9 @@
 # stand alone, answer others, or are long or in lists already leave at once. That
 # each arrives is checked by verbs/flood.
 set -uo pipefail
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 
 PARAM=/sys/module/sroce/parameters/hold
 OUT=$(mktemp)

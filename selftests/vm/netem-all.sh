@@ -5,11 +5,11 @@
 # NETEM_CELLS="loss1 loss5+reorder" measures only those; NETEM_MATRIX=no leaves
 # the tests out.
 set -uo pipefail
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
-# shellcheck source=selftests/faults.sh
-. "$DIR/faults.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/faults.sh
+. "$DIR/lib/faults.sh"
 # shellcheck source=selftests/bench/lib.sh
 . "$DIR/bench/lib.sh"
 
@@ -93,7 +93,7 @@ table()
 }
 
 rc=0
-[ "${NETEM_MATRIX:-}" = no ] || NETEM=all NETEM_BARS=100 "$DIR/netem.test.sh" || rc=1
+[ "${NETEM_MATRIX:-}" = no ] || NETEM=all NETEM_BARS=100 "$DIR/vm/netem.test.sh" || rc=1
 rmmod sroce 2>/dev/null
 NS_A=none NS_B=none FAULTS_A=$B_V0 FAULTS_B=$B_V1
 modprobe -a sch_netem ifb act_mirred cls_matchall cls_u32

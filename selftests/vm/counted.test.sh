@@ -2,9 +2,9 @@
 # What transfers cost, counted, against selftests/bench/limits: trips through the
 # IP stack, skbs, allocations, bytes copied and bytes CRC'd.
 set -uo pipefail
-DIR=$(dirname "${BASH_SOURCE[0]}")
-# shellcheck source=selftests/lib.sh
-. "$DIR/lib.sh"
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
 # shellcheck source=selftests/bench/lib.sh
 . "$DIR/bench/lib.sh"
 # shellcheck source=selftests/bench/count.sh

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Two VMs (tools/vm.sh --two), one of which leads: it has the other run what it
-# likes, by files in the directory that both share. Sourced after lib.sh.
+# likes, by files in the directory that both share. Sourced after common.sh.
 
 TWO_DIR=${SROCE_JOB:-}/shared
 TWO_N=1
