@@ -90,8 +90,8 @@ main()
 			tap "goodput" make -s -C selftests/sim goodput-check
 			tap "planted bugs" make -s -C selftests/sim planted
 		}
-		for t in selftests/bench/test/*_test.*; do
-			tap "the benchmarks: $(basename "${t%_test.*}")" "$t"
+		for t in selftests/*/test/*_test.*; do
+			tap "${t%_test.*}" "$t"
 		done
 		# with machines that have to fail, if asked for by name
 		tap "the harness" selftests/harness/run.sh $thorough

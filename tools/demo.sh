@@ -3,8 +3,10 @@
 # the stock tools between them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# shellcheck source=selftests/lib/common.sh
-. selftests/lib/common.sh
+# shellcheck source=tools/topology.sh
+. tools/topology.sh
+# shellcheck source=tools/stock.sh
+. tools/stock.sh
 
 step() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 show() { echo "\$ $*"; "$@"; }

@@ -2,8 +2,10 @@
 # Inside the VM, for `make shell`: the demo's namespaces, then a shell.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# shellcheck source=selftests/lib/common.sh
-. selftests/lib/common.sh
+# shellcheck source=tools/topology.sh
+. tools/topology.sh
+# shellcheck source=tools/stock.sh
+. tools/stock.sh
 
 topo_veth
 cat <<EOF
@@ -18,7 +20,8 @@ Changes stay in this VM. exit or ctrl-D ends it.
 EOF
 cat >/tmp/bashrc <<EOF
 . /etc/bash.bashrc 2>/dev/null
-. $PWD/selftests/lib/common.sh
+. $PWD/tools/topology.sh
+. $PWD/tools/stock.sh
 PS1='sroce-vm:\w# '
 set +e
 EOF

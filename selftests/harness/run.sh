@@ -7,8 +7,8 @@
 # Without --all no machine is booted: only what the log may say is tested.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
-# shellcheck source=selftests/lib/common.sh
-. selftests/lib/common.sh
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
 # shellcheck source=tools/kernel.sh
 . tools/kernel.sh
 # shellcheck source=tools/complaints.sh

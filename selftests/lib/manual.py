@@ -17,6 +17,8 @@ import os
 import re
 import sys
 
+from tap import Tap
+
 MAN = "/usr/share/man"
 PAGES = ["man3/ibv_*.3.gz", "man3/rdma_*.3.gz", "man7/rdma_cm.7.gz"]
 HEADERS = ["infiniband/verbs.h", "infiniband/verbs_api.h",
@@ -60,10 +62,9 @@ def main():
     have = set(sys.stdin.read().split())
     api = headers()
     is_there = {}
-    failed = 0
+    tap = Tap()
     odd = {}
     seen = set()
-    number = 0
 
     def exists(name):
         if name not in is_there:
@@ -80,8 +81,8 @@ def main():
         with open(path, encoding="utf-8") as f:
             texts.append((path, f.read()))
     if not have or not api or not texts:
-        print("1..0 # SKIP no table, no headers, or no manual")
-        return 0
+        tap.skip("the manual's names", "no table, no headers, or no manual")
+        return tap.done()
     for page, text in texts:
         named = names(text)
         if not named or text in seen:
@@ -89,18 +90,14 @@ def main():
         seen.add(text)
         real = {n for n in named - NOT_VERBS if exists(n)}
         lacking = sorted(real - have)
-        number += 1
-        failed += bool(lacking)
-        print("%sok %d - %s: %d names are in the table" %
-              ("not " if lacking else "", number, page, len(real)))
-        for name in lacking:
-            print("#   %s has no row" % name)
+        tap.result(not lacking, "%s: %d names are in the table" %
+                   (page, len(real)),
+                   "\n".join("%s has no row" % name for name in lacking))
         for name in sorted(named - real - NOT_VERBS):
             odd.setdefault(name, page)
     for name, page in sorted(odd.items()):
         print("# %s names %s, which is in no header" % (page, name))
-    print("1..%d" % number)
-    return 1 if failed else 0
+    return tap.done()
 
 
 sys.exit(main())

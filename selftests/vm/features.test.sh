@@ -12,14 +12,7 @@ trap 'rm -f "$OUT"' EXIT
 
 # One case per page; what it doesn't find it names.
 "$DIR/verbs/conform" --names | sort -u | "$DIR/lib/manual.py" >"$OUT"
-while IFS= read -r line; do
-	case $line in
-	"ok "*)		ok "${line#ok * - }" ;;
-	"not ok "*)	not_ok "${line#not ok * - }" ;;
-	"1..0 "*)	skip "the manual's names" "${line#*# SKIP }" ;;
-	"#"*)		diag "${line#\# }" ;;
-	esac
-done <"$OUT"
+tap_relay <"$OUT"
 check "FEATURES.md and README.md show today's rows" \
 	"$DIR/../tools/features.sh" --check
 done_testing

@@ -30,25 +30,9 @@ local_is() { echo "$1" >/sys/class/infiniband/$DEV_A/local; }
 # Pass on the cases, with $1 in front of each.
 cases()
 {
-	local line name n=0 plan=
-	while IFS= read -r line; do
-		if [[ $line =~ ^1\.\.([0-9]+)$ ]]; then
-			plan=${BASH_REMATCH[1]}
-			continue
-		fi
-		[[ $line =~ ^(not )?ok\ [0-9]+\ -\ (.*)$ ]] ||
-			{ diag "$line"; continue; }
-		n=$((n + 1)) name="$1: ${BASH_REMATCH[2]}"
-		if [ -n "${BASH_REMATCH[1]}" ]; then
-			not_ok "${name%% # *}" "${name#* # }"
-		elif [[ $name == *" # SKIP "* ]]; then
-			skip "${name%% # *}" "${name#* # SKIP }"
-		else
-			ok "$name"
-		fi
-	done <$KV/results
-	[ "$plan" = $n ] && [ $n -gt 0 ] ||
-		not_ok "$1: all cases" "$n of ${plan:-none}"
+	tap_relay "$1: " <$KV/results
+	[ "$RELAYED_PLAN" = $RELAYED ] && [ $RELAYED -gt 0 ] ||
+		not_ok "$1: all cases" "$RELAYED of ${RELAYED_PLAN:-none}"
 }
 
 run_on()	# name device device [group...]

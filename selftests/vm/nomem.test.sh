@@ -38,14 +38,7 @@ topo_veth
 gid_index $DEV_A v4 >/dev/null && gid_index $DEV_B v4 >/dev/null
 in_b ip link add nomem type dummy
 "$DIR/verbs/nomem" $DEV_A@$NS_A $DEV_B@$NS_B >/tmp/nomem 2>&1
-while IFS= read -r line; do
-	case $line in
-	"ok "*)		ok "${line#ok * - }" ;;
-	"not ok "*)	not_ok "${line#not ok * - }" ;;
-	1..*)		;;
-	*)		diag "${line#\# }" ;;
-	esac
-done </tmp/nomem
+tap_relay </tmp/nomem
 check "the program came to its end" grep -q '^1\.\.' /tmp/nomem
 check "nothing is left" unloads
 done_testing

@@ -9,26 +9,6 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 
 OUT=$(mktemp)
 
-# Pass on the cases in file $1, prefixed by $2.
-cases()
-{
-	local line name
-	while IFS= read -r line; do
-		[[ $line =~ ^(not )?ok\ [0-9]+\ -\ (.*)$ ]] || {
-			[[ $line =~ ^1\.\.[0-9]+$ ]] || diag "${line#\# }"
-			continue
-		}
-		name="$2 ${BASH_REMATCH[2]}"
-		if [ -n "${BASH_REMATCH[1]}" ]; then
-			not_ok "${name%% # *}" "${name#* # }"
-		elif [[ $name == *" # SKIP "* ]]; then
-			skip "${name%% # *}" "${name#* # SKIP }"
-		else
-			ok "$name"
-		fi
-	done <"$1"
-}
-
 # The program before may have had the link down and up: for up to a second packets
 # are dropped then, and who resolves an address doesn't wait for longer.
 reachable()
@@ -42,22 +22,19 @@ reachable()
 # its status what it says with its cases. PEER: the other device, if not B
 program()
 {
-	local family=$1 prog=$2 limit=400 rc=0 bad plan n
+	local family=$1 prog=$2 limit=400 rc=0
 	shift 2
 	case $prog in conform|tides) limit=1800 ;; esac
 	reachable "$family" || diag "the peer can't be reached by IPv$family"
 	timeout -k 5 $limit "$DIR/verbs/$prog" "$A" "${PEER:-$B}" \
 		--family "$family" "$@" >"$OUT" 2>&1 || rc=$?
-	cases "$OUT" "$prog IPv$family:"
-	bad=$(grep -c '^not ok ' "$OUT")
-	n=$(grep -cE '^(not )?ok ' "$OUT")
-	plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$OUT")
-	if [ "${plan:-0}" -ne "$n" ] || [ "$n" -eq 0 ]; then
+	tap_relay "$prog IPv$family: " <"$OUT"
+	if [ "${RELAYED_PLAN:-0}" -ne $RELAYED ] || [ $RELAYED -eq 0 ]; then
 		not_ok "$prog IPv$family runs to its end" \
-			"status $rc, $n cases, plan ${plan:-none}"
-	elif [ $((rc != 0)) -ne $((bad != 0)) ]; then
+			"status $rc, $RELAYED cases, plan ${RELAYED_PLAN:-none}"
+	elif [ $((rc != 0)) -ne $((RELAYED_FAILED != 0)) ]; then
 		not_ok "$prog IPv$family tells the truth" \
-			"status $rc with $bad failed cases"
+			"status $rc with $RELAYED_FAILED failed cases"
 	fi
 }
 

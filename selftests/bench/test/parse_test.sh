@@ -3,8 +3,8 @@
 # shellcheck disable=SC2034
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
-# shellcheck source=selftests/lib/common.sh
-. selftests/lib/common.sh
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
 # shellcheck source=selftests/bench/lib.sh
 . selftests/bench/lib.sh
 # shellcheck source=selftests/bench/count.sh

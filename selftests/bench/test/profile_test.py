@@ -5,10 +5,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "lib"))
+from tap import Tap  # noqa: E402
+
 PROGRAM = os.path.join(HERE, "..", "profile_report.py")
 K = 0xffffffff81000000
-N = 0
+TAP = Tap()
 
 SYMBOLS = f"""\
 {K:x} T ip_output
@@ -37,12 +41,7 @@ BLOCKS = f"""\
 
 
 def check(name, good, why=""):
-    global N
-    N += 1
-    print(f"{'ok' if good else 'not ok'} {N} - profile: {name}")
-    if not good:
-        print("#", str(why).replace("\n", "\n# "))
-    return good
+    TAP.result(good, f"profile: {name}", why)
 
 
 def report(where, cases, *args):
@@ -72,54 +71,53 @@ def main():
         one = "one:1:veth:1500:1:message:write_bw -s 64\n"
         r = report(where, one)
         row = cells(r.stdout, "one: message, sroce")
-        good = check("each doorbell is a unit", r.returncode == 0 and
-                     row.get("all") == "132", r.stdout + r.stderr)
-        good &= check("instructions go to what they are for",
-                      row.get("CRC") == "21" and row.get("the driver") == "50" and
-                      row.get("the system call") == "7" and
-                      row.get("the IP stack and the veth") == "30" and
-                      row.get("copying, clearing") == "11" and
-                      row.get("the program") == "10" and
-                      row.get("the rest") == "3", row)
+        check("each doorbell is a unit", r.returncode == 0 and
+              row.get("all") == "132", r.stdout + r.stderr)
+        check("instructions go to what they are for",
+              row.get("CRC") == "21" and row.get("the driver") == "50" and
+              row.get("the system call") == "7" and
+              row.get("the IP stack and the veth") == "30" and
+              row.get("copying, clearing") == "11" and
+              row.get("the program") == "10" and
+              row.get("the rest") == "3", row)
         with open(os.path.join(where, "one-sroce.txt"), encoding="ascii") as f:
             text = f.read()
-        good &= check("calls are entries of a function",
-                      "2.00 calls  ip_output" in text and
-                      "3.00 calls  sroce_icrc_net" in text, text)
-        good &= check("marks of symbols and data are no functions",
-                      "__pfx" not in text and "data" not in text, text)
+        check("calls are entries of a function",
+              "2.00 calls  ip_output" in text and
+              "3.00 calls  sroce_icrc_net" in text, text)
+        check("marks of symbols and data are no functions",
+              "__pfx" not in text and "data" not in text, text)
 
         row = cells(report(where, one.replace(":1:message", ":10:message")).stdout,
                     "one: message, sroce")
-        good &= check("of a list it is a part", row.get("CRC") == "2", row)
+        check("of a list it is a part", row.get("CRC") == "2", row)
         row = cells(report(where, one.replace("one:1", "one:2")).stdout,
                     "one: message, sroce")
-        good &= check("programs that poll are left out",
-                      row.get("all") == "122" and row.get("the program") == "-", row)
+        check("programs that poll are left out",
+              row.get("all") == "122" and row.get("the program") == "-", row)
 
         put("readme", "before\n<!-- profile: begin -->\nold\n<!-- profile: end -->\nafter\n")
         r = report(where, one, "--readme", os.path.join(where, "readme"))
         with open(os.path.join(where, "readme"), encoding="ascii") as f:
             text = f.read()
-        good &= check("a table is replaced, and nothing else",
-                      text.startswith("before\n<!-- profile: begin -->\na run\n") and
-                      "old" not in text and "| one: message, sroce | 132 |" in text and
-                      text.endswith("<!-- profile: end -->\nafter\n"), text)
+        check("a table is replaced, and nothing else",
+              text.startswith("before\n<!-- profile: begin -->\na run\n") and
+              "old" not in text and "| one: message, sroce | 132 |" in text and
+              text.endswith("<!-- profile: end -->\nafter\n"), text)
         put("readme", "no marks\n")
         r = report(where, one, "--readme", os.path.join(where, "readme"))
         with open(os.path.join(where, "readme"), encoding="ascii") as f:
             text = f.read()
-        good &= check("a file without marks is refused",
-                      r.returncode != 0 and text == "no marks\n", r.stderr)
+        check("a file without marks is refused",
+              r.returncode != 0 and text == "no marks\n", r.stderr)
         put("one-sroce.blocks", f"{K + 0x1000:x} 4 7\n")
         r = report(where, one)
-        good &= check("a handful of doorbells is no profile",
-                      r.returncode != 0 and "doorbells" in r.stderr, r.stderr)
+        check("a handful of doorbells is no profile",
+              r.returncode != 0 and "doorbells" in r.stderr, r.stderr)
         r = report(where, "two:1:veth:1500:1:message:write_bw\n")
-        good &= check("nor is nothing", r.returncode != 0 and "nothing" in r.stderr,
-                      r.stderr)
-    print(f"1..{N}")
-    sys.exit(not good)
+        check("nor is nothing", r.returncode != 0 and "nothing" in r.stderr,
+              r.stderr)
+    sys.exit(TAP.done())
 
 
 main()

@@ -17,8 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.dirname(HERE)
 PROGRAM = os.path.join(BENCH, "report.py")
 
-sys.path.insert(0, BENCH)
+sys.path[:0] = [BENCH, os.path.join(BENCH, "..", "lib")]
 import report as br  # noqa: E402
+from tap import Tap  # noqa: E402
 
 RAW = [",".join(br.COLUMNS)]
 
@@ -323,22 +324,18 @@ CASES = [
 
 
 def main():
-    failed = 0
-    for n, (name, case) in enumerate(CASES, 1):
+    tap = Tap()
+    for name, case in CASES:
         if case is plots and not shutil.which("gnuplot"):
-            print(f"ok {n} - {name} # SKIP no gnuplot")
+            tap.skip(name, "no gnuplot")
             continue
         with tempfile.TemporaryDirectory() as d:
             try:
                 case(Case(d))
-                print(f"ok {n} - {name}")
+                tap.result(True, name)
             except Exception:
-                failed += 1
-                print(f"not ok {n} - {name}")
-                for line in traceback.format_exc().splitlines():
-                    print(f"#   {line}")
-    print(f"1..{len(CASES)}")
-    sys.exit(1 if failed else 0)
+                tap.result(False, name, traceback.format_exc())
+    sys.exit(tap.done())
 
 
 main()

@@ -3,8 +3,8 @@
 # followed by another that goes on, and what all have left is in the report.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
-# shellcheck source=selftests/lib/common.sh
-. selftests/lib/common.sh
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
 
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
