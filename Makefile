@@ -100,9 +100,10 @@ bench: vm-module
 bench-quick: vm-module
 	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh quick
 
-## bench-readme: README's figures from the last run, or from RUN=directory
+## bench-readme: the figures and the picture in selftests/bench from the last runs (RUN="directory...")
 bench-readme:
-	@selftests/bench/run.sh readme $(RUN)
+	@selftests/bench/run.sh figures $(RUN)
+	@! [ -e .build/profile/title ] || selftests/bench/profile.sh figures
 
 ## profile: what a message's instructions are for, sroce and rdma_rxe; in .build/profile, 3 minutes (PROFILE_ONLY=)
 profile: vm-module

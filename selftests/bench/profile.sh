@@ -4,7 +4,8 @@
 # nothing.
 #
 # usage: selftests/bench/profile.sh		all of it; tables come to .build/profile/
-#	 selftests/bench/profile.sh readme	README's table from the last run
+#	 selftests/bench/profile.sh figures	the tables in README.md beside it, and
+#					profile.csv, from the last run
 #	 selftests/bench/profile.sh guest		what runs in the VM
 #
 # KERNEL=6.1, PROFILE_ONLY= (a regular expression of CASE/CONTENDER, such as
@@ -145,15 +146,16 @@ host()
 		"$(git describe --always --dirty 2>/dev/null)" >"$OUT/title"
 	cases | selftests/bench/profile_report.py "$OUT" | tee "$OUT/table.md" || exit
 	kept=$(pauses) || exit
-	echo
-	echo "A program that only counts, 20 us at a time: $kept us"
+	kept="a program that only counts, 20 us at a time: $kept us"
+	sed -i "s/\$/; $kept/" "$OUT/title"
+	printf '\n%s\n' "$kept"
 	echo "profile: functions are in $OUT/*.txt" >&2
 }
 
 case ${1:-host} in
 guest)	guest ;;
 host)	host ;;
-readme)	cases | selftests/bench/profile_report.py --readme README.md "$OUT" ;;
+figures) cases | selftests/bench/profile_report.py --figures selftests/bench "$OUT" ;;
 *)	sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
 	exit 2 ;;
 esac

@@ -1,19 +1,26 @@
 #!/usr/bin/python3
-# Tables of what selftests/bench/profile.sh has counted: instructions of a unit by what they are
-# for, and for each case a list of functions.
-#
-# usage: profile_report.py [--readme FILE] DIR <cases
-#
-# With --readme the table becomes what is between FILE's marks.
-#
-# DIR has CASE-CONTENDER.blocks (selftests/bench/profile_plugin.c) and CASE-CONTENDER.symbols, as
-# /proc/kallsyms; CASE-CONTENDER.txt is added.
+# SPDX-License-Identifier: GPL-2.0
+"""Tables of what profile.sh has counted: instructions of a unit by what they are
+for, and for each case a list of functions.
+
+usage: profile_report.py DIR <cases
+       profile_report.py --figures WHERE [DIR <cases]
+
+DIR has CASE-CONTENDER.blocks (see profile_plugin.c) and CASE-CONTENDER.symbols,
+as /proc/kallsyms; CASE-CONTENDER.txt is added. With --figures, WHERE/profile.csv
+is written from DIR, if one is given; and from profile.csv the tables between
+the marks in WHERE/README.md.
+"""
 
 import argparse
 import bisect
 import collections
+import csv
+import os
 import re
 import sys
+
+import marks
 
 # A doorbell, which a user's send queue has in common with any driver's
 DOORBELL = "ib_uverbs_post_send"
@@ -103,29 +110,62 @@ def group_of(name):
     return REST
 
 
-def table(columns):
+def table(rows):
+    """What the instructions of a unit are for"""
     yield "| | all | %s |" % " | ".join(ORDER)
     yield "| --- |" + " ---: |" * (len(ORDER) + 1)
-    for name, by in columns:
-        yield "| %s | %s |" % (name, " | ".join(
-            format(round(n), ",") if n else "-"
-            for n in [sum(by.values())] + [by.get(g, 0) for g in ORDER]))
+    for row in rows:
+        yield "| %s, %s | %s |" % (row["case"], row["contender"], " | ".join(
+            "-" if row[g] is None else format(row[g], ",")
+            for g in ["all"] + ORDER))
 
 
-def to_readme(path, title, lines):
-    with open(path) as f:
-        text = f.read()
-    new = "\n".join(["<!-- profile: begin -->", title, "", *lines, "<!-- profile: end -->"])
-    text, n = re.subn("<!-- profile: begin -->.*<!-- profile: end -->",
-                      lambda m: new, text, flags=re.S)
-    if n != 1:
-        sys.exit("profile_report.py: %s has no marks" % path)
-    with open(path, "w") as f:
-        f.write(text)
+def percent(part, whole):
+    return "%.0f %%" % (100 * part / whole) if whole else "-"
+
+
+def shares(rows):
+    """Which parts of that bound it"""
+    by = {(r["case"], r["contender"]): r for r in rows}
+    yield ("| | sroce, of rxe | CRC and copying, of sroce | neither the driver nor CRC,"
+           " of sroce | the same, of all of rxe |")
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for case in dict.fromkeys(r["case"] for r in rows):
+        own, rxe = by.get((case, "sroce")), by.get((case, "rxe"))
+        if not own or not rxe:
+            continue
+        data = (own["CRC"] or 0) + (own["copying, clearing"] or 0)
+        other = own["all"] - own["the driver"] - (own["CRC"] or 0)
+        yield "| %s | %s |" % (case, " | ".join([
+            percent(own["all"], rxe["all"]), percent(data, own["all"]),
+            percent(other, own["all"]), percent(other, rxe["all"])]))
+
+
+COLUMNS = ["run", "case", "contender", "all"] + ORDER
+
+
+def read_csv(path):
+    with open(path, newline="") as f:
+        rows = list(csv.DictReader(f))
+    for row in rows:
+        for g in ["all"] + ORDER:
+            row[g] = int(row[g]) if row[g] else None
+    return rows
+
+
+def write_csv(path, rows):
+    with open(path, "w", newline="") as f:
+        out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def text_of(rows):
+    return "\n".join([rows[0]["run"], "", *table(rows), "", *shares(rows)])
 
 
 def column(where, line):
-    """Of each contender a name, and instructions of a unit by group"""
+    """Of each contender a row: instructions of a unit by group"""
     case, cpus, _, _, per, unit, _ = line.rstrip("\n").split(":", 6)
     for who in CONTENDERS:
         path = "%s/%s-%s" % (where, case, who)
@@ -138,25 +178,35 @@ def column(where, line):
             p.forget_program()
         with open(path + ".txt", "w") as f:
             print(*p.listing(units), sep="\n", file=f)
-        yield ("%s: %s, %s" % (case, unit, who),
-               {g: n / units for g, n in p.groups().items()})
+        by = p.groups()
+        yield {"case": "%s: %s" % (case, unit), "contender": who,
+               "all": round(sum(by.values()) / units),
+               **{g: round(by[g] / units) if by[g] else None for g in ORDER}}
+
+
+def counted(where):
+    """Rows of a run, whose cases are on stdin"""
+    rows = [row for line in sys.stdin for row in column(where, line)]
+    if not rows:
+        sys.exit("profile_report.py: nothing was counted")
+    with open(os.path.join(where, "title")) as f:
+        run = f.read().strip()
+    return [{"run": run, **row} for row in rows]
 
 
 def main():
     args = argparse.ArgumentParser()
-    args.add_argument("--readme")
-    args.add_argument("where")
+    args.add_argument("--figures", metavar="WHERE")
+    args.add_argument("run", metavar="DIR", nargs="?")
     args = args.parse_args()
-    columns = [c for line in sys.stdin for c in column(args.where, line)]
-    if not columns:
-        sys.exit("profile_report.py: nothing was counted")
-    lines = list(table(columns))
-    with open(args.where + "/title") as f:
-        title = f.read().strip()
-    if args.readme:
-        to_readme(args.readme, title, lines)
-    else:
-        print(title, "", *lines, sep="\n")
+    if not args.figures:
+        print(text_of(counted(args.run)))
+        return
+    path = os.path.join(args.figures, "profile.csv")
+    if args.run:
+        write_csv(path, counted(args.run))
+    marks.replace(os.path.join(args.figures, "README.md"), "profile",
+                  text_of(read_csv(path)))
 
 
 main()

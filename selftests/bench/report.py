@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 """From the raw results of selftests/bench/measure.sh to tables and plots.
 
-usage: selftests/bench/report.py [--title TEXT] [--out DIR] [--limits FILE]
-                          [--bars FILE] [--readme FILE] raw.csv...
+usage: report.py [--title TEXT] [--out DIR] [--limits FILE]
+                 [--bars FILE] [--figures FILE] raw.csv...
 
 Prints a table: medians over the repetitions, half the range that they spread
 over, and what sroce's median is of the others' (more is better where it is a
 rate, less where it is a time or a count). --out leaves table.txt, table.csv and plots
 (SVG, by gnuplot) in DIR. --limits compares counted figures with those in a file;
 one beyond its limit makes the exit status 1. --bars says which of the bars in
-a file are met. --readme puts a short table between the marks in a file.
+a file are met. --figures writes what figures.py shows of a run.
 """
 import argparse
 import csv
@@ -20,6 +20,9 @@ import statistics
 import subprocess
 import sys
 from collections import namedtuple
+
+import figures
+from figures import TITLES, number
 
 COLUMNS = ("topology kernel mtu contender test transport size qps mode rep"
            " metric unit value").split()
@@ -32,8 +35,6 @@ COLOURS = {"sroce": "#1f5fa8", "sroce-stack": "#55a3d9", "rxe": "#c0392b",
 # What has no verbs: its figure is beside all of a kind
 REFERENCES = ("tcp", "memcpy")
 TOPOLOGIES = ["veth", "vms", "same-host", "icount"]
-TITLES = {"veth": "a veth pair", "vms": "two VMs", "same-host": "same host",
-          "icount": "guest instructions, one CPU"}
 QUANTILES = [("p25", 25), ("p50", 50), ("p75", 75), ("p90", 90), ("p99", 99),
              ("p99.9", 99.9), ("p99.99", 99.99)]
 
@@ -168,14 +169,6 @@ def lines(stats):
             out.append(Line(sec, label(key), mine[key].unit, values, ratios,
                             case))
     return out
-
-
-def number(x):
-    if x is None:
-        return "-"
-    if abs(x) >= 1e5:
-        return f"{x:.0f}"
-    return f"{x:.1f}" if abs(x) >= 100 else f"{x:.2f}"
 
 
 def ratio_width(who):
@@ -352,10 +345,10 @@ def bars_text(stats, bars):
     return "\n".join(out) + "\n"
 
 
-# ---- README ---------------------------------------------------------------
+# ---- figures ------------------------------------------------------------
 
-README_BEGIN, README_END = "<!-- bench: begin -->", "<!-- bench: end -->"
-README_CASES = [
+# What figures.csv has of a run
+FIGURES = [
     ("veth", 1500, "write_bw", 65536, 1, "poll", "bandwidth"),
     ("veth", 1500, "send_bw", 65536, 1, "poll", "bandwidth"),
     ("veth", 1500, "read_bw", 65536, 1, "poll", "bandwidth"),
@@ -379,52 +372,34 @@ README_CASES = [
     ("vms", 1500, "write_lat", 8, 1, "poll", "p50"),
     ("same-host", 1500, "write_bw", 65536, 1, "poll", "bandwidth"),
     ("same-host", 1500, "write_lat", 8, 1, "poll", "p50"),
+    ("icount", 1500, "write_bw", 65536, 1, "poll", "instructions"),
+    ("icount", 1500, "send_bw", 65536, 1, "event", "instructions"),
+    ("icount", 1500, "read_bw", 65536, 1, "event", "instructions"),
     ("icount", 1500, "write_bw", 1048576, 1, "poll", "instructions"),
+    ("icount", 1500, "write_bw", 64, 1, "poll", "instructions"),
+    ("icount", 1500, "write_bw", 64, 1, "list32", "instructions"),
     ("icount", 1500, "send_bw", 64, 1, "event", "instructions"),
+    ("icount", 1500, "send_lat", 8, 1, "event", "instructions"),
 ]
-README_WHO = ("sroce", "rxe", "tcp")
 
 
-def readme_table(stats, title_line):
-    """Markdown: some cases of a run, and what it was"""
+def figure_rows(stats, run):
+    """Rows of figures.csv: some cases of a run, by kernel"""
     rows = []
     for line in lines(stats):
         k = line.key
         case = (k.topology, k.mtu, k.test, k.size, k.qps, k.mode, k.metric)
-        if case not in README_CASES or k.transport != "RC":
+        if case not in FIGURES or k.transport != "RC":
             continue
-        cells = [number(s and s.median) for s in
-                 (line.values.get(w) for w in README_WHO)]
-        ratios = ["-" if r is None else f"{r:.2f}" for r in
-                  (line.ratios.get(w) for w in README_WHO[1:])]
-        rows.append((k.kernel, README_CASES.index(case),
-                     [f"{TITLES.get(k.topology, k.topology)}, MTU {k.mtu}: "
-                      f"{line.label}", line.unit] + cells + ratios))
+        row = {"run": run, "kernel": k.kernel, "place": k.topology,
+               "mtu": k.mtu, "case": line.label, "unit": line.unit}
+        for who in figures.CONTENDERS:
+            s = line.values.get(who)
+            row[who] = s and s.median
+        rows.append((k.kernel, FIGURES.index(case), row))
     if not rows:
-        sys.exit("report.py: nothing of README's table was measured")
-    out = []
-    kernel = None
-    for k, _, cells in sorted(rows):
-        if k != kernel:
-            kernel = k
-            out += ["", f"`{title_line}`; Linux {kernel}, medians:", "",
-                    "| | | sroce | rxe | TCP | sroce/rxe | sroce/TCP |",
-                    "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
-        out.append("| " + " | ".join(cells) + " |")
-    return "\n".join(out[1:]) + "\n"
-
-
-def write_readme(stats, path, title_line):
-    """Put the table between the marks that a file has for it."""
-    with open(path) as f:
-        text = f.read()
-    if text.count(README_BEGIN) != 1 or text.count(README_END) != 1:
-        sys.exit(f"report.py: {path} has no marks {README_BEGIN}")
-    before, rest = text.split(README_BEGIN)
-    after = rest.split(README_END)[1]
-    table = readme_table(stats, title_line)
-    with open(path, "w") as f:
-        f.write(f"{before}{README_BEGIN}\n{table}{README_END}{after}")
+        sys.exit("report.py: nothing that figures.csv has was measured")
+    return [row for _, _, row in sorted(rows, key=lambda r: r[:2])]
 
 
 # ---- plots ----------------------------------------------------------------
@@ -591,7 +566,7 @@ def main():
     parser.add_argument("--out", metavar="DIR")
     parser.add_argument("--limits", metavar="FILE")
     parser.add_argument("--bars", metavar="FILE")
-    parser.add_argument("--readme", metavar="FILE")
+    parser.add_argument("--figures", metavar="FILE")
     parser.add_argument("raw", nargs="+")
     args = parser.parse_args()
     stats = summarize(read_raw(args.raw))
@@ -607,8 +582,9 @@ def main():
             f.write(text)
         write_csv(stats, os.path.join(args.out, "table.csv"))
         draw_all(stats, args.out)
-    if args.readme:
-        write_readme(stats, args.readme, args.title or "make bench")
+    if args.figures:
+        figures.write(args.figures,
+                      figure_rows(stats, args.title or "make bench"))
     if args.limits:
         bad = beyond(stats, read_limits(args.limits))
         for line in bad:

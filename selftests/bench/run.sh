@@ -5,23 +5,36 @@
 # usage: selftests/bench/run.sh [part...]	full two icount, all of them by default;
 #					quick leaves its report there, too
 #
-#        selftests/bench/run.sh readme [DIR]	README's table from that run, or the last
+#        selftests/bench/run.sh figures [DIR...]	figures.csv, the table in README.md and
+#					bench.svg, all beside this file, from those
+#					runs, or from the last
 #
 # KERNEL=6.1, BENCH_* (see selftests/bench/measure.sh) and VMFLAGS are passed on.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 KERNEL=${KERNEL:-6.1}
-# README's figures are not typed.
-readme()	# directory
+BENCH=selftests/bench
+
+# The figures that the repository shows, of one run or several
+figures()	# directory...
 {
-	exec selftests/bench/report.py --title "$(cat "$1/title")" --readme README.md \
-		"$1/raw.csv" >/dev/null
+	local dir
+	for dir; do
+		$BENCH/report.py --title "$(cat "$dir/title")" \
+			--figures "$dir/figures.csv" "$dir/raw.csv" >/dev/null ||
+			return
+	done
+	awk 'FNR > 1 || NR == 1' "${@/%//figures.csv}" >$BENCH/figures.csv &&
+		$BENCH/figures.py
 }
 
-if [ "${1:-}" = readme ]; then
+if [ "${1:-}" = figures ]; then
+	shift
 	# shellcheck disable=SC2012 # names are dates
-	readme "${2:-$(ls -d .build/bench/*/ | tail -n 1)}"
+	[ $# -gt 0 ] || set -- "$(ls -d .build/bench/*/ | tail -n 1)"
+	figures "$@"
+	exit
 fi
 
 DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}

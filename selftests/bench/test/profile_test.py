@@ -96,17 +96,26 @@ def main():
         check("programs that poll are left out",
               row.get("all") == "122" and row.get("the program") == "-", row)
 
-        put("readme", "before\n<!-- profile: begin -->\nold\n<!-- profile: end -->\nafter\n")
-        r = report(where, one, "--readme", os.path.join(where, "readme"))
-        with open(os.path.join(where, "readme"), encoding="ascii") as f:
+        put("README.md", "before\n<!-- profile: begin -->\nold\n"
+            "<!-- profile: end -->\nafter\n")
+        r = report(where, one, "--figures", where)
+        with open(os.path.join(where, "README.md"), encoding="ascii") as f:
             text = f.read()
         check("a table is replaced, and nothing else",
               text.startswith("before\n<!-- profile: begin -->\na run\n") and
               "old" not in text and "| one: message, sroce | 132 |" in text and
               text.endswith("<!-- profile: end -->\nafter\n"), text)
-        put("readme", "no marks\n")
-        r = report(where, one, "--readme", os.path.join(where, "readme"))
-        with open(os.path.join(where, "readme"), encoding="ascii") as f:
+        put("one-rxe.symbols", SYMBOLS)
+        put("one-rxe.blocks", BLOCKS.replace(" 50 200", " 182 200"))
+        report(where, one, "--figures", where)
+        subprocess.run([PROGRAM, "--figures", where], check=False)
+        with open(os.path.join(where, "README.md"), encoding="ascii") as f:
+            text = f.read()
+        check("shares are of the run that profile.csv is of",
+              "| one: message | 50 % | 24 % | 46 % | 23 % |" in text, text)
+        put("README.md", "no marks\n")
+        r = report(where, one, "--figures", where)
+        with open(os.path.join(where, "README.md"), encoding="ascii") as f:
             text = f.read()
         check("a file without marks is refused",
               r.returncode != 0 and text == "no marks\n", r.stderr)

@@ -18,6 +18,7 @@ BENCH = os.path.dirname(HERE)
 PROGRAM = os.path.join(BENCH, "report.py")
 
 sys.path[:0] = [BENCH, os.path.join(BENCH, "..", "lib")]
+import figures  # noqa: E402
 import report as br  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -232,27 +233,49 @@ def own_bars(c):
     assert len(br.bars_text(c.stats, found).splitlines()) > 30
 
 
-def readme(c):
-    path = os.path.join(c.dir, "README.md")
+def figures_of(c, readme):
+    """What figures.py makes of a run, in a directory with that README.md"""
+    where = os.path.join(c.dir, "shown")
+    os.makedirs(where, exist_ok=True)
+    path = os.path.join(where, "README.md")
     with open(path, "w") as f:
-        f.write(f"before\n{br.README_BEGIN}\nold\n{br.README_END}\nafter\n")
+        f.write(readme)
+    done = c.run("--figures", os.path.join(where, "figures.csv"),
+                 "--title", "make bench: a date", c.path)
+    assert done.returncode == 0, done.stderr
     for _ in range(2):
-        done = c.run("--readme", path, "--title", "make bench: a date", c.path)
-        assert done.returncode == 0, done.stderr
+        done = subprocess.run(
+            [sys.executable, "-B", os.path.join(BENCH, "figures.py"), where],
+            capture_output=True, text=True)
     with open(path) as f:
-        text = f.read()
+        return done, f.read(), where
+
+
+def readme(c):
+    done, text, _ = figures_of(c, "before\n<!-- bench: begin -->\nold\n"
+                               "<!-- bench: end -->\nafter\n")
+    assert done.returncode == 0, done.stderr
     assert text.startswith("before\n") and text.endswith("\nafter\n"), text
     assert "old" not in text and text.count("make bench: a date") == 1, text
     assert "WRITE 64 KiB | MB/s | 310.0 | 55.00 | 300.0 | 5.64 | 1.03 |" in text
 
 
 def readme_unmarked(c):
-    path = os.path.join(c.dir, "README.md")
-    with open(path, "w") as f:
-        f.write("no marks\n")
-    assert c.run("--readme", path, c.path).returncode != 0
-    with open(path) as f:
-        assert f.read() == "no marks\n"
+    done, text, _ = figures_of(c, "no marks\n")
+    assert done.returncode != 0 and text == "no marks\n", text
+
+
+def picture(c):
+    """A bar for each contender that was measured, with its value"""
+    _, _, where = figures_of(c, "<!-- bench: begin -->\n<!-- bench: end -->\n")
+    root = ET.parse(os.path.join(where, "bench.svg")).getroot()
+    words = [t.text for t in root.findall(".//{*}text")]
+    for value in ("310", "55", "300", "1000"):
+        assert value in words, f"no {value} in {words}"
+    assert "READ" not in words, "nobody has measured it"
+    own = [r for r in root.findall(".//{*}rect")
+           if r.get("fill") == figures.COLOURS["sroce"]]
+    assert len(own) == 5, f"{len(own)}, with that of the legend"
 
 
 def short_line(c):
@@ -317,6 +340,7 @@ CASES = [
     ("our own bars can be read", own_bars),
     ("README's table is replaced, and nothing else", readme),
     ("what has no marks is left alone", readme_unmarked),
+    ("the picture has a bar for each figure", picture),
     ("a line cut short is an error", short_line),
     ("the tables have all of it", tables),
     ("plots are SVG, with curves", plots),

@@ -68,13 +68,18 @@ all_die()
 		grep -q 'WRITE 64 KiB .*200' "$DIR/all/table.txt"
 }
 
-readme()
+# Of two runs, one after the other
+figures()
 {
+	local bench=$DIR/selftests/bench
 	printf '%s\n' top '<!-- bench: begin -->' '<!-- bench: end -->' \
-		>"$DIR/README.md"
-	"$DIR/selftests/bench/run.sh" readme "$DIR/well" &&
-		grep -q "$(cat "$DIR/well/title")" "$DIR/README.md" &&
-		grep -q 'WRITE 64 KiB | MB/s | 100' "$DIR/README.md"
+		>"$bench/README.md"
+	"$bench/run.sh" figures "$DIR/well" "$DIR/one" &&
+		[ "$(grep -c '^| a veth pair' "$bench/README.md")" = 2 ] &&
+		grep -q "$(cat "$DIR/well/title")" "$bench/README.md" &&
+		grep -q 'WRITE 64 KiB | MB/s | 100' "$bench/README.md" &&
+		grep -q 'WRITE 64 KiB | MB/s | 150' "$bench/README.md" &&
+		grep -q '>100<' "$bench/bench.svg"
 }
 
 shown() { "$@" || { cat "$DIR/out" "$DIR/skips"; return 1; }; }
@@ -83,5 +88,5 @@ check "one machine, and its report" shown well
 check "a machine that dies is followed by one that leaves that case out" \
 	shown one_dies
 check "three die: it failed, and what they measured is there" shown all_die
-check "README's table is of that run" shown readme
+check "table and picture are of the runs that are named" shown figures
 done_testing
