@@ -33,7 +33,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 .PHONY: all module kverbs oddbuf vm-module setup demo check fuzz sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
 .PHONY: netem interop check-userland features
-.PHONY: lint clean install help
+.PHONY: lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
 all: module
@@ -149,6 +149,11 @@ shell: vm-module
 lint: setup
 	@KERNEL=$(VMKERNEL) tools/lint.sh '$(CLANG_IS)'
 
+## compile_commands: compile_commands.json for clangd, of the module and the tests (KERNEL=, KDIR=)
+compile_commands: module kverbs oddbuf
+	@tools/compile-commands.py $(BUILD) $(KDIR) >compile_commands.json.tmp
+	@mv compile_commands.json.tmp compile_commands.json
+
 ## install: put the module where modprobe and rdma link find it
 install: module
 	$(MAKE) -C $(KDIR) M=$(BUILD) modules_install
@@ -156,10 +161,10 @@ install: module
 ## clean: remove what was built (.cache, with the kernel images, stays)
 clean:
 	rm -rf .build
-	rm -f sroce.ko
+	rm -f sroce.ko compile_commands.json
 	@for d in selftests/unit selftests/sim selftests/fuzz selftests/verbs selftests/wire; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
