@@ -10,9 +10,9 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
-#include "compat/compat.h"
-#include "proto/env.h"
-#include "proto/qp.h"
+#include "drv/compat/compat.h"
+#include "drv/core/env.h"
+#include "drv/core/qp.h"
 
 #define SROCE_MAX_QP		0x100000
 #define SROCE_MAX_QP_WR		0x8000
@@ -36,7 +36,7 @@
 #define SROCE_FW_VERSION	((0ULL << 32) | (1 << 16) | 0)
 
 /**
- * struct sroce_net - what a network namespace holds for its links
+ * struct sroce_snet - what a network namespace holds for its links
  * @net: the namespace
  * @users: devices that point here; the namespace stays for them
  * @lock: guards @links and the life of the sockets
@@ -45,7 +45,7 @@
  * @sk6: the same for IPv6, NULL without IPv6
  * @devs: the devices, RCU
  */
-struct sroce_net {
+struct sroce_snet {
 	struct net		*net;
 	atomic_t		users;
 	struct mutex		lock;
@@ -86,7 +86,7 @@ struct sroce_gid {
  * @next_mr: where the search for a free index goes on
  * @next_ah: likewise
  * @srqs: number of the newest SRQ
- * @local: what stays on this host bypasses the IP stack
+ * @loopback: what stays on this host bypasses the IP stack
  * @gone: the netdev goes away, or leaves the namespace
  * @enabled: the core has known the device for once
  * @port_state: as last reported
@@ -95,7 +95,7 @@ struct sroce_gid {
  */
 struct sroce_dev {
 	struct ib_device		ibdev;
-	struct sroce_net		*sn;
+	struct sroce_snet		*sn;
 	struct net_device __rcu		*ndev;
 	netdevice_tracker		ndev_tracker;
 	struct list_head		list;
@@ -107,14 +107,14 @@ struct sroce_dev {
 	struct list_head		groups;
 	u32				ngroups;
 	struct mutex			group_lock;
-	struct sroce_qp_host __rcu	*gsi;
+	struct sroce_kqp __rcu	*gsi;
 	struct xarray			mrs;
 	struct xarray			ahs;
 	u32				next_mr;
 	u32				next_ah;
 	atomic_t			srqs;
 	atomic_t			odps;
-	bool				local;
+	bool				loopback;
 	bool				gone;
 	bool				enabled;
 	enum ib_port_state		port_state;
@@ -123,13 +123,13 @@ struct sroce_dev {
 };
 
 /**
- * struct sroce_map - memory of a ring, mapped by user space if it likes
+ * struct sroce_ringmem - memory of a ring, mapped by user space if it likes
  * @entry: mmap entry; unused for kernel rings
  * @buf: the memory
  * @size: bytes, whole pages
  * @user: @entry is in use
  */
-struct sroce_map {
+struct sroce_ringmem {
 	struct rdma_user_mmap_entry	entry;
 	void				*buf;
 	size_t				size;
@@ -137,12 +137,12 @@ struct sroce_map {
 };
 
 /* Most ranges of pages that are being brought for a QP */
-#define SROCE_WANTS	8
+#define SROCE_FAULT_REQS	8
 /* Most pages that are known not to come */
-#define SROCE_FAILURES	4
+#define SROCE_FAULT_ERRORS	4
 
 /* What pages are brought for; or those that the process has, and no others */
-enum sroce_bring { SROCE_BRING_READ, SROCE_BRING_WRITE, SROCE_BRING_PRESENT };
+enum sroce_fault { SROCE_FAULT_READ, SROCE_FAULT_WRITE, SROCE_FAULT_PRESENT };
 
 /**
  * struct sroce_odp_stat - what has happened to the pages of a region on demand
@@ -157,14 +157,14 @@ struct sroce_odp_stat {
 };
 
 /**
- * struct sroce_want - pages to be brought
+ * struct sroce_fault_req - pages to be brought
  * @mr: the region, held
  * @iova: first byte
  * @need: bytes that are needed
  * @len: bytes that are of use, those included
  * @write: they are to be changed
  */
-struct sroce_want {
+struct sroce_fault_req {
 	struct sroce_mr	*mr;
 	u64		iova;
 	u32		need;
@@ -173,13 +173,13 @@ struct sroce_want {
 };
 
 /**
- * struct sroce_failure - a page that could not be brought
+ * struct sroce_fault_error - a page that could not be brought
  * @key: of its region
  * @iova: its first byte, or the first that was wanted
  * @write: it was to be changed
  * @fresh: nobody knows yet
  */
-struct sroce_failure {
+struct sroce_fault_error {
 	u32		key;
 	u64		iova;
 	bool		write;
@@ -199,8 +199,8 @@ struct sroce_pager {
 	struct sroce_qp		*qp;
 	struct work_struct	work;
 	u32			n;
-	struct sroce_want	want[SROCE_WANTS];
-	struct sroce_failure	failed[SROCE_FAILURES];
+	struct sroce_fault_req	want[SROCE_FAULT_REQS];
+	struct sroce_fault_error	failed[SROCE_FAULT_ERRORS];
 	u32			next_failed;
 };
 
@@ -208,66 +208,66 @@ struct sroce_pager {
  * What a QP asks and what it answers are two streams: neither waits for the other,
  * and no response ends a train of requests.
  */
-enum sroce_lane_nr {
-	SROCE_LANE_ANSWERS,
-	SROCE_LANE_REQUESTS,
-	SROCE_LANES,
+enum sroce_txq_nr {
+	SROCE_TXQ_RESPONSES,
+	SROCE_TXQ_REQUESTS,
+	SROCE_TXQS,
 };
 
 /**
- * struct sroce_lane - one stream of a QP, in order
- * @txq: packets to send after unlock
- * @parcels: the same, for those that stay on this host
+ * struct sroce_txq - one stream of a QP, in order
+ * @skbs: packets to send after unlock
+ * @lbpkts: the same, for those that stay on this host
  * @sending: somebody is sending from these two
  */
-struct sroce_lane {
-	struct sk_buff_head	txq;
-	struct list_head	parcels;
+struct sroce_txq {
+	struct sk_buff_head	skbs;
+	struct list_head	lbpkts;
 	bool			sending;
 };
 
 /**
- * struct sroce_stream - doorbells of a user that follow each other
+ * struct sroce_coalesce - doorbells of a user that follow each other
  * @timer: has what is held sent
  * @held: doorbells that wait for more
- * @since: when the first of them began to, in ns of local_clock()
- * @last: when one was held last, in jiffies
- * @gathered: how many left together lately
- * @row: quick ones in a row
- * @need: so many of them are a stream
- * @rung: doorbells since the last look at the two that follow
+ * @held_since: when the first of them began to, in ns of local_clock()
+ * @last_held: when one was held last, in jiffies
+ * @last_batch: how many left together lately
+ * @streak: quick ones in a row
+ * @streak_min: so many of them are a stream
+ * @n_doorbells: doorbells since the last look at the two that follow
  * @psn: the requester's at the last look
  * @ssn: its SSN
  * @msn: the responder's MSN at the last doorbell
- * @polled: sroce_cq.seen of the send CQ, then
- * @alone: the last doorbell that sent at once found nothing held
+ * @cq_seen: sroce_cq.seen of the send CQ, then
+ * @was_alone: the last doorbell that sent at once found nothing held
  * @samples: such doorbells
  * @cost: ns that one takes, by samples; 0 before the first
- * @began: when it rang, in ns of local_clock(); 0 if none is ever held
- * @rang: when the last doorbell was done with, held or not
+ * @start_ns: when it rang, in ns of local_clock(); 0 if none is ever held
+ * @last_ns: when the last doorbell was done with, held or not
  */
-struct sroce_stream {
+struct sroce_coalesce {
 	struct hrtimer	timer;
 	atomic_t	held;
-	s64		since;
-	unsigned long	last;
-	int		gathered;
-	u32		row;
-	u32		need;
-	int		rung;
+	s64		held_since;
+	unsigned long	last_held;
+	int		last_batch;
+	u32		streak;
+	u32		streak_min;
+	int		n_doorbells;
 	u32		psn;
 	u32		ssn;
 	u32		msn;
-	u32		polled;
-	bool		alone;
+	u32		cq_seen;
+	bool		was_alone;
 	u32		samples;
 	s64		cost;
-	s64		began;
-	s64		rang;
+	s64		start_ns;
+	s64		last_ns;
 };
 
 /**
- * struct sroce_qp_host - the surroundings of a QP
+ * struct sroce_kqp - the surroundings of a QP
  * @qp: the QP, valid while @ref is held
  * @ref: the QP itself, and each user that found it by number
  * @unused: completed when @ref drops to 0
@@ -275,27 +275,27 @@ struct sroce_stream {
  * @ack_timer: acknowledge timer
  * @ack_when: when @ack_timer will fire, 0 if it won't
  * @rnr_timer: RNR timer; in the error state, the next look after receives
- * @sweep: ns until the next look after a QP in the error state
- * @kick: goes on when a burst was cut short, starts kernel sends and tells kernel
+ * @err_poll_ns: ns until the next look after a QP in the error state
+ * @task: goes on when a burst was cut short, starts kernel sends and tells kernel
  *	users what verbs of theirs have caused
  * @post_lock: serializes kernel senders
  * @posted: kernel QP: send work requests posted
- * @inbox: packets that came while somebody else had the QP
- * @rung: so did a doorbell
- * @rang_on: one more than the CPU on which its last doorbell was seen to
- * @kicked: one more than the CPU on which @kick goes on with a burst, or 0
- * @stream: doorbells of a user that follow each other
- * @lane: what is to be sent after unlock
- * @open_lane: where the packet under construction goes
+ * @backlog: packets that came while somebody else had the QP
+ * @db_pending: so did a doorbell
+ * @db_cpu: one more than the CPU on which its last doorbell was seen to
+ * @task_cpu: one more than the CPU on which @task goes on with a burst, or 0
+ * @coalesce: doorbells of a user that follow each other
+ * @txq: what is to be sent after unlock
+ * @open_txq: where the packet under construction goes
  * @open: what the packet under construction is, or will be, a part of
  * @open_bth: where that packet starts
  * @open_len: its length, ICRC included; others of that length may follow it
  * @open_joins: it joins a train
- * @sq_map: memory of the send ring
- * @rq_map: memory of the receive ring
+ * @sq_mem: memory of the send ring
+ * @rq_mem: memory of the receive ring
  * @pager: brings pages of regions on demand
  */
-struct sroce_qp_host {
+struct sroce_kqp {
 	struct sroce_qp		*qp;
 	refcount_t		ref;
 	struct completion	unused;
@@ -303,23 +303,23 @@ struct sroce_qp_host {
 	struct hrtimer		ack_timer;
 	u64			ack_when;
 	struct hrtimer		rnr_timer;
-	u64			sweep;
-	struct tasklet_struct	kick;
+	u64			err_poll_ns;
+	struct tasklet_struct	task;
 	spinlock_t		post_lock;
 	u32			posted;
-	struct sk_buff_head	inbox;
-	bool			rung;
-	int			kicked;
-	int			rang_on;
-	struct sroce_stream	stream;
-	struct sroce_lane	lane[SROCE_LANES];
-	struct sroce_lane	*open_lane;
+	struct sk_buff_head	backlog;
+	bool			db_pending;
+	int			task_cpu;
+	int			db_cpu;
+	struct sroce_coalesce	coalesce;
+	struct sroce_txq	txq[SROCE_TXQS];
+	struct sroce_txq	*open_txq;
 	struct sk_buff		*open;
 	u8			*open_bth;
 	u32			open_len;
 	bool			open_joins;
-	struct sroce_map	*sq_map;
-	struct sroce_map	*rq_map;
+	struct sroce_ringmem	*sq_mem;
+	struct sroce_ringmem	*rq_mem;
 	struct sroce_pager	pager;
 };
 
@@ -335,41 +335,41 @@ struct sroce_pd {
  * struct sroce_cq - a completion queue
  * @ibcq: the core's view
  * @lock: guards the producer, and a kernel consumer
- * @map: memory of the ring
+ * @mem: memory of the ring
  * @ring: the ring; user CQs hold struct ib_uverbs_wc, kernel ones struct ib_wc
- * @seen: consumer index when last looked at
+ * @cons_seen: consumer index when last looked at
  * @notify: armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @user: its consumer is user space
- * @lost: it overflowed
+ * @overflowed: it overflowed
  * @qps: how many ends of QPs lead here
- * @batch: completions that are worth a call of the handler, 0 or 1 for any
- * @patience: after as many us fewer are
- * @held: completions that are to be told of
- * @late: when @patience is over
- * @waking: the consumer's handler runs
- * @wake_again: and has to run again
+ * @mod_count: completions that are worth a call of the handler, 0 or 1 for any
+ * @mod_usec: after as many us fewer are
+ * @mod_held: completions that are to be told of
+ * @mod_timer: when @mod_usec is over
+ * @in_handler: the consumer's handler runs
+ * @handler_again: and has to run again
  */
 struct sroce_cq {
 	struct ib_cq		ibcq;
 	spinlock_t		lock;
-	struct sroce_map	*map;
+	struct sroce_ringmem	*mem;
 	struct sroce_ring	ring;
-	u32			seen;
+	u32			cons_seen;
 	u8			notify;
 	bool			user;
-	bool			lost;
+	bool			overflowed;
 	u32			qps;
-	u16			batch;
-	u16			patience;
-	u32			held;
-	struct hrtimer		late;
-	bool			waking;
-	bool			wake_again;
+	u16			mod_count;
+	u16			mod_usec;
+	u32			mod_held;
+	struct hrtimer		mod_timer;
+	bool			in_handler;
+	bool			handler_again;
 };
 
 struct sroce_srq {
 	struct ib_srq		ibsrq;
-	struct sroce_map	*map;
+	struct sroce_ringmem	*mem;
 	struct sroce_rq		rq;
 	u32			num;
 	bool			user;
@@ -447,137 +447,137 @@ static inline struct ib_ucontext *sroce_uc(struct ib_udata *udata)
 }
 
 /* Objects alive in the module, checked at unload */
-extern atomic_t sroce_live;
+extern atomic_t sroce_sdev_live;
 
-static inline void sroce_born(void)
+static inline void sroce_live_inc(void)
 {
-	atomic_inc(&sroce_live);
+	atomic_inc(&sroce_sdev_live);
 }
 
-static inline void sroce_gone(void)
+static inline void sroce_live_dec(void)
 {
-	atomic_dec(&sroce_live);
+	atomic_dec(&sroce_sdev_live);
 }
 
 /* device.c */
-void sroce_dev_dealloc(struct ib_device *ibdev);
-int sroce_dev_enable(struct ib_device *ibdev);
-int sroce_dev_add(const char *name, struct net_device *ndev);
-int sroce_dev_init(void);
-void sroce_dev_exit(void);
-struct net_device *sroce_dev_netdev(struct sroce_dev *dev);
-enum ib_mtu sroce_dev_mtu(int netdev_mtu);
+void sroce_device_dealloc(struct ib_device *ibdev);
+int sroce_device_enable(struct ib_device *ibdev);
+int sroce_device_add(const char *name, struct net_device *ndev);
+int sroce_device_init(void);
+void sroce_device_exit(void);
+struct net_device *sroce_sdev_netdev(struct sroce_dev *dev);
+enum ib_mtu sroce_sdev_mtu(int netdev_mtu);
 
 /* gid.c */
-int sroce_add_gid(const struct ib_gid_attr *attr, void **context);
-int sroce_del_gid(const struct ib_gid_attr *attr, void **context);
-bool sroce_dev_has_gid(struct sroce_dev *dev, const union ib_gid *gid);
+int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context);
+int sroce_gid_tbl_del(const struct ib_gid_attr *attr, void **context);
+bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid);
 void sroce_gid_rescan(struct work_struct *work);
 int sroce_gid_init(void);
 void sroce_gid_exit(void);
 
 /* verbs.c */
-extern const struct ib_device_ops sroce_dev_ops;
-void sroce_dev_attrs(struct sroce_dev *dev);
+extern const struct ib_device_ops sroce_ops_device;
+void sroce_ops_set(struct sroce_dev *dev);
 
 /* netns.c */
-int sroce_netns_init(void);
-void sroce_netns_exit(void);
-struct sroce_net *sroce_netns(struct net *net);
-void sroce_netns_get(struct sroce_dev *dev, struct net *net);
-void sroce_netns_put(struct sroce_dev *dev);
-int sroce_netns_join(struct sroce_dev *dev);
-void sroce_netns_leave(struct sroce_dev *dev);
-void sroce_netns_count(struct sroce_net *sn, enum sroce_counter c);
+int sroce_snet_init(void);
+void sroce_snet_exit(void);
+struct sroce_snet *sroce_snet_of(struct net *net);
+void sroce_snet_get(struct sroce_dev *dev, struct net *net);
+void sroce_snet_put(struct sroce_dev *dev);
+int sroce_sockets_join(struct sroce_dev *dev);
+void sroce_sockets_leave(struct sroce_dev *dev);
+void sroce_snet_count(struct sroce_snet *sn, enum sroce_counter c);
 
 /* stream.c */
-bool sroce_stream_holds(struct sroce_qp *qp);
-bool sroce_stream_flows(const struct sroce_stream *st);
-void sroce_stream_sent(struct sroce_qp *qp);
-void sroce_stream_end(struct sroce_qp *qp);
-void sroce_stream_init(struct sroce_stream *st);
-void sroce_stream_stop(struct sroce_stream *st);
+bool sroce_coalesce_hold(struct sroce_qp *qp);
+bool sroce_coalesce_active(const struct sroce_coalesce *st);
+void sroce_coalesce_sent(struct sroce_qp *qp);
+void sroce_task_send_held(struct sroce_qp *qp);
+void sroce_coalesce_init(struct sroce_coalesce *st);
+void sroce_coalesce_stop(struct sroce_coalesce *st);
 
 /* inbox.c */
-bool sroce_inbox_or_take(struct sroce_qp_host *host, struct sk_buff *skb,
+bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb,
 			 u32 qpn, u32 n);
-void sroce_inbox_put(struct sroce_qp_host *host, struct sk_buff *skb, u32 qpn,
+void sroce_backlog_add(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn,
 		     u32 n);
-void sroce_inbox_empty(struct sroce_qp *qp);
-void sroce_inbox_purge(struct sroce_qp_host *host);
+void sroce_backlog_drain(struct sroce_qp *qp);
+void sroce_backlog_purge(struct sroce_kqp *kqp);
 
 /* relay.c */
-bool sroce_relay(struct sroce_net *sn, struct sk_buff *skb);
-void sroce_relay_sent(void);
-void sroce_relay_rang(void);
-void sroce_relay_forget(const struct sroce_net *sn);
-void sroce_relay_init(void);
-void sroce_relay_exit(void);
+bool sroce_steer(struct sroce_snet *sn, struct sk_buff *skb);
+void sroce_steer_note_tx(void);
+void sroce_steer_note_doorbell(void);
+void sroce_steer_flush(const struct sroce_snet *sn);
+void sroce_steer_init(void);
+void sroce_steer_exit(void);
 
 /* input.c */
 int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb);
-void sroce_udp_take(struct sroce_net *sn, struct sk_buff *skb);
+void sroce_udp_input(struct sroce_snet *sn, struct sk_buff *skb);
 void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n);
-void sroce_take_in(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len);
+void sroce_udp_deliver(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len);
 
 /* output.c */
-static inline struct sroce_lane *sroce_lane(struct sroce_qp_host *host,
+static inline struct sroce_txq *sroce_txq(struct sroce_kqp *kqp,
 					    bool response)
 {
-	return &host->lane[response ? SROCE_LANE_ANSWERS : SROCE_LANE_REQUESTS];
+	return &kqp->txq[response ? SROCE_TXQ_RESPONSES : SROCE_TXQ_REQUESTS];
 }
 
 void sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list);
-void sroce_output(struct sroce_dev *dev, struct sk_buff_head *list);
-bool sroce_lane_grows(struct sroce_lane *lane);
+void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list);
+bool sroce_tx_txq_can_append(struct sroce_txq *txq);
 
 /* frame.c */
-int sroce_frame_out(struct sroce_dev *dev, struct sk_buff *skb);
+int sroce_raw_xmit(struct sroce_dev *dev, struct sk_buff *skb);
 
 /* route.c */
-struct dst_entry *sroce_route(struct sroce_dev *dev, struct sroce_av *av);
-bool sroce_route_local(struct sroce_dev *dev, struct sroce_av *av);
+struct dst_entry *sroce_route_get(struct sroce_dev *dev, struct sroce_av *av);
+bool sroce_route_is_local(struct sroce_dev *dev, struct sroce_av *av);
 
 /* parcel.c */
-bool sroce_parcel_default(void);
-int sroce_parcel_init(void);
-void sroce_parcel_exit(void);
-void sroce_parcel_deliver(struct sroce_dev *dev, struct list_head *list);
-void sroce_parcel_purge(struct list_head *list);
+bool sroce_loopback_default(void);
+int sroce_loopback_init(void);
+void sroce_loopback_exit(void);
+void sroce_task_deliver(struct sroce_dev *dev, struct list_head *list);
+void sroce_loopback_purge(struct list_head *list);
 
 /* burst.c */
-void sroce_qp_host_init(struct sroce_qp *qp, struct sroce_qp_host *host);
-void sroce_qp_host_stop(struct sroce_qp_host *host);
-void sroce_qp_begin(struct sroce_qp *qp);
-void sroce_qp_leave(struct sroce_qp *qp);
-bool sroce_qp_trylock(struct sroce_qp *qp);
-bool sroce_qp_is_busy(const struct sroce_qp *qp);
-bool sroce_qp_try(struct sroce_qp *qp);
-bool sroce_qp_ring(struct sroce_qp *qp);
-void sroce_qp_end(struct sroce_qp *qp);
-bool sroce_qp_end_run(struct sroce_qp *qp);
-void sroce_qp_end_verb(struct sroce_qp *qp);
-void sroce_qp_host_put(struct sroce_qp_host *host);
+void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp);
+void sroce_task_stop(struct sroce_kqp *kqp);
+void sroce_task_lock(struct sroce_qp *qp);
+void sroce_task_unlock(struct sroce_qp *qp);
+bool sroce_task_trylock(struct sroce_qp *qp);
+bool sroce_task_is_busy(const struct sroce_qp *qp);
+bool sroce_task_lock_unless_busy(struct sroce_qp *qp);
+bool sroce_task_lock_doorbell(struct sroce_qp *qp);
+void sroce_task_unlock_run(struct sroce_qp *qp);
+bool sroce_task_unlock_run_once(struct sroce_qp *qp);
+void sroce_task_unlock_verb(struct sroce_qp *qp);
+void sroce_qp_tbl_put(struct sroce_kqp *kqp);
 
 /* ringmem.c */
-struct sroce_map *sroce_map_create(struct ib_ucontext *uc,
+struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 				   struct sroce_ring *ring, u32 slots,
 				   u32 elem);
-void sroce_map_destroy(struct sroce_map *map);
-void sroce_map_describe(const struct sroce_map *map,
+void sroce_ringmem_destroy(struct sroce_ringmem *map);
+void sroce_ringmem_describe(const struct sroce_ringmem *map,
 			struct sroce_abi_mmap *mi);
-int sroce_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
-void sroce_mmap_free(struct rdma_user_mmap_entry *entry);
+int sroce_ringmem_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
+void sroce_ringmem_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /* qp.c */
-extern struct xarray sroce_qps;
-int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+extern struct xarray sroce_qp_tbl;
+int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata);
-int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata);
-int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init);
-int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
 
 /* post.c */
 int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
@@ -588,77 +588,77 @@ int sroce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad);
 
 /* cq.c */
-int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+int sroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata);
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
-int sroce_create_cq_attrs(struct ib_cq *ibcq,
+int sroce_cq_create_attrs(struct ib_cq *ibcq,
 			  const struct ib_cq_init_attr *attr,
 			  struct uverbs_attr_bundle *attrs);
 #endif
-int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
-int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
-int sroce_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
-int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
-int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
-void sroce_cq_join(struct sroce_cq *cq);
-void sroce_cq_leave(struct sroce_cq *cq);
-void sroce_cq_wake(struct sroce_cq *cq);
-void sroce_cq_lost(struct sroce_cq *cq);
+int sroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
+int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+int sroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period);
+void sroce_cq_attach_qp(struct sroce_cq *cq);
+void sroce_cq_detach_qp(struct sroce_cq *cq);
+void sroce_cq_notify(struct sroce_cq *cq);
+void sroce_cq_overflow_event(struct sroce_cq *cq);
 u32 sroce_cq_used(struct sroce_cq *cq);
 
 /* srq.c */
-struct sroce_map *sroce_rq_create(struct sroce_rq *rq, struct ib_ucontext *uc,
+struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontext *uc,
 				  u32 *max_wr, u32 *max_sge);
-int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata);
-int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
-int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
-int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int sroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int sroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
 
 /* mem.c */
-struct sroce_mr *sroce_dev_mr(struct sroce_dev *dev, u32 key);
+struct sroce_mr *sroce_region_find(struct sroce_dev *dev, u32 key);
 void sroce_mr_hold(struct sroce_mr *mr);
-struct ib_mr *sroce_get_dma_mr(struct ib_pd *ibpd, int access);
-struct ib_mr *sroce_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+struct ib_mr *sroce_region_get_dma(struct ib_pd *ibpd, int access);
+struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata);
-struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+struct ib_mr *sroce_region_rereg_user(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *ibpd, struct ib_udata *udata);
-struct ib_mr *sroce_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
+struct ib_mr *sroce_region_alloc_fast(struct ib_pd *ibpd, enum ib_mr_type type,
 			     u32 max_pages);
-int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		    unsigned int *sg_offset);
-int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
-struct sroce_mr *sroce_mr_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
+int sroce_region_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
+struct sroce_mr *sroce_region_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 				int access);
-void sroce_mr_free(struct sroce_mr *mr);
+void sroce_region_free(struct sroce_mr *mr);
 
-int sroce_mr_publish(struct sroce_mr *mr);
-void sroce_mr_unpublish(struct sroce_mr *mr);
+int sroce_region_publish(struct sroce_mr *mr);
+void sroce_region_unpublish(struct sroce_mr *mr);
 
 /* odp.c */
 struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 				u64 iova);
 void sroce_odp_free(struct sroce_odp *odp);
-struct mm_struct *sroce_odp_place(const struct sroce_odp *odp, u64 iova,
+struct mm_struct *sroce_odp_mm(const struct sroce_odp *odp, u64 iova,
 				  u64 *va);
-int sroce_odp_bring(struct sroce_odp *odp, u64 *iova, u32 len,
-		    enum sroce_bring how, bool ahead);
+int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
+		    enum sroce_fault how, bool ahead);
 void sroce_odp_stat(const struct sroce_odp *odp, struct sroce_odp_stat *stat);
 
 /* pager.c */
-int sroce_pagers_init(void);
-void sroce_pagers_exit(void);
+int sroce_pager_wq_init(void);
+void sroce_pager_wq_exit(void);
 void sroce_pager_init(struct sroce_qp *qp);
 void sroce_pager_stop(struct sroce_qp *qp);
 void sroce_pager_forget(struct sroce_qp *qp);
-int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sge, u32 n,
 		    struct uverbs_attr_bundle *attrs);
 
 /* dmabuf.c */
-struct ib_mr *sroce_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
+struct ib_mr *sroce_dmabuf_reg(struct ib_pd *ibpd, u64 offset,
 				       u64 length, u64 iova, int fd, int access,
 				       struct sroce_dmabuf_arg *unused);
 void sroce_dmabuf_free(struct sroce_dmabuf *db);
@@ -666,49 +666,49 @@ int sroce_dmabuf_init(void);
 void sroce_dmabuf_exit(void);
 
 /* mw.c */
-int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
-int sroce_dealloc_mw(struct ib_mw *ibmw);
+int sroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);
+int sroce_mw_dealloc(struct ib_mw *ibmw);
 void sroce_mw_forget(const struct sroce_qp *qp);
 
 /* ah.c */
 int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 		       const struct rdma_ah_attr *attr, u32 entropy);
-int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+int sroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata);
-int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
-int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
-int sroce_destroy_ah(struct ib_ah *ibah, u32 flags);
+int sroce_ah_modify(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int sroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int sroce_ah_destroy(struct ib_ah *ibah, u32 flags);
 
 /* stats.c */
-u64 sroce_counter_total(struct sroce_dev *dev, enum sroce_counter c);
-struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
+u64 sroce_stats_total(struct sroce_dev *dev, enum sroce_counter c);
+struct rdma_hw_stats *sroce_stats_alloc_port(struct ib_device *ibdev,
 						u32 port);
-int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+int sroce_stats_get_port(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index);
-int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
-int sroce_counter_unbind_qp(struct ib_qp *ibqp);
-int sroce_counter_dealloc(struct rdma_counter *counter);
-struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter);
-int sroce_counter_update_stats(struct rdma_counter *counter);
+int sroce_stats_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
+int sroce_stats_unbind_qp(struct ib_qp *ibqp);
+int sroce_stats_dealloc(struct rdma_counter *counter);
+struct rdma_hw_stats *sroce_stats_alloc(struct rdma_counter *counter);
+int sroce_stats_update(struct rdma_counter *counter);
 
 /* pma.c */
-int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
+int sroce_pma_process_mad(struct ib_device *ibdev, int flags, u32 port,
 		      const struct ib_wc *wc, const struct ib_grh *grh,
 		      const struct ib_mad *in, struct ib_mad *out,
 		      size_t *out_size, u16 *out_pkey);
 
 /* res.c */
-int sroce_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
-int sroce_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);
-int sroce_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr);
-int sroce_fill_stat_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
+int sroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
+int sroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int sroce_res_fill_mr_stat(struct sk_buff *msg, struct ib_mr *ibmr);
 
 /* mcast.c */
-bool sroce_gid_is_multicast(const union ib_gid *gid);
-int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+bool sroce_gid_tbl_is_multicast(const union ib_gid *gid);
+int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 void sroce_mcast_forget(struct sroce_qp *qp);
-bool sroce_mcast_rcv(struct sroce_net *sn, const struct sk_buff *skb,
+bool sroce_mcast_rcv(struct sroce_snet *sn, const struct sk_buff *skb,
 		     const struct sroce_pkt *pkt, u32 len);
 
 #endif /* SROCE_DEV_H */

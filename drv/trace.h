@@ -7,7 +7,7 @@
 #define SROCE_TRACE_H
 
 #include <linux/tracepoint.h>
-#include "proto/env.h"
+#include "drv/core/env.h"
 
 DECLARE_EVENT_CLASS(sroce_packet,
 	TP_PROTO(struct sroce_qp *qp, const struct sroce_pkt *pkt),
@@ -103,6 +103,6 @@ TRACE_EVENT(sroce_state,
 #endif /* SROCE_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_PATH drv
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

@@ -56,7 +56,7 @@ collect()
 	PROGRAMS+=(-object "$OUT/sim/san/sim")
 }
 
-# Without what tests are made of; the core is selftests/unit/../../drv/proto.
+# Without what tests are made of; the core is selftests/unit/../../drv/core.
 cov()	# command options...
 {
 	local command=$1

@@ -46,7 +46,7 @@ checkpatch()	# script
 	find drv -name '*.[ch]' ! -name trace.h ! -name opcode.c ! -name counter.h ! -path "*/probes/*" \
 		-exec "${run[@]}" -f {} +
 	"${run[@]}" --ignore COMPLEX_MACRO \
-		-f drv/proto/opcode.c drv/proto/counter.h
+		-f drv/core/wire/opcode.c drv/core/counter.h
 	"${run[@]}" --ignore MACRO_WITH_FLOW_CONTROL,USLEEP_RANGE -f selftests/kverbs/*.[ch]
 	"${run[@]}" --ignore PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE -f drv/trace.h
 	find uapi -name '*.h' -exec "${run[@]}" --ignore BIT_MACRO -f {} +

@@ -45,9 +45,9 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 
 /* .create_cq got the whole attribute bundle in 6.11. */
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
-#define sroce_create_cq_op sroce_create_cq_attrs
+#define sroce_cq_create_op sroce_cq_create_attrs
 #else
-#define sroce_create_cq_op sroce_create_cq
+#define sroce_cq_create_op sroce_cq_create
 #endif
 
 /* So did .reg_user_mr_dmabuf, in 6.12. */

@@ -110,7 +110,7 @@ load_contender()	# contender netdev...
 	for dev; do
 		rdma link add "$type$i" type "$type" netdev "$dev" || return
 		[ "$way" != sroce-stack ] ||
-			echo 0 >"/sys/class/infiniband/$type$i/local"
+			echo 0 >"/sys/class/infiniband/$type$i/loopback"
 		i=$((i + 1))
 	done
 }

@@ -160,7 +160,7 @@ measured()	# case test transport size qps mode
 }
 
 # Whether another CPU may receive what one has sent
-relay() { [ "$B_NOW" != sroce ] || echo "$1" >/sys/module/sroce/parameters/relay; }
+steer() { [ "$B_NOW" != sroce ] || echo "$1" >/sys/module/sroce/parameters/steer; }
 
 # A pair of programs to each QP, on a CPU of its own, which does all of its work:
 # the sum. All measure the middle of three seconds.
@@ -168,7 +168,7 @@ measured_apart()	# test transport size qps mode
 {
 	local i pids=() sum
 	rm -f /tmp/bench.apart.*
-	relay 0
+	steer 0
 	for ((i = 0; i < $4; i++)); do
 		B_PORT=$((B_PORT + 1))
 		(
@@ -179,7 +179,7 @@ measured_apart()	# test transport size qps mode
 		pids+=($!)
 	done
 	for i in "${pids[@]}"; do wait "$i" || failed "$*"; done
-	relay 1
+	steer 1
 	[ "$(cat /tmp/bench.apart.* | wc -l)" -eq "$4" ] || return
 	sum=$(cat /tmp/bench.apart.* | awk '{ s += $1 } END { print s }')
 	rm /tmp/bench.apart.*
@@ -371,9 +371,9 @@ wire_is_used()
 {
 	local n
 	[ "$B_NOW" = sroce ] || return 0
-	n=$(counter sroce0 local_pkts)
+	n=$(counter sroce0 loopback_pkts)
 	[ "${n:-1}" -eq 0 ] && return
-	failed "to use the wire: local_pkts is $n"
+	failed "to use the wire: loopback_pkts is $n"
 }
 
 count_all()	# contender...

@@ -67,8 +67,8 @@ one_case()	# name arguments...
 packets()
 {
 	local n
-	n=$(counter "$B_DEV0" local_pkts)
-	echo $(($(counter "$B_DEV0" sent_pkts) + ${n:-0}))
+	n=$(counter "$B_DEV0" loopback_pkts)
+	echo $(($(counter "$B_DEV0" tx_pkts) + ${n:-0}))
 }
 
 transfer_began() { [ "$(packets)" -gt $((BEFORE + 500)) ]; }

@@ -135,7 +135,7 @@ static u8 syndrome_of(u8 sel)
 }
 
 /* One thing that is wrong before the transport looks at it */
-static void spoil(struct sroce_pkt *p, struct sroce_qp_host *from,
+static void spoil(struct sroce_pkt *p, struct sroce_kqp *from,
 		  struct sroce_av *av, u8 sel)
 {
 	(void)from;
@@ -205,7 +205,7 @@ static u32 feth_of(u8 sel)
 static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 		 const u8 *r)
 {
-	const struct sroce_qp_host *peer = qp->host == &w->s->a ? &w->s->b :
+	const struct sroce_kqp *peer = qp->kqp == &w->s->a ? &w->s->b :
 								  &w->s->a;
 	u32 flags;
 
@@ -232,7 +232,7 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 	p->compare = r[15];
 	p->imm = rec16(r, 14);
 	p->inv_rkey = rec16(r, 14);
-	if (r[4] >= 0xe0 && flags & SROCE_ANSWERED)
+	if (r[4] >= 0xe0 && flags & SROCE_HAS_RESPONSE)
 		again(qp, p, r);
 }
 
@@ -242,8 +242,8 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 void act_forge(struct world *w, const u8 *r)
 {
 	static u8 data[DATA_MAX];
-	struct sroce_qp_host *to = host_at(w, !!(r[2] & FF_TO_A));
-	struct sroce_qp_host *from = host_at(w, !(r[2] & FF_TO_A));
+	struct sroce_kqp *to = host_at(w, !!(r[2] & FF_TO_A));
+	struct sroce_kqp *from = host_at(w, !(r[2] & FF_TO_A));
 	struct sroce_av av = from->qp.av;
 	struct sroce_pkt p = {};
 	struct sim_packet *sp;

@@ -12,7 +12,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 
 OUT=$PWD/$1/planted
-PROTO=$PWD/../../drv/proto
+ROOT=$PWD/../..
 shift
 HOW=replay
 [ -z "${TIME:-}" ] || HOW=check
@@ -24,13 +24,13 @@ try()	# name
 {
 	local name=$1 file
 
-	file=$(head_of "$name" file)
-	sed -f "planted/$name.sed" "$PROTO/$file" >"$OUT/proto/$file" ||
+	file=drv/core/$(head_of "$name" file)
+	sed -f "planted/$name.sed" "$ROOT/$file" >"$OUT/$file" ||
 		{ echo "the script is wrong"; return 1; }
-	! cmp -s "$PROTO/$file" "$OUT/proto/$file" ||
+	! cmp -s "$ROOT/$file" "$OUT/$file" ||
 		{ echo "the script changes nothing in $file"; return 1; }
-	if ! make -s OUT="$OUT/out" PROTO="$OUT/proto" WARN=-w \
-		CFLAGS="-O1 -g -I$PROTO" all >"$OUT/log" 2>&1; then
+	if ! make -s OUT="$OUT/out" ROOT="$OUT" WARN=-w \
+		CFLAGS="-O1 -g" all >"$OUT/log" 2>&1; then
 		tail -n 20 "$OUT/log"
 		echo "$file does not build"
 		return 1
@@ -53,14 +53,14 @@ one()	# name
 		bad=1
 	fi
 	# the next one starts from the sources as they are
-	cp -a "$PROTO"/*.[ch] "$OUT/proto"
-	rm -f "$OUT/out/proto/$(basename "$(head_of "$name" file)" .c).o"
+	cp -a "$ROOT/drv" "$OUT"
+	rm -f "$OUT/out/drv/core/$(head_of "$name" file | sed 's/c$/o/')"
 }
 
 [ $# -gt 0 ] || { names=(planted/*.sed); names=("${names[@]##*/}")
 	set -- "${names[@]%.sed}"; }
-mkdir -p "$OUT/proto"
-cp -a "$PROTO"/*.[ch] "$OUT/proto"
+mkdir -p "$OUT"
+cp -a "$ROOT/drv" "$ROOT/uapi" "$OUT"
 bad=0
 for name; do
 	one "$name"

@@ -65,7 +65,7 @@ static void act_index(struct world *w, const u8 *r)
 /* A good work request, spoiled in one place. r: as act_send(), 5 where */
 static void act_spoiled(struct world *w, const u8 *r)
 {
-	struct sroce_qp_host *h = host_at(w, ~r[15] & 1);
+	struct sroce_kqp *h = host_at(w, ~r[15] & 1);
 	struct sroce_ring *ring = &h->qp.sq.ring;
 	u8 good[REC_LEN];
 	u8 *slot;

@@ -29,7 +29,7 @@ static void resize_res(struct sroce_qp *qp, u32 n)
 {
 	if (sroce_qp_may_receive(qp))
 		n = n > qp->resp.nres ? n : qp->resp.nres;
-	free(sroce_answer_resize(qp, n ? calloc(n, sizeof(*qp->resp.res)) : NULL,
+	free(sroce_resp_res_resize(qp, n ? calloc(n, sizeof(*qp->resp.res)) : NULL,
 				 n));
 }
 
@@ -70,15 +70,15 @@ static void enter(struct world *w, struct sroce_qp *qp, enum ib_qp_state to)
 	if (to == IB_QPS_RTR && qp->state != IB_QPS_INIT)
 		qp->state = to;
 	else
-		sim_enter(qp->host, to);
+		sim_enter(qp->kqp, to);
 	/* the end of a burst */
-	sim_doorbell(qp->host);
+	sim_doorbell(qp->kqp);
 }
 
 static bool modify(struct world *w, struct sroce_qp *qp,
 		   const struct ib_qp_attr *attr, int mask, enum ib_qp_state to)
 {
-	if (!sroce_qp_transition_ok(qp, attr, mask, qp->state, to))
+	if (!sroce_state_transition_ok(qp, attr, mask, qp->state, to))
 		return false;
 	install(qp, attr, mask);
 	enter(w, qp, to);

@@ -66,10 +66,10 @@ static u32 opcode_of(u8 sel)
 	return sel < 0xf8 ? ops[sel % ARRAY_SIZE(ops)] : sel - 0xf0u;
 }
 
-static void make_target(struct world *w, struct sroce_qp_host *h,
+static void make_target(struct world *w, struct sroce_kqp *h,
 			struct sim_wr *wr, const u8 *r)
 {
-	const struct sroce_qp_host *peer = h == &w->s->a ? &w->s->b : &w->s->a;
+	const struct sroce_kqp *peer = h == &w->s->a ? &w->s->b : &w->s->a;
 
 	wr->ex = 0xabc00000 | r[14];
 	if (h->qp.svc == SROCE_SVC_UD) {
@@ -137,7 +137,7 @@ static bool ring_full(const struct sroce_ring *r, u32 prod)
 static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
 {
 	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.prod);
-	int msg = sroce_msg_of_wr(qp->svc, wr->opcode);
+	int msg = sroce_wqe_msg_of_wr(qp->svc, wr->opcode);
 
 	if (sroce_sq_full(&qp->sq) || msg < 0 || msg == SROCE_MSG_FLUSH ||
 	    wr->data || qp->state < IB_QPS_RTS)
@@ -168,7 +168,7 @@ static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
 	return true;
 }
 
-static bool user_send(struct sroce_qp_host *h, const struct sim_wr *wr)
+static bool user_send(struct sroce_kqp *h, const struct sim_wr *wr)
 {
 	if (ring_full(&h->qp.sq.ring, h->sq_prod))
 		return false;
@@ -202,7 +202,7 @@ static void make_flush(struct world *w, struct sim_wr *wr, const u8 *r)
 	wr->level = r[12] < 0xe0 ? r[12] & 1 : r[12];
 }
 
-static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
+static bool put_send(struct world *w, struct sroce_kqp *h, const u8 *r)
 {
 	static const u8 data[256] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	struct log *log = world_sq_log(w, &h->qp);
@@ -235,7 +235,7 @@ static bool put_send(struct world *w, struct sroce_qp_host *h, const u8 *r)
  */
 void act_send(struct world *w, const u8 *r)
 {
-	struct sroce_qp_host *h = host_at(w, ~r[15] & 1);
+	struct sroce_kqp *h = host_at(w, ~r[15] & 1);
 	u32 n = 1 + (r[15] >> 2 & 7);
 
 	while (n-- && put_send(w, h, r))
@@ -245,7 +245,7 @@ void act_send(struct world *w, const u8 *r)
 		world_doorbell(w, h);
 }
 
-static bool put_recv(struct world *w, struct sroce_qp_host *h, const u8 *r)
+static bool put_recv(struct world *w, struct sroce_kqp *h, const u8 *r)
 {
 	struct log *log = world_rq_log(w, &h->qp);
 	struct sroce_srq *srq = h->qp.srq;
@@ -285,7 +285,7 @@ void act_doorbell(struct world *w, const u8 *r)
 /* Consumers take what is in their CQs. */
 void act_poll(struct world *w, const u8 *r)
 {
-	struct sroce_qp_host *h = host_at(w, r[1]);
+	struct sroce_kqp *h = host_at(w, r[1]);
 
 	h->scq.n = 0;
 	h->rcq.n = 0;

@@ -16,7 +16,7 @@
 
 static u32 side(const struct sroce_qp *qp)
 {
-	return qp == &qp->host->sim->a.qp;
+	return qp == &qp->kqp->sim->a.qp;
 }
 
 struct log *world_sq_log(struct world *w, const struct sroce_qp *qp)
@@ -98,10 +98,10 @@ static int inspect(struct sim *s, struct sim_packet *p)
 }
 
 /* As drv/post.c and then drv/burst.c do it */
-void world_doorbell(struct world *w, struct sroce_qp_host *h)
+void world_doorbell(struct world *w, struct sroce_kqp *h)
 {
 	if (h->qp.state < IB_QPS_RTS) {
-		sroce_sq_discard(&h->qp);
+		sroce_reset_sq(&h->qp);
 		log_reset(world_sq_log(w, &h->qp));
 	}
 	sim_doorbell(h);
@@ -214,7 +214,7 @@ static void show(struct world *w, u32 i)
 
 	fprintf(stderr, "  %c: state %d, una %06x psn %06x max %06x, sq %u..%u next %u, expects %06x\n",
 		i ? 'A' : 'B', qp->state, qp->req.una, qp->req.psn,
-		qp->req.max_psn, qp->sq.cons, qp->sq.prod, qp->req.next,
+		qp->req.max_psn, qp->sq.cons, qp->sq.prod, qp->req.next_idx,
 		qp->resp.psn);
 }
 
@@ -294,8 +294,8 @@ static void flush(struct world *w)
 		w->completions = 0;
 		if (qp->state == IB_QPS_RESET)
 			continue;
-		sroce_qp_error(qp);
-		world_doorbell(w, qp->host);
+		sroce_flush_qp_error(qp);
+		world_doorbell(w, qp->kqp);
 		if (w->hostile)
 			continue;
 		pass_silent(sq, sq->posted);

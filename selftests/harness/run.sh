@@ -44,10 +44,10 @@ complaints()
 	RTNL: assertion failed at net/core/dev.c (1860)
 	BUG: KASAN: slab-use-after-free in sroce_qp_put+0x1c/0x40 [sroce]
 	BUG: KASAN: use-after-free in sroce_burst_end+0x88/0x120 [sroce]
-	BUG: KCSAN: data-race in sroce_poll_cq / sroce_poll_cq
+	BUG: KCSAN: data-race in sroce_cq_poll / sroce_cq_poll
 	BUG: KFENCE: out-of-bounds read in sroce_wqe_copy+0x41/0x90
-	UBSAN: array-index-out-of-bounds in drv/proto/req.c:88:12
-	UBSAN: shift-out-of-bounds in drv/proto/rx.c:10:4
+	UBSAN: array-index-out-of-bounds in drv/core/rc/req.c:88:12
+	UBSAN: shift-out-of-bounds in drv/core/transport.c:10:4
 	refcount_t: underflow; use-after-free.
 	list_del corruption, ffff888004a31c00->next is LIST_POISON1 (dead000000000100)
 	ODEBUG: free active (active state 0) object type: timer_list hint: sroce_timer

@@ -19,7 +19,7 @@ static bool all_good(const struct world *w)
 	for (i = 0; i < w->n; i++) {
 		const struct host_run *hr = &w->host[i];
 
-		if (hr->sc->no_access || hr->h->scq.lost || hr->h->rcq.lost)
+		if (hr->sc->no_access || hr->h->scq.overflowed || hr->h->rcq.overflowed)
 			return false;
 		for (k = 0; k < hr->sc->nops; k++)
 			if (hr->sc->op[k].bad && !hr->sc->op[k].skip)
@@ -78,7 +78,7 @@ static void check_unlost(struct world *w, struct host_run *hr)
 
 	if (w->weather.any || w->sc->host[hr->nr ^ 1].recv_late ||
 	    w->sc->short_recv || !all_good(w) ||
-	    sim_count(world_peer(w, hr)->h, SROCE_CNT_PAGE_DROP))
+	    sim_count(world_peer(w, hr)->h, SROCE_CNT_ODP_DROP))
 		return;
 	for (i = 0; i < hr->sc->nops; i++) {
 		const struct op_run *run = &hr->op[i];
@@ -95,7 +95,7 @@ static void explain_error(struct world *w, struct host_run *hr)
 	u32 events = hr->h->events;
 	u32 known = BIT(IB_EVENT_COMM_EST) | BIT(IB_EVENT_SQ_DRAINED) |
 		    BIT(IB_EVENT_QP_LAST_WQE_REACHED);
-	bool lost = hr->h->scq.lost || hr->h->rcq.lost;
+	bool lost = hr->h->scq.overflowed || hr->h->rcq.overflowed;
 
 	if (events & BIT(IB_EVENT_COMM_EST) && !hr->sc->rts_late)
 		t_fail("final", 13, "host %u: COMM_EST in RTS", hr->nr);
@@ -152,10 +152,10 @@ static void check_agreed(const struct host_run *hr, const struct host_run *peer)
 	CHECK_EQ(resp->msn, req->ssn);
 	CHECK_EQ(req->reads, 0);
 	CHECK_EQ(req->read_psns, 0);
-	CHECK(!req->rnr_wait && !req->doom && !req->deadline);
-	CHECK(!resp->stored && !resp->fifo.n && !resp->replays.n);
+	CHECK(!req->rnr_wait && !req->pending_err && !req->deadline);
+	CHECK(!resp->ofo_len && !resp->fifo.n && !resp->replays.n);
 	CHECK(!resp->aeth && !resp->have_wqe && !resp->msg && !resp->closing);
-	CHECK(no_bits(req->got, ARRAY_SIZE(req->got)));
+	CHECK(no_bits(req->resp_bitmap, ARRAY_SIZE(req->resp_bitmap)));
 }
 
 static void check_pair(struct world *w, struct host_run *hr)
@@ -296,7 +296,7 @@ static void check_memory(struct world *w, struct host_run *hr)
 /* Without a fault nothing is sent twice, and nobody gets impatient. */
 static void check_calm(struct world *w, const struct host_run *hr)
 {
-	const struct sroce_qp_host *h = hr->h;
+	const struct sroce_kqp *h = hr->h;
 
 	if (w->sc->class != SC_CALM)
 		return;
@@ -315,7 +315,7 @@ static void check_one(struct world *w, const struct host_run *hr)
 		return;
 	CHECK_EQ(sim_count(hr->h, SROCE_CNT_TIMEOUT), 0);
 	CHECK(sim_count(hr->h, SROCE_CNT_NAK_SEQ_SENT) <= 1);
-	CHECK(sim_count(hr->h, SROCE_CNT_READ_GAP) <= 1 ||
+	CHECK(sim_count(hr->h, SROCE_CNT_READ_RETRY) <= 1 ||
 	      sim_count(hr->h, SROCE_CNT_PROBE));
 	if (w->weather.followed)
 		CHECK_EQ(sim_count(hr->h, SROCE_CNT_PROBE), 0);

@@ -22,7 +22,7 @@
  * What a QP has to send it sends a little slower than a fast peer takes it in;
  * before a slow one, a queue grows.
  */
-#define KICK	(SROCE_BURST * PACKET * 11 / 10)
+#define KICK	(SROCE_TX_BUDGET * PACKET * 11 / 10)
 #define SLOW	2
 
 struct path {
@@ -110,7 +110,7 @@ static struct result measure(const struct work *wk, const struct path *like,
 	s = sim_new(&cfg);
 	s->wire = wire;
 	s->arg = &path;
-	s->train = SROCE_BURST;
+	s->train = SROCE_TX_BUDGET;
 	s->kick_delay = KICK;
 	start = s->now;
 	transfer(s, wk);

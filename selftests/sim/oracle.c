@@ -270,7 +270,7 @@ static void check_failed(struct world *w, struct host_run *hr, u32 i,
 		t_fail("oracle", 8, "host %u op %u: %s for no reason", hr->nr,
 		       i, sc_status_name(status));
 	if (state != (is_rc(w) ? IB_QPS_ERR : IB_QPS_SQE) &&
-	    !hr->h->scq.lost && !hr->h->rcq.lost)
+	    !hr->h->scq.overflowed && !hr->h->rcq.overflowed)
 		t_fail("oracle", 9, "host %u op %u: an error in state %u",
 		       hr->nr, i, state);
 	if (is_rc(w) && hr->failed >= 0)
@@ -319,7 +319,7 @@ void oracle_posted(struct sim *s, struct sroce_qp *qp,
 		   const struct sroce_cqe *cqe)
 {
 	struct world *w = s->arg;
-	struct host_run *hr = world_host(w, qp->host);
+	struct host_run *hr = world_host(w, qp->kqp);
 	bool recv = cqe->opcode & IB_WC_RECV;
 
 	trace_cqe(w, hr, !recv, cqe);

@@ -46,7 +46,7 @@ static struct sim_wr some_work(struct world *w, struct sim_buf *b, u32 nr)
 	return wr;
 }
 
-static void live(struct world *w, struct sroce_qp_host *h, struct sim_buf *b)
+static void live(struct world *w, struct sroce_kqp *h, struct sim_buf *b)
 {
 	u32 i, n = w->sc->cfg.slots - 1;
 	struct ib_sge sge = sim_sge(b, 0, ROOM);
@@ -71,7 +71,7 @@ static void clear_wire(struct sim *s)
 	}
 }
 
-static void begin_anew(struct sroce_qp_host *h)
+static void begin_anew(struct sroce_kqp *h)
 {
 	sim_enter(h, IB_QPS_RESET);
 	sim_enter(h, IB_QPS_INIT);
@@ -80,8 +80,8 @@ static void begin_anew(struct sroce_qp_host *h)
 	memset(&h->counters, 0, sizeof(h->counters));
 	h->scq.n = 0;
 	h->rcq.n = 0;
-	h->scq.lost = false;
-	h->rcq.lost = false;
+	h->scq.overflowed = false;
+	h->rcq.overflowed = false;
 	h->events = 0;
 }
 

@@ -24,7 +24,8 @@ tree()	# name
 	rm -rf "$to"
 	mkdir -p "$to/drv" "$to/selftests/unit" "$to/selftests/sim/.out" &&
 		cp -a ../../uapi "$to" &&
-		cp -a ../../drv/proto ../../drv/compat "$to/drv" &&
+		cp -a ../../drv/core ../../drv/compat "$to/drv" &&
+		cp -a ../core.mk "$to/selftests" &&
 		cp -a ../unit/*.[ch] ../unit/stub "$to/selftests/unit" &&
 		cp -a ./*.[ch] Makefile "$to/selftests/sim" &&
 		cp -a .out/fast "$to/selftests/sim/.out"
@@ -35,7 +36,7 @@ try()	# name
 {
 	local name=$1 to=$WORK/$1 file
 
-	file=drv/proto/$(head_of "$name" file)
+	file=drv/core/$(head_of "$name" file)
 	tree "$name" || { echo "no copy of the core"; return 2; }
 	sed -f "planted/$name.sed" "../../$file" >"$to/$file" ||
 		{ echo "the script is wrong"; return 2; }

@@ -15,12 +15,12 @@ static u64 ack_timeout(const struct world *w)
 static u32 responses(const struct host_run *hr)
 {
 	const struct sroce_req *req = &hr->h->qp.req;
-	u32 i, n = sim_count(hr->h, SROCE_CNT_PAGE_MISS);
+	u32 i, n = sim_count(hr->h, SROCE_CNT_ODP_MISS);
 
 	if (req->una == req->acked)
 		return n;
-	for (i = 0; i < ARRAY_SIZE(req->got); i++)
-		n += __builtin_popcountl(req->got[i]);
+	for (i = 0; i < ARRAY_SIZE(req->resp_bitmap); i++)
+		n += __builtin_popcountl(req->resp_bitmap[i]);
 	return n;
 }
 
@@ -86,7 +86,7 @@ static void check_tries(const struct world *w, const struct host_run *hr)
 static u64 packets_out(const struct host_run *hr)
 {
 	return sim_count(hr->h, SROCE_CNT_TX_PACKETS) +
-	       sim_count(hr->h, SROCE_CNT_LOCAL_PACKETS) +
+	       sim_count(hr->h, SROCE_CNT_LOOPBACK_PACKETS) +
 	       sim_count(hr->h, SROCE_CNT_TX_NO_MEM);
 }
 
@@ -137,7 +137,7 @@ static void feel(struct world *w, struct host_run *hr)
 	const struct sroce_req *req = &hr->h->qp.req;
 	struct pulse *p = &hr->pulse;
 	u64 timeouts = sim_count(hr->h, SROCE_CNT_TIMEOUT);
-	bool doomed = req->doom == IB_WC_RNR_RETRY_EXC_ERR;
+	bool doomed = req->pending_err == IB_WC_RNR_RETRY_EXC_ERR;
 	bool waited = p->waiting;
 
 	/* given up, but for what comes before */
@@ -195,7 +195,7 @@ static bool may_be_silent(struct world *w, struct host_run *hr)
 	if (sc->ns_per_kb)
 		return true;
 	/* what comes and finds no page is as good as lost */
-	if (sim_count(hr->h, SROCE_CNT_PAGE_MISS))
+	if (sim_count(hr->h, SROCE_CNT_ODP_MISS))
 		return true;
 	/* eight timeouts in a row, with probes in between, can't be chance */
 	if (sc->class == SC_LOSS || sc->class == SC_BACKN)

@@ -254,7 +254,7 @@ static void make_window(struct world *w, struct host_run *hr)
 		return;
 	span = &hr->op[hr->sc->via].span;
 	mw = &hr->remote->mr;
-	mw->under = mr;
+	mw->parent = mr;
 	atomic_inc(&mr->windows);
 	mw->base = mr->iova + span->off;
 	mw->iova = mw->base;
@@ -299,11 +299,11 @@ static void make_host(struct world *w, u32 nr)
 	if (hr->sc->no_access)
 		hr->h->qp.attr.qp_access_flags = 0;
 	hr->h->qp.sig_all = w->sc->sig_all;
-	hr->h->qp.req.repair.habit = w->sc->habit[nr & 1];
+	hr->h->qp.req.retrans.gap_policy = w->sc->habit[nr & 1];
 	if (w->sc->store)
-		hr->h->qp.resp.store_max = w->sc->store;
+		hr->h->qp.resp.ofo_max = w->sc->store;
 	if (w->sc->backn[nr & 1])
-		hr->h->qp.resp.store_max = 0;
+		hr->h->qp.resp.ofo_max = 0;
 	pulse_start(w, hr);
 }
 

@@ -16,7 +16,7 @@ void weather_init(struct world *w)
 	w->s->local = w->sc->local;
 }
 
-static u32 side_of(const struct world *w, const struct sroce_qp_host *h)
+static u32 side_of(const struct world *w, const struct sroce_kqp *h)
 {
 	u32 i;
 

@@ -8,7 +8,7 @@
 #define STEPS_MAX	4000000
 #define BAD_KEY		0x7fff0001
 
-static bool ring_full(const struct sroce_qp_host *h)
+static bool ring_full(const struct sroce_kqp *h)
 {
 	const struct sroce_ring *r = &h->qp.sq.ring;
 
@@ -269,7 +269,7 @@ static void check_drained(const struct host_run *hr)
 	bool told = hr->h->events & BIT(IB_EVENT_SQ_DRAINED);
 
 	CHECK_EQ(told, qp->attr.en_sqd_async_notify && qp->drained);
-	CHECK_EQ(qp->drained, sroce_req_idle(qp));
+	CHECK_EQ(qp->drained, sroce_sq_sched_idle(qp));
 }
 
 static void do_act(struct world *w, const struct sc_act *act)

@@ -80,7 +80,7 @@ struct pulse {
 
 struct host_run {
 	u32		nr;
-	struct sroce_qp_host *h;
+	struct sroce_kqp *h;
 	const struct sc_host *sc;
 	struct region	local, target, recv;
 	struct sim_buf	*window;	/* onto local */
@@ -115,7 +115,7 @@ struct weather {
 	u64		last[2];	/* arrival of the newest, per side */
 	bool		lost_one;
 	u32		lost_psn;
-	const struct sroce_qp_host *lost_from;
+	const struct sroce_kqp *lost_from;
 	bool		lost_response;
 	u64		lost_when;
 	bool		followed;	/* by one that makes the loss known */
@@ -204,7 +204,7 @@ void trace_note(const struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 static inline struct host_run *world_host(struct world *w,
-					  const struct sroce_qp_host *h)
+					  const struct sroce_kqp *h)
 {
 	u32 i;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* drv/proto/env.h for user space: the wire, the clock, completions, lookups. */
+/* drv/core/env.h for user space: the wire, the clock, completions, lookups. */
 
 #include <linux/slab.h>
-#include "../../drv/proto/icrc.h"
+#include "drv/core/wire/icrc.h"
 #include "invariant.h"
 #include "sim.h"
 
@@ -59,7 +59,7 @@ void sim_packet_free(struct sim_packet *p)
 {
 	if (p->parcel) {
 		p->from->sim->pieces -= p->parcel->n;
-		sroce_parcel_free(p->parcel);
+		sroce_lbpkt_free(p->parcel);
 	}
 	free(p->data);
 	free(p);
@@ -70,7 +70,7 @@ static struct sim_packet *packet_copy(const struct sim_packet *p)
 	struct sim_packet *q = malloc(sizeof(*q));
 
 	*q = *p;
-	q->held = 0;
+	q->refs = 0;
 	q->data = malloc(p->len);
 	memcpy(q->data, p->data, p->len);
 	return q;
@@ -97,7 +97,7 @@ void sim_seal(struct sim_packet *p)
 void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		     bool response)
 {
-	struct sroce_qp_host *h = qp->host;
+	struct sroce_kqp *h = qp->kqp;
 
 	(void)response;	/* all leave at once */
 
@@ -116,10 +116,10 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 }
 
 /* As in the module: behind another of its size, if that has not left yet */
-void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
+void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			 bool response, u32 *n)
 {
-	struct sroce_qp_host *h = qp->host;
+	struct sroce_kqp *h = qp->kqp;
 	u32 most = h->sim->run ? h->sim->run : 64, size = len + SROCE_ICRC_LEN;
 	struct sim_packet *last;
 
@@ -138,9 +138,9 @@ void *sroce_tx_begin_run(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	return sim_bth(h->open);
 }
 
-bool sroce_tx_grows(struct sroce_qp *qp)
+bool sroce_tx_can_append(struct sroce_qp *qp)
 {
-	return qp->host->sim->grows;
+	return qp->kqp->sim->grows;
 }
 
 /* Nothing may leave that the other side would call malformed. */
@@ -155,7 +155,7 @@ static void check_sent(const struct sim_packet *p)
 		CHECK_EQ(p->data[p->len - SROCE_ICRC_LEN - 1 - i], 0);
 }
 
-static void commit(struct sroce_qp_host *h, struct sim_packet *p)
+static void commit(struct sroce_kqp *h, struct sim_packet *p)
 {
 	sim_seal(p);
 	check_sent(p);
@@ -166,7 +166,7 @@ static void commit(struct sroce_qp_host *h, struct sim_packet *p)
 
 void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 {
-	struct sroce_qp_host *h = qp->host;
+	struct sroce_kqp *h = qp->kqp;
 	struct sim_packet *p = h->open, *q;
 	u32 i;
 
@@ -188,19 +188,19 @@ void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 
 void sroce_tx_abort(struct sroce_qp *qp)
 {
-	sim_packet_free(qp->host->open);
-	qp->host->open = NULL;
+	sim_packet_free(qp->kqp->open);
+	qp->kqp->open = NULL;
 }
 
-u32 sroce_tx_frame_max(struct sroce_qp *qp)
+u32 sroce_raw_max(struct sroce_qp *qp)
 {
 	(void)qp;
 	return SIM_FRAME_MAX;
 }
 
-int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	struct sroce_qp_host *h = qp->host;
+	struct sroce_kqp *h = qp->kqp;
 	int ret;
 
 	CHECK(wqe->length >= 14 && wqe->length <= SIM_FRAME_MAX);
@@ -212,20 +212,20 @@ int sroce_tx_frame(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	return ret;
 }
 
-bool sroce_tx_local(struct sroce_qp *qp)
+bool sroce_loopback_usable(struct sroce_qp *qp)
 {
-	return qp->host->sim->local && qp->svc != SROCE_SVC_UD && !qp->paged;
+	return qp->kqp->sim->local && qp->svc != SROCE_SVC_UD && !qp->lb_copy_only;
 }
 
-void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel)
+void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *parcel)
 {
-	struct sroce_qp_host *h = qp->host;
+	struct sroce_kqp *h = qp->kqp;
 	struct sim *s = h->sim;
 	struct sim_packet *p;
 
 	if (s->tx_fails || (s->tx_ok && !s->tx_ok(s, qp))) {
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
-		sroce_parcel_free(parcel);
+		sroce_lbpkt_free(parcel);
 		return;
 	}
 	p = calloc(1, sizeof(*p));
@@ -234,8 +234,8 @@ void sroce_tx_parcel(struct sroce_qp *qp, struct sroce_parcel *parcel)
 	parcel->pkt.sgid = qp->av.sgid;
 	parcel->pkt.dgid = qp->av.dgid;
 	s->pieces += parcel->n;
-	sroce_count(qp, SROCE_CNT_LOCAL_PACKETS);
-	h->counters.c[SROCE_CNT_LOCAL_BYTES] += parcel->pkt.payload_len;
+	sroce_count(qp, SROCE_CNT_LOOPBACK_PACKETS);
+	h->counters.c[SROCE_CNT_LOOPBACK_BYTES] += parcel->pkt.payload_len;
 	*h->txq_tail = p;
 	h->txq_tail = &p->next;
 }
@@ -245,15 +245,15 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	const struct sim_packet *p = pkt->carrier;
 	u64 from = (u64)pkt->carrier_off + pkt->op->hdr_len + off;
 
-	if (pkt->run) {
-		u32 stride = pkt->unit + pkt->op->hdr_len + SROCE_ICRC_LEN;
+	if (pkt->segs) {
+		u32 stride = pkt->seg_len + pkt->op->hdr_len + SROCE_ICRC_LEN;
 
-		CHECK(off / stride < pkt->run && off % stride + len <= pkt->unit);
+		CHECK(off / stride < pkt->segs && off % stride + len <= pkt->seg_len);
 	} else {
 		CHECK((u64)off + len <= pkt->payload_len);
 	}
-	if (pkt->local) {
-		sroce_parcel_copy(pkt->carrier, off, to, len);
+	if (pkt->loopback) {
+		sroce_lbpkt_copy(pkt->carrier, off, to, len);
 		return 0;
 	}
 	if (from + len > p->len || p->from->sim->copy_fails)
@@ -264,8 +264,8 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 
 static void drop_ref(struct sim_packet *p)
 {
-	CHECK(p->held > 0);
-	if (!--p->held)
+	CHECK(p->refs > 0);
+	if (!--p->refs)
 		sim_packet_free(p);
 }
 
@@ -273,14 +273,14 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
-	CHECK(!pkt->run);
-	if (pkt->local) {
-		((struct sroce_parcel *)pkt->carrier)->held++;
+	CHECK(!pkt->segs);
+	if (pkt->loopback) {
+		((struct sroce_lbpkt *)pkt->carrier)->refs++;
 		return true;
 	}
 	if (p->from->sim->hold_fails)
 		return false;
-	p->held++;
+	p->refs++;
 	p->from->sim->held++;
 	return true;
 }
@@ -289,8 +289,8 @@ void sroce_pkt_release(const struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
-	if (pkt->local) {
-		sroce_parcel_free((struct sroce_parcel *)pkt->carrier);
+	if (pkt->loopback) {
+		sroce_lbpkt_free((struct sroce_lbpkt *)pkt->carrier);
 		return;
 	}
 	p->from->sim->held--;
@@ -300,18 +300,18 @@ void sroce_pkt_release(const struct sroce_pkt *pkt)
 bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 		   const struct sroce_cqe *cqe, bool solicited, u32 duty)
 {
-	struct sim *s = qp->host->sim;
+	struct sim *s = qp->kqp->sim;
 
 	s->solicited = solicited;
 	if (s->posted)
 		s->posted(s, qp, cqe);
-	if (cq->lost || cq->n == cq->max) {
-		cq->lost = true;
+	if (cq->overflowed || cq->n == cq->max) {
+		cq->overflowed = true;
 		sroce_count(qp, SROCE_CNT_CQ_OVERFLOW);
 		return false;
 	}
 	cq->e[cq->n++] = *cqe;
-	qp->duty |= duty;
+	qp->deferred |= duty;
 	return true;
 }
 
@@ -328,7 +328,7 @@ static struct sroce_mr *find_any(struct sim *s, u32 key)
 
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 {
-	struct sim *s = qp->host->sim;
+	struct sim *s = qp->kqp->sim;
 	u32 index = sroce_key_index(key);
 	struct sroce_mr *mr = NULL;
 
@@ -371,8 +371,8 @@ struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num)
 {
 	if (ah_num >= SIM_AHS)
 		return NULL;
-	qp->host->sim->ahs[ah_num].refs++;
-	return &qp->host->sim->ahs[ah_num];
+	qp->kqp->sim->ahs[ah_num].refs++;
+	return &qp->kqp->sim->ahs[ah_num];
 }
 
 struct sroce_av *sroce_ah_av(struct sroce_ah *ah)
@@ -390,7 +390,7 @@ static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 {
 	struct sroce_rq *rq = &qp->srq->rq;
 
-	if (!sroce_rq_fetch(rq, to))
+	if (!sroce_wqe_fetch_recv(rq, to))
 		return false;
 	if (rq->limit && sroce_ring_filled(&rq->ring) < rq->limit) {
 		rq->limit = 0;
@@ -399,20 +399,20 @@ static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 	return true;
 }
 
-bool sroce_recv_take(struct sroce_qp *qp, struct sroce_rwqe *to)
+bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 {
-	return qp->srq ? srq_take(qp, to) : sroce_rq_fetch(&qp->rq, to);
+	return qp->srq ? srq_take(qp, to) : sroce_wqe_fetch_recv(&qp->rq, to);
 }
 
 /* The core asks for time and memory of the simulation that it is called from. */
 static struct sim *clock_of;
 
-struct sroce_parcel *sroce_parcel_alloc(size_t size)
+struct sroce_lbpkt *sroce_loopback_alloc(size_t size)
 {
 	return sim_kmalloc(size);
 }
 
-void sroce_parcel_release(struct sroce_parcel *parcel)
+void sroce_loopback_release(struct sroce_lbpkt *parcel)
 {
 	free(parcel);
 }
@@ -436,17 +436,17 @@ void *sim_kmalloc(size_t len)
 }
 
 /* As late as it may be */
-void sroce_timer_ack(struct sroce_qp *qp, u64 when, u64 slack)
+void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 {
-	struct sroce_qp_host *h = qp->host;
+	struct sroce_kqp *h = qp->kqp;
 
 	if (!h->ack_when || h->ack_when > when + slack)
 		h->ack_when = when + slack;
 }
 
-void sroce_timer_rnr(struct sroce_qp *qp, u64 delay)
+void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 {
-	qp->host->rnr_when = qp->host->sim->now + delay;
+	qp->kqp->rnr_when = qp->kqp->sim->now + delay;
 }
 
 /* Eight bytes at a time; independent of the kernel's tables */
@@ -536,24 +536,24 @@ static u32 users(const struct sim *s)
 	u32 i, n = 0;
 
 	for (i = 0; i < s->hosts; i++)
-		n += !!s->host[i]->qp.mr;
+		n += !!s->host[i]->qp.last_mr;
 	return n;
 }
 
 /* What the module does between taking and releasing a QP */
-static void burst_end(struct sroce_qp_host *h)
+static void burst_end(struct sroce_kqp *h)
 {
 	struct sim *s = h->sim;
-	bool more = sroce_qp_run(&h->qp);
+	bool more = sroce_transport_run(&h->qp);
 	/* what is queued to be sent at once took no time to make */
-	u64 delay = h->qp.duty & SROCE_DUTY_SEND ? 0 : s->kick_delay;
+	u64 delay = h->qp.deferred & SROCE_DEFER_SEND_NOW ? 0 : s->kick_delay;
 
 	h->kick_when = more ? s->now + delay + 1 : 0;
 	h->events |= h->qp.events;
 	h->qp.events = 0;
 	h->srq_events |= h->qp.srq_events;
 	h->qp.srq_events = 0;
-	h->qp.duty = 0;
+	h->qp.deferred = 0;
 	CHECK(!h->open);
 	while (h->txq) {
 		struct sim_packet *p = h->txq;
@@ -563,7 +563,7 @@ static void burst_end(struct sroce_qp_host *h)
 			h->txq_tail = &h->txq;
 		sim_send(s, p);
 	}
-	CHECK(!h->qp.mr);
+	CHECK(!h->qp.last_mr);
 	CHECK_EQ(s->mr_refs, s->pieces + users(s));
 	sim_invariants(h);
 }
@@ -588,7 +588,7 @@ static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)
 	memcpy(pkt->dgid.raw + 12, ip + 16, 4);
 }
 
-static struct sroce_qp_host *host_of(struct sim *s, u32 qpn)
+static struct sroce_kqp *host_of(struct sim *s, u32 qpn)
 {
 	u32 i;
 
@@ -598,12 +598,12 @@ static struct sroce_qp_host *host_of(struct sim *s, u32 qpn)
 	return NULL;
 }
 
-static struct sroce_qp_host *receive_parcel(struct sim *s, struct sim_packet *p)
+static struct sroce_kqp *receive_parcel(struct sim *s, struct sim_packet *p)
 {
-	struct sroce_qp_host *h = host_of(s, p->parcel->pkt.qpn);
+	struct sroce_kqp *h = host_of(s, p->parcel->pkt.qpn);
 
 	if (h)
-		sroce_qp_rx(&h->qp, &p->parcel->pkt);
+		sroce_transport_rx(&h->qp, &p->parcel->pkt);
 	sim_packet_free(p);
 	return h;
 }
@@ -613,9 +613,9 @@ static struct sroce_qp_host *receive_parcel(struct sim *s, struct sim_packet *p)
  *
  * Return: who got it, and is to work now, or NULL.
  */
-static struct sroce_qp_host *receive(struct sim *s, struct sim_packet *p)
+static struct sroce_kqp *receive(struct sim *s, struct sim_packet *p)
 {
-	struct sroce_qp_host *h = p->to;
+	struct sroce_kqp *h = p->to;
 	struct sroce_pkt pkt = {};
 	__le32 icrc;
 	int ret;
@@ -625,7 +625,7 @@ static struct sroce_qp_host *receive(struct sim *s, struct sim_packet *p)
 	if (p->parcel)
 		return receive_parcel(s, p);
 	len = p->len - p->l3_len - UDP_LEN;
-	p->held = 1;
+	p->refs = 1;
 	ret = sroce_pkt_parse(&pkt, sim_bth(p), len < SROCE_HDR_MAX ? len :
 			      SROCE_HDR_MAX, len);
 	if (!h)
@@ -637,7 +637,7 @@ static struct sroce_qp_host *receive(struct sim *s, struct sim_packet *p)
 	icrc = icrc_of(p);
 	if (!ret && !memcmp(&icrc, p->data + p->len - 4, sizeof(icrc))) {
 		fill_net(&pkt, p);
-		sroce_qp_rx(&h->qp, &pkt);
+		sroce_transport_rx(&h->qp, &pkt);
 		drop_ref(p);
 		return h;
 	}
@@ -648,7 +648,7 @@ static struct sroce_qp_host *receive(struct sim *s, struct sim_packet *p)
 
 void sim_deliver(struct sim *s, struct sim_packet *p)
 {
-	struct sroce_qp_host *h = receive(s, p);
+	struct sroce_kqp *h = receive(s, p);
 
 	if (h)
 		burst_end(h);
@@ -701,7 +701,7 @@ static void couple(const struct sim *s, u32 n, struct sim_packet *all)
  * As the module finds them: packets that differ from the one before them, which had
  * @bth, in their PSN only. Return: how many were taken in as a run.
  */
-static u32 receive_run(struct sim *s, struct sroce_qp_host *h, const u8 *bth,
+static u32 receive_run(struct sim *s, struct sroce_kqp *h, const u8 *bth,
 		       u32 len, u32 max)
 {
 	const struct sim_packet *p;
@@ -723,10 +723,10 @@ static u32 receive_run(struct sim *s, struct sroce_qp_host *h, const u8 *bth,
 	fill_net(&pkt, &all);
 	pkt.psn = sim_psn(s->wire_head);
 	pkt.ackreq = false;
-	pkt.run = n;
-	pkt.unit = pkt.payload_len;
+	pkt.segs = n;
+	pkt.seg_len = pkt.payload_len;
 	pkt.payload_len *= n;
-	taken = sroce_qp_rx_run(&h->qp, &pkt);
+	taken = sroce_transport_rx_segs(&h->qp, &pkt);
 	free(all.data);
 	for (i = 0; taken && i < n; i++)
 		sim_packet_free(arrive(s));
@@ -734,11 +734,11 @@ static u32 receive_run(struct sim *s, struct sroce_qp_host *h, const u8 *bth,
 }
 
 /* One packet, and then, if it finds them, the run that it is the first of */
-static struct sroce_qp_host *receive_some(struct sim *s, struct sroce_qp_host *had,
+static struct sroce_kqp *receive_some(struct sim *s, struct sroce_kqp *had,
 					  u32 *n)
 {
 	struct sim_packet *p = arrive(s);
-	struct sroce_qp_host *h;
+	struct sroce_kqp *h;
 	u8 bth[SROCE_BTH_LEN];
 	u32 len = 0;
 
@@ -758,7 +758,7 @@ static struct sroce_qp_host *receive_some(struct sim *s, struct sroce_qp_host *h
 /* What arrives together is one burst, if it is for one QP. */
 static void deliver_train(struct sim *s)
 {
-	struct sroce_qp_host *h = NULL;
+	struct sroce_kqp *h = NULL;
 	u32 n = 0;
 
 	do {
@@ -769,20 +769,20 @@ static void deliver_train(struct sim *s)
 }
 
 
-void sim_doorbell(struct sroce_qp_host *h)
+void sim_doorbell(struct sroce_kqp *h)
 {
 	if (h->gone)
 		return;
 	clock_of = h->sim;
-	sroce_sq_rang(&h->qp);
+	sroce_wqe_doorbell(&h->qp);
 	if (h->qp.state == IB_QPS_ERR || h->qp.state == IB_QPS_SQE)
-		sroce_sq_flush(&h->qp);
+		sroce_flush_sq(&h->qp);
 	if (h->qp.state == IB_QPS_ERR)
-		sroce_rq_flush(&h->qp);
+		sroce_flush_rq(&h->qp);
 	burst_end(h);
 }
 
-static u64 soonest(const struct sroce_qp_host *h, u64 t)
+static u64 soonest(const struct sroce_kqp *h, u64 t)
 {
 	if (h->kick_when && h->kick_when < t)
 		t = h->kick_when;
@@ -795,7 +795,7 @@ static u64 soonest(const struct sroce_qp_host *h, u64 t)
 	return t;
 }
 
-static bool host_step(struct sroce_qp_host *h, u64 t)
+static bool host_step(struct sroce_kqp *h, u64 t)
 {
 	if (h->kick_when == t) {
 		h->kick_when = 0;
@@ -803,10 +803,10 @@ static bool host_step(struct sroce_qp_host *h, u64 t)
 		sim_paged(h);
 	} else if (h->ack_when && h->ack_when + h->sim->timer_late == t) {
 		h->ack_when = 0;
-		sroce_req_timer(&h->qp);
+		sroce_retrans_timer(&h->qp);
 	} else if (h->rnr_when == t) {
 		h->rnr_when = 0;
-		sroce_req_rnr_over(&h->qp);
+		sroce_retrans_rnr_timer(&h->qp);
 	} else {
 		return false;
 	}
@@ -864,7 +864,7 @@ void sim_run_until(struct sim *s, u64 when)
 		s->now = when;
 }
 
-struct sim_packet *sim_forge(struct sroce_qp_host *from, struct sroce_pkt *pkt,
+struct sim_packet *sim_forge(struct sroce_kqp *from, struct sroce_pkt *pkt,
 			     const void *data)
 {
 	struct sim_packet *p;

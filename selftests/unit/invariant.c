@@ -25,7 +25,7 @@ static void rings(const struct sroce_qp *qp)
 	CHECK(qp->rq.ring.own <= qp->rq.ring.mask);
 	if (qp->user)
 		CHECK_EQ(sq->ring.own, sq->prod);
-	CHECK(slots_after(sq, sq->cons, qp->req.next) <=
+	CHECK(slots_after(sq, sq->cons, qp->req.next_idx) <=
 	      slots_after(sq, sq->cons, sq->prod));
 }
 
@@ -72,7 +72,7 @@ static void send_queue(const struct sroce_qp *qp)
 		else if (qp->svc == SROCE_SVC_RC)
 			CHECK(sroce_psn_diff(req->una, wqe->first_psn) >= 0 &&
 			      sroce_psn_diff(req->una, wqe->last_psn) <= 0);
-		reads += sroce_wqe_responds(wqe);
+		reads += sroce_wqe_wants_response(wqe);
 		last = wqe;
 	}
 	if (qp->svc != SROCE_SVC_RC || !sroce_qp_may_send(qp))
@@ -90,15 +90,15 @@ static void send_queue(const struct sroce_qp *qp)
 static void next_packet(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
-	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, req->next);
+	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, req->next_idx);
 
 	if (!sroce_qp_may_send(qp))
 		return;
-	if (req->next != qp->sq.prod && wqe->started &&
+	if (req->next_idx != qp->sq.prod && wqe->started &&
 	    sroce_wqe_is_local(wqe)) {
 		/* done long ago, and stepped over when there is more to send */
 		CHECK_EQ(req->psn, wqe->first_psn);
-	} else if (req->next != qp->sq.prod && wqe->started) {
+	} else if (req->next_idx != qp->sq.prod && wqe->started) {
 		CHECK(sroce_psn_diff(req->psn, wqe->first_psn) >= 0);
 		CHECK(sroce_psn_diff(req->psn, wqe->last_psn) <= 0);
 	} else {
@@ -131,9 +131,9 @@ static void passed(const struct sroce_qp *qp)
 	const struct sroce_sq *sq = &qp->sq;
 	u32 i, psns = 0;
 
-	CHECK(slots_after(sq, sq->cons, req->passed) <=
+	CHECK(slots_after(sq, sq->cons, req->acked_idx) <=
 	      slots_after(sq, sq->cons, sq->prod));
-	for (i = sq->cons; i != req->passed; i = sroce_sq_next(sq, i))
+	for (i = sq->cons; i != req->acked_idx; i = sroce_sq_next(sq, i))
 		CHECK(sroce_psn_diff(req->acked,
 				     sroce_sq_wqe(sq, i)->last_psn) > 0);
 	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
@@ -152,13 +152,13 @@ static void passed(const struct sroce_qp *qp)
 static void repairs(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
-	const struct sroce_repair *rp = &req->repair;
+	const struct sroce_retrans *rp = &req->retrans;
 
-	CHECK(sroce_psn_diff(rp->fence, req->acked) >= 0);
-	CHECK(sroce_psn_diff(req->max_psn, rp->fence) >= 0);
-	CHECK(req->reread.n <= SROCE_ASKS_MAX);
-	CHECK(sroce_psn_diff(req->reread.due, req->una) >= 0);
-	CHECK(sroce_psn_diff(req->max_psn, req->reread.due) >= 0);
+	CHECK(sroce_psn_diff(rp->recover_psn, req->acked) >= 0);
+	CHECK(sroce_psn_diff(req->max_psn, rp->recover_psn) >= 0);
+	CHECK(req->read_retry.n <= SROCE_READ_RANGES_MAX);
+	CHECK(sroce_psn_diff(req->read_retry.high, req->una) >= 0);
+	CHECK(sroce_psn_diff(req->max_psn, req->read_retry.high) >= 0);
 	if (rp->from == rp->to)
 		return;
 	CHECK(sroce_psn_diff(rp->to, rp->from) > 0);
@@ -170,22 +170,22 @@ static void repairs(const struct sroce_qp *qp)
 static void responses(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
-	u32 i, n = sroce_psn_diff(req->reread.due, req->una);
+	u32 i, n = sroce_psn_diff(req->read_retry.high, req->una);
 	u32 got = 0, all = 0;
 
-	for (i = 0; i < ARRAY_SIZE(req->got); i++)
-		all += __builtin_popcountl(req->got[i]);
+	for (i = 0; i < ARRAY_SIZE(req->resp_bitmap); i++)
+		all += __builtin_popcountl(req->resp_bitmap[i]);
 	if (!all)
 		return;
 	for (i = 0; i < n && i < SROCE_READ_AHEAD; i++)
 		got += test_bit(sroce_psn_add(req->una, i) % SROCE_READ_AHEAD,
-				req->got);
+				req->resp_bitmap);
 	CHECK_EQ(got, all);
-	CHECK(!test_bit(req->una % SROCE_READ_AHEAD, req->got));
+	CHECK(!test_bit(req->una % SROCE_READ_AHEAD, req->resp_bitmap));
 }
 
 /* Whatever waits for an acknowledge has a timer that will find it missing. */
-static void timers(const struct sroce_qp_host *h)
+static void timers(const struct sroce_kqp *h)
 {
 	const struct sroce_req *req = &h->qp.req;
 
@@ -193,12 +193,12 @@ static void timers(const struct sroce_qp_host *h)
 		return;
 	if (req->rnr_wait)
 		CHECK(h->rnr_when);
-	else if (req->paging || req->lates)
+	else if (req->paging || req->n_deferred)
 		CHECK(h->paged_when);
 	else if (h->qp.attr.timeout && req->una != req->max_psn)
 		CHECK(req->deadline);
-	if (req->repair.probe_at)
-		CHECK(h->ack_when && h->ack_when <= req->repair.probe_at + SROCE_SLACK_MAX);
+	if (req->retrans.probe_at)
+		CHECK(h->ack_when && h->ack_when <= req->retrans.probe_at + SROCE_SLACK_MAX);
 	if (req->deadline)
 		CHECK(h->ack_when && h->ack_when <= req->deadline + SROCE_SLACK_MAX);
 }
@@ -229,7 +229,7 @@ static void replays(const struct sroce_resp *resp)
 	CHECK(r->n <= SROCE_REPLAYS_MAX);
 	for (i = 0; i < r->n; i++) {
 		const struct sroce_res *res = &resp->res[r->q[i].idx];
-		const struct sroce_answer *a = &r->q[i].answer;
+		const struct sroce_resp_range *a = &r->q[i].answer;
 
 		CHECK(r->q[i].idx < resp->nres && res->valid);
 		CHECK(sroce_psn_diff(a->psn, res->first_psn) >= 0);
@@ -244,9 +244,9 @@ static void store(const struct sroce_resp *resp, bool in_order)
 	const struct list_head *pos;
 	u32 n = 0, psn = resp->psn;
 
-	for (pos = resp->store.next; pos != &resp->store; pos = pos->next) {
-		const struct sroce_kept *k =
-			list_entry(pos, struct sroce_kept, list);
+	for (pos = resp->ofo_queue.next; pos != &resp->ofo_queue; pos = pos->next) {
+		const struct sroce_ofo_pkt *k =
+			list_entry(pos, struct sroce_ofo_pkt, list);
 
 		/* the first may be there for want of pages */
 		CHECK(!in_order || sroce_psn_diff(k->pkt.psn, psn) > 0 ||
@@ -254,21 +254,21 @@ static void store(const struct sroce_resp *resp, bool in_order)
 		psn = k->pkt.psn;
 		n++;
 	}
-	CHECK_EQ(n, resp->stored);
-	CHECK(n <= SROCE_STORE_MAX);
+	CHECK_EQ(n, resp->ofo_len);
+	CHECK(n <= SROCE_OFO_MAX);
 }
 
 /* Responses that wait for pages are waited for. */
-static void late(const struct sroce_qp_host *h)
+static void late(const struct sroce_kqp *h)
 {
 	const struct sroce_req *req = &h->qp.req;
 	const struct list_head *pos;
 	u32 n = 0;
 
-	for (pos = req->late.next; pos != &req->late; pos = pos->next)
+	for (pos = req->deferred.next; pos != &req->deferred; pos = pos->next)
 		n++;
-	CHECK_EQ(n, req->lates);
-	CHECK(n <= SROCE_STORE_MAX);
+	CHECK_EQ(n, req->n_deferred);
+	CHECK(n <= SROCE_OFO_MAX);
 	CHECK(!n || h->paged_when);
 	CHECK(!n || sroce_qp_may_send(&h->qp));
 }
@@ -298,14 +298,14 @@ static void at_rest(const struct sroce_qp *qp)
 	CHECK_EQ(qp->req.reads, 0);
 	if (qp->state == IB_QPS_ERR)
 		CHECK(!qp->resp.have_wqe && !qp->resp.fifo.n &&
-		      !qp->resp.replays.n && !qp->resp.stored);
+		      !qp->resp.replays.n && !qp->resp.ofo_len);
 }
 
 /**
  * sim_invariants() - check a QP between two bursts
  * @h: the QP's host
  */
-void sim_invariants(const struct sroce_qp_host *h)
+void sim_invariants(const struct sroce_kqp *h)
 {
 	const struct sroce_qp *qp = &h->qp;
 

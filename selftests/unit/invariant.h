@@ -3,8 +3,8 @@
 #ifndef UNIT_INVARIANT_H
 #define UNIT_INVARIANT_H
 
-struct sroce_qp_host;
+struct sroce_kqp;
 
-void sim_invariants(const struct sroce_qp_host *h);
+void sim_invariants(const struct sroce_kqp *h);
 
 #endif /* UNIT_INVARIANT_H */

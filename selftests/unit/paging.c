@@ -90,10 +90,10 @@ static bool hopeless(const struct sroce_odp *odp, u64 iova, u32 need)
 	return false;
 }
 
-int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
+int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		   u32 len, bool write)
 {
-	struct sroce_qp_host *h = qp->host;
+	struct sroce_kqp *h = qp->kqp;
 	struct sroce_odp *odp = mr->odp;
 	struct sim_want *w;
 
@@ -119,11 +119,11 @@ int sroce_odp_want(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 
 bool sroce_odp_used(const struct sroce_qp *qp)
 {
-	return qp->host->sim->on_demand;
+	return qp->kqp->sim->on_demand;
 }
 
 /* What the host wanted has come. */
-void sim_paged(struct sroce_qp_host *h)
+void sim_paged(struct sroce_kqp *h)
 {
 	u32 i, k;
 
@@ -139,7 +139,7 @@ void sim_paged(struct sroce_qp_host *h)
 	h->paged_when = 0;
 	if (h->sim->ebb)
 		h->sim->ebb(h->sim);
-	sroce_qp_paged(&h->qp);
+	sroce_transport_paged(&h->qp);
 }
 
 /* From now on the region's pages come on demand; none is there. */

@@ -117,7 +117,7 @@ static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, u32 nr)
 			      sizeof(*qp->resp.res));
 }
 
-static void host_init(struct sim *s, struct sroce_qp_host *h,
+static void host_init(struct sim *s, struct sroce_kqp *h,
 		      const struct sim_cfg *c)
 {
 	struct sroce_qp *qp = &h->qp;
@@ -131,7 +131,7 @@ static void host_init(struct sim *s, struct sroce_qp_host *h,
 	h->rcq.max = c->cqe;
 	h->scq.e = calloc(c->cqe, sizeof(*h->scq.e));
 	h->rcq.e = calloc(c->cqe, sizeof(*h->rcq.e));
-	qp->host = h;
+	qp->kqp = h;
 	qp->counters = &h->counters;
 	qp->type = c->type;
 	qp->svc = c->type == IB_QPT_RC ? SROCE_SVC_RC :
@@ -145,33 +145,33 @@ static void host_init(struct sim *s, struct sroce_qp_host *h,
 	init_av(&qp->av, c->v6, is_b ? 2 : 1, is_b ? 1 : 2);
 	init_rings(qp, c);
 	init_attr(qp, c, nr);
-	sroce_qp_reset(qp);
+	sroce_reset_qp(qp);
 	sim_enter(h, IB_QPS_INIT);
 	sim_enter(h, IB_QPS_RTR);
 	sim_enter(h, IB_QPS_RTS);
 }
 
 /* As drv/qp.c does it when a modify has been found possible */
-void sim_enter(struct sroce_qp_host *h, enum ib_qp_state to)
+void sim_enter(struct sroce_kqp *h, enum ib_qp_state to)
 {
 	struct sroce_qp *qp = &h->qp;
 
 	switch (to) {
 	case IB_QPS_RESET:
-		sroce_qp_reset(qp);
+		sroce_reset_qp(qp);
 		break;
 	case IB_QPS_RTR:
-		sroce_qp_start_resp(qp);
+		sroce_state_start_resp(qp);
 		qp->state = to;
 		break;
 	case IB_QPS_RTS:
 		if (qp->state == IB_QPS_RTR)
-			sroce_req_set_psn(qp, qp->attr.sq_psn);
-		sroce_qp_start_req(qp);
+			sroce_reset_req_psn(qp, qp->attr.sq_psn);
+		sroce_state_start_req(qp);
 		qp->state = to;
 		break;
 	case IB_QPS_ERR:
-		sroce_qp_error(qp);
+		sroce_flush_qp_error(qp);
 		break;
 	default:
 		qp->state = to;
@@ -193,9 +193,9 @@ struct sim *sim_new(const struct sim_cfg *cfg)
 	return s;
 }
 
-struct sroce_qp_host *sim_pair(struct sim *s, const struct sim_cfg *cfg)
+struct sroce_kqp *sim_pair(struct sim *s, const struct sim_cfg *cfg)
 {
-	struct sroce_qp_host *h;
+	struct sroce_kqp *h;
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
@@ -207,19 +207,19 @@ struct sroce_qp_host *sim_pair(struct sim *s, const struct sim_cfg *cfg)
 }
 
 /* As drv/qp.c ends a QP */
-void sim_destroy(struct sroce_qp_host *h)
+void sim_destroy(struct sroce_kqp *h)
 {
 	h->gone = true;
-	sroce_qp_reset(&h->qp);
+	sroce_reset_qp(&h->qp);
 	h->ack_when = 0;
 	h->rnr_when = 0;
 	h->kick_when = 0;
 	h->paged_when = 0;
 }
 
-static void host_free(struct sroce_qp_host *h)
+static void host_free(struct sroce_kqp *h)
 {
-	sroce_qp_reset(&h->qp);
+	sroce_reset_qp(&h->qp);
 	free(h->qp.sq.slots);
 	free(h->qp.sq.ring.buf);
 	free(h->qp.rq.ring.buf);
@@ -471,7 +471,7 @@ static void put_sges(struct sroce_abi_sge *to, const struct ib_sge *sge, u32 n)
 }
 
 /* Into the ring, as the stock provider does it; the kernel is not told. */
-void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr)
+void sim_put_send(struct sroce_kqp *h, const struct sim_wr *wr)
 {
 	struct sroce_ring *r = &h->qp.sq.ring;
 	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, h->sq_prod);
@@ -513,7 +513,7 @@ static u32 put_recv(struct sroce_ring *r, u32 prod, u64 wr_id,
 	return prod;
 }
 
-void sim_put_recv(struct sroce_qp_host *h, u64 wr_id, const struct ib_sge *sge,
+void sim_put_recv(struct sroce_kqp *h, u64 wr_id, const struct ib_sge *sge,
 		  u32 num_sge)
 {
 	h->rq_prod = put_recv(&h->qp.rq.ring, h->rq_prod, wr_id, sge, num_sge);
@@ -536,7 +536,7 @@ void sim_put_srq(struct sroce_srq *srq, u64 wr_id, const struct ib_sge *sge,
 	srq->prod = put_recv(&srq->rq.ring, srq->prod, wr_id, sge, num_sge);
 }
 
-void sim_post(struct sroce_qp_host *h, const struct sim_wr *wr)
+void sim_post(struct sroce_kqp *h, const struct sim_wr *wr)
 {
 	sim_put_send(h, wr);
 	sim_doorbell(h);

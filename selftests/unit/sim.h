@@ -12,7 +12,7 @@
 #define UNIT_SIM_H
 
 #include <linux/string.h>
-#include "../../drv/proto/env.h"
+#include "drv/core/env.h"
 #include "tap.h"
 
 #define SIM_LATENCY	1000ULL		/* ns on the wire */
@@ -27,16 +27,16 @@
 #define SIM_FRAME_MAX	1518
 
 struct sim;
-struct sroce_qp_host;
+struct sroce_kqp;
 
 /* A frame from the network header to the ICRC, in memory of just its size */
 struct sim_packet {
 	struct sim_packet	*next;
-	struct sroce_qp_host	*from;
-	struct sroce_qp_host	*to;	/* NULL: by the BTH's QP number */
+	struct sroce_kqp	*from;
+	struct sroce_kqp	*to;	/* NULL: by the BTH's QP number */
 	u64			when;	/* it arrives */
-	u32			held;	/* by those who keep it for later */
-	struct sroce_parcel	*parcel; /* it is one, and there is no frame */
+	u32			refs;	/* by those who keep it for later */
+	struct sroce_lbpkt	*parcel; /* it is one, and there is no frame */
 	u32			l3_len;
 	u32			len;
 	u8			*data;
@@ -72,7 +72,7 @@ struct sroce_cq {
 	struct sroce_cqe	*e;
 	u32			n;
 	u32			max;
-	bool			lost;
+	bool			overflowed;
 };
 
 struct sroce_srq {
@@ -96,7 +96,7 @@ struct sim_want {
 	bool			write;
 };
 
-struct sroce_qp_host {
+struct sroce_kqp {
 	struct sim		*sim;
 	struct sroce_qp		qp;
 	struct sroce_counters	counters;
@@ -133,9 +133,9 @@ struct sim_cfg {
 };
 
 struct sim {
-	struct sroce_qp_host	a, b;
+	struct sroce_kqp	a, b;
 	/* @a, @b and what sim_pair() added: even ones stand at A's address */
-	struct sroce_qp_host	*host[SIM_HOSTS];
+	struct sroce_kqp	*host[SIM_HOSTS];
 	u32			hosts;
 	struct sroce_srq	*srqs;
 	struct sim_cfg		cfg;
@@ -201,7 +201,7 @@ struct sim *sim_new(const struct sim_cfg *cfg);
 void sim_end(struct sim *s);
 
 /* Another pair of QPs between the same two addresses; the first of the two */
-struct sroce_qp_host *sim_pair(struct sim *s, const struct sim_cfg *cfg);
+struct sroce_kqp *sim_pair(struct sim *s, const struct sim_cfg *cfg);
 
 /* Memory */
 struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
@@ -216,7 +216,7 @@ void sim_buf_pinned_then(struct sim_buf *b);
 void sim_buf_evict(struct sim_buf *b, u32 page);
 void sim_buf_ebb(struct sim_buf *b);
 void sim_buf_on_demand_free(struct sim_buf *b);
-void sim_paged(struct sroce_qp_host *h);
+void sim_paged(struct sroce_kqp *h);
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
 u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);
@@ -226,19 +226,19 @@ u64 sim_get64(const struct sim_buf *b, u64 off);
 void sim_put64(const struct sim_buf *b, u64 off, u64 val);
 
 /* Work */
-void sim_put_send(struct sroce_qp_host *h, const struct sim_wr *wr);
-void sim_put_recv(struct sroce_qp_host *h, u64 wr_id, const struct ib_sge *sge,
+void sim_put_send(struct sroce_kqp *h, const struct sim_wr *wr);
+void sim_put_recv(struct sroce_kqp *h, u64 wr_id, const struct ib_sge *sge,
 		  u32 num_sge);
 struct sroce_srq *sim_srq_new(struct sim *s, u32 slots, u32 max_sge);
 void sim_put_srq(struct sroce_srq *srq, u64 wr_id, const struct ib_sge *sge,
 		 u32 num_sge);
-void sim_doorbell(struct sroce_qp_host *h);
-void sim_post(struct sroce_qp_host *h, const struct sim_wr *wr);
+void sim_doorbell(struct sroce_kqp *h);
+void sim_post(struct sroce_kqp *h, const struct sim_wr *wr);
 struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len);
 
 /* States */
-void sim_enter(struct sroce_qp_host *h, enum ib_qp_state to);
-void sim_destroy(struct sroce_qp_host *h);
+void sim_enter(struct sroce_kqp *h, enum ib_qp_state to);
+void sim_destroy(struct sroce_kqp *h);
 
 /* Bytes of payload that all simulations have copied */
 extern u64 sim_copied;
@@ -250,7 +250,7 @@ void sim_run(struct sim *s);
 void sim_run_until(struct sim *s, u64 when);
 
 /* A forged packet: @pkt's headers and @data, sealed; sent from @from's address */
-struct sim_packet *sim_forge(struct sroce_qp_host *from, struct sroce_pkt *pkt,
+struct sim_packet *sim_forge(struct sroce_kqp *from, struct sroce_pkt *pkt,
 			     const void *data);
 void sim_deliver(struct sim *s, struct sim_packet *p);
 /* Two, to one QP, in one burst */
@@ -266,7 +266,7 @@ static inline u8 sim_pattern(u64 i, u32 seed)
 	return (i * 167 + (i >> 8) * 13 + seed * 31 + 1) ^ seed >> 8;
 }
 
-static inline u64 sim_count(const struct sroce_qp_host *h, enum sroce_counter c)
+static inline u64 sim_count(const struct sroce_kqp *h, enum sroce_counter c)
 {
 	return h->counters.c[c];
 }

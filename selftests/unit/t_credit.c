@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* End-to-end credits (9.7.7.2) */
 
-#include "../../drv/proto/credit.h"
+#include "drv/core/wire/credit.h"
 #include "tests.h"
 #include "xfer.h"
 
@@ -85,8 +85,8 @@ static void limits(void)
 	t_case("credit: a receive queue limits, by the messages before");
 	begin(&t, false);
 	req = &t.s->a.qp.req;
-	CHECK(req->limited);
-	CHECK_EQ(req->limit, 1);
+	CHECK(req->lsn_valid);
+	CHECK_EQ(req->lsn, 1);
 
 	t_case("credit: a message beyond goes alone, its first packet too");
 	wr = xfer_make(&t, IB_WR_SEND, 3000);
@@ -111,7 +111,7 @@ static void limits(void)
 
 	t_case("credit: an SRQ doesn't limit");
 	begin(&t, true);
-	CHECK(!t.s->a.qp.req.limited);
+	CHECK(!t.s->a.qp.req.lsn_valid);
 	xfers_end(&t);
 }
 
@@ -134,23 +134,23 @@ static void updates(void)
 	begin(&t, false);
 	req = &t.s->a.qp.req;
 	hear(&t, 1000, 1, 5);
-	CHECK_EQ(req->limit, 7);
+	CHECK_EQ(req->lsn, 7);
 
 	t_case("credit: one that was overtaken takes nothing away");
 	hear(&t, 1000, 1, 2);
-	CHECK_EQ(req->limit, 7);
+	CHECK_EQ(req->lsn, 7);
 	hear(&t, 999, 0, 20);
-	CHECK_EQ(req->limit, 7);
+	CHECK_EQ(req->lsn, 7);
 
 	t_case("credit: without a limit from now on");
 	hear(&t, 1000, 1, 31);
-	CHECK(!req->limited);
+	CHECK(!req->lsn_valid);
 
 	t_case("credit: across the wrap of the MSN");
 	hear(&t, 1000, 0xfffff0, 8);
-	CHECK_EQ(req->limit, 0);
+	CHECK_EQ(req->lsn, 0);
 	hear(&t, 1000, 0xfffff0, 9);
-	CHECK_EQ(req->limit, 8);
+	CHECK_EQ(req->lsn, 8);
 	xfers_end(&t);
 }
 

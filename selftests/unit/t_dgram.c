@@ -111,7 +111,7 @@ static void no_receive(enum ib_qp_type type)
 	wr = xfer_make(&t, IB_WR_SEND, 700);
 	sim_post(&t.s->a, &wr);
 	sim_run(t.s);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RX_NO_WQE), 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_BUFFER), 1);
 	xfer_put(&t, IB_WR_SEND, 700);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);

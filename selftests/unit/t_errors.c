@@ -265,7 +265,7 @@ static void peer_is_slow(u32 us)
 	xfers_init(&t, NULL, 3100000, 4096);
 	t.s->wire = takes_long;
 	t.s->arg = &busy;
-	t.s->train = SROCE_BURST;
+	t.s->train = SROCE_TX_BUDGET;
 	t.s->kick_delay = SIM_LATENCY;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
 	sim_doorbell(&t.s->a);

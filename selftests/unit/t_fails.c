@@ -38,9 +38,9 @@ static void no_room(bool hold)
 	sim_run(t.s);
 	xfers_check(&t);
 	CHECK_EQ(seen, 2);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_STORED), 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED), 0);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ), 17);
-	CHECK_EQ(t.s->a.qp.req.repair.habit, SROCE_HABIT_DROPS);
+	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_DROPS);
 	xfers_end(&t);
 }
 

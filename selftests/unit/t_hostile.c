@@ -207,7 +207,7 @@ static void far_ahead(u32 ahead, bool kept)
 	/* before there is anything that the NAK could mean */
 	sim_run(t.s);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
-	CHECK_EQ(t.s->b.qp.resp.stored, kept);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, kept);
 	if (!kept) {
 		xfer_put(&t, IB_WR_RDMA_WRITE, 200 * 1024);
 		sim_doorbell(&t.s->a);
@@ -323,8 +323,8 @@ static void damaged(void)
 static void random_packet(struct rnd *r, struct sim *s, struct sim_buf *b)
 {
 	u8 opcodes[256], data[1200];
-	struct sroce_qp_host *to = rnd_below(r, 3) ? &s->b : &s->a;
-	struct sroce_qp_host *from = to == &s->a ? &s->b : &s->a;
+	struct sroce_kqp *to = rnd_below(r, 3) ? &s->b : &s->a;
+	struct sroce_kqp *from = to == &s->a ? &s->b : &s->a;
 	struct sroce_pkt p = {};
 	u32 i, n = 0;
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <linux/string.h>
-#include "../../drv/proto/icrc.h"
-#include "../../drv/proto/wire.h"
+#include "drv/core/wire/icrc.h"
+#include "drv/core/wire/wire.h"
 #include "tests.h"
 #include "vectors.h"
 
@@ -56,11 +56,11 @@ static void test_segments(void)
 		u32 len = n == 3 ? 20 : 1040;
 
 		t_where("segment %u", n);
-		sroce_segment_header(v4, 20, n, len);
+		sroce_icrc_segment_header(v4, 20, n, len);
 		CHECK_EQ(be16(v4 + 2), 28 + len);
 		CHECK_EQ(be16(v4 + 4), (0xfffe + n) & 0xffff);
 		CHECK(!memcmp(v4, was4, 2) && !memcmp(v4 + 6, was4 + 6, 14));
-		sroce_segment_header(v6, 40, n, len);
+		sroce_icrc_segment_header(v6, 40, n, len);
 		CHECK_EQ(be16(v6 + 4), 8 + len);
 		CHECK(!memcmp(v6, was6, 4) && !memcmp(v6 + 6, was6 + 6, 34));
 		memcpy(v4, was4, sizeof(v4));
@@ -79,7 +79,7 @@ static void test_renumber(void)
 		t_where("id %x", id);
 		l3[4] = id >> 8;
 		l3[5] = id;
-		CHECK_EQ(sroce_icrc_renumber(first, id), sroce_icrc_net(l3, sizeof(l3), udp));
+		CHECK_EQ(sroce_icrc_step_id(first, id), sroce_icrc_net(l3, sizeof(l3), udp));
 	}
 }
 

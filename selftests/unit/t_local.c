@@ -24,7 +24,7 @@ static void win_init(struct win *x, enum sroce_mr_kind kind)
 
 static void win_end(struct win *x)
 {
-	CHECK_EQ(atomic_read(&x->t.b->mr.windows), !!x->w->mr.under);
+	CHECK_EQ(atomic_read(&x->t.b->mr.windows), !!x->w->mr.parent);
 	xfers_end(&x->t);
 }
 
@@ -44,7 +44,7 @@ static enum ib_wc_status ended(const struct sroce_cq *cq, u32 n)
 	return n ? cq->e[n - 1].status : IB_WC_SUCCESS;
 }
 
-static enum ib_wc_status post_bind(struct sroce_qp_host *h,
+static enum ib_wc_status post_bind(struct sroce_kqp *h,
 				   const struct sroce_bind *b)
 {
 	struct sim_wr wr = {
@@ -59,7 +59,7 @@ static enum ib_wc_status post_bind(struct sroce_qp_host *h,
 	return h->scq.e[n].status;
 }
 
-static enum ib_wc_status post_inv(struct sroce_qp_host *h, u32 key)
+static enum ib_wc_status post_inv(struct sroce_kqp *h, u32 key)
 {
 	struct sim_wr wr = {
 		.opcode = IB_WR_LOCAL_INV, .flags = IB_SEND_SIGNALED, .ex = key,
@@ -77,7 +77,7 @@ static enum ib_wc_status post_inv(struct sroce_qp_host *h, u32 key)
 static enum ib_wc_status use(struct win *x, u32 opcode, u32 rkey, u64 va,
 			     u32 len)
 {
-	struct sroce_qp_host *a = &x->t.s->a;
+	struct sroce_kqp *a = &x->t.s->a;
 	struct sim_wr wr = {
 		.opcode = opcode, .flags = IB_SEND_SIGNALED, .num_sge = 1,
 		.remote_addr = va, .rkey = rkey, .compare_add = 1,
@@ -296,8 +296,8 @@ static void read_on_host(void)
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
 	CHECK_EQ(use(&x, IB_WR_RDMA_READ, b.new_key, b.addr, 32768), IB_WC_SUCCESS);
 	/* the request, and what couldn't be answered in that way */
-	CHECK_EQ(sim_count(&x.t.s->a, SROCE_CNT_LOCAL_PACKETS), 1);
-	CHECK_EQ(sim_count(&x.t.s->b, SROCE_CNT_LOCAL_PACKETS), 0);
+	CHECK_EQ(sim_count(&x.t.s->a, SROCE_CNT_LOOPBACK_PACKETS), 1);
+	CHECK_EQ(sim_count(&x.t.s->b, SROCE_CNT_LOOPBACK_PACKETS), 0);
 	CHECK_EQ(sim_count(&x.t.s->b, SROCE_CNT_TX_PACKETS), 32);
 	CHECK_EQ(post_inv(&x.t.s->b, b.new_key), IB_WC_SUCCESS);
 	win_end(&x);
@@ -306,7 +306,7 @@ static void read_on_host(void)
 /* The same window by way of another pair of QPs */
 static void other_qp(enum sroce_mr_kind kind)
 {
-	struct sroce_qp_host *a2;
+	struct sroce_kqp *a2;
 	struct sroce_bind b;
 	struct win x;
 	struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE,
@@ -329,9 +329,9 @@ static void other_qp(enum sroce_mr_kind kind)
 	win_end(&x);
 }
 
-static void invalidations(void)
+static void key_invalidations(void)
 {
-	struct sroce_qp_host *a2;
+	struct sroce_kqp *a2;
 	struct sroce_bind b;
 	struct ib_sge sge;
 	struct sim_wr wr = { .opcode = IB_WR_SEND_WITH_INV,
@@ -491,7 +491,7 @@ static enum ib_wc_status reg(struct xfers *t, u64 iova, u32 key)
 			  .access = IB_ACCESS_REMOTE_READ },
 	};
 
-	return sroce_local_run(&t->s->b.qp, &wqe);
+	return sroce_mem_ops_run(&t->s->b.qp, &wqe);
 }
 
 /* A right that would be a lie: nothing of ours outlives a loss of power. */
@@ -513,10 +513,10 @@ static void fast_persistent(void)
 	wqe.bind.new_key = f->mr.key;
 	wqe.bind.access = SROCE_ACCESS_FLUSH_GLOBAL |
 			  SROCE_ACCESS_FLUSH_PERSISTENT;
-	CHECK_EQ(sroce_local_run(&t.s->b.qp, &wqe), IB_WC_MW_BIND_ERR);
+	CHECK_EQ(sroce_mem_ops_run(&t.s->b.qp, &wqe), IB_WC_MW_BIND_ERR);
 	CHECK_EQ(f->mr.state, SROCE_MR_FREE);
 	wqe.bind.access = SROCE_ACCESS_FLUSH_GLOBAL;
-	CHECK_EQ(sroce_local_run(&t.s->b.qp, &wqe), IB_WC_SUCCESS);
+	CHECK_EQ(sroce_mem_ops_run(&t.s->b.qp, &wqe), IB_WC_SUCCESS);
 	CHECK_EQ(f->mr.access, SROCE_ACCESS_FLUSH_GLOBAL);
 	f->mr.ext = NULL;
 	xfers_end(&t);
@@ -546,20 +546,20 @@ static void fast(void)
 			       IB_ACCESS_REMOTE_WRITE));
 	CHECK(sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 4096,
 			      IB_ACCESS_REMOTE_READ) == &f->mr);
-	sroce_mr_leave(&t.s->b.qp);
+	sroce_mr_put_last(&t.s->b.qp);
 	/* in use, it can't be registered again */
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_MW_BIND_ERR);
-	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, true), 0);
-	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, true), -EINVAL);
+	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, true), 0);
+	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, true), -EINVAL);
 	/* its owner may be careful */
-	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, false), 0);
+	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, false), 0);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1, 0));
-	sroce_mr_leave(&t.s->b.qp);
+	sroce_mr_put_last(&t.s->b.qp);
 	/* the same memory again: it was laid down once and for all */
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_SUCCESS);
 	CHECK(f->mr.ext->addr == page && f->mr.next->addr == page);
 	f->mr.access = IB_ACCESS_LOCAL_WRITE;
-	CHECK_EQ(sroce_local_invalidate(&t.s->b.qp, f->mr.key, true), -EINVAL);
+	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, true), -EINVAL);
 	f->mr.ext = NULL;
 	xfers_end(&t);
 }
@@ -620,7 +620,7 @@ void test_local(void)
 	t_case("local: type 1 is for all QPs, type 2 for the one that bound it");
 	other_qp(SROCE_MW_1);
 	other_qp(SROCE_MW_2);
-	invalidations();
+	key_invalidations();
 	no_lkey();
 	order();
 	between();

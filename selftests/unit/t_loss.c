@@ -156,7 +156,7 @@ static void no_wait(u32 opcode)
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 2);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 0);
-	CHECK_EQ(t.s->a.qp.req.repair.habit, SROCE_HABIT_KEEPS);
+	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_KEEPS);
 	xfers_end(&t);
 }
 
@@ -169,14 +169,14 @@ static void dropping_peer(u32 opcode)
 	t_case("loss: %s, to a peer that drops what follows a gap",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
-	t.s->b.qp.resp.store_max = 0;
+	t.s->b.qp.resp.ofo_max = 0;
 	t.s->wire = lose_two;
 	t.s->arg = seen;
 	xfer_put(&t, opcode, 30 * 1024);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	xfers_check(&t);
-	CHECK_EQ(t.s->a.qp.req.repair.habit, SROCE_HABIT_DROPS);
+	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_DROPS);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	/* the lost one by itself, then all after it */
@@ -217,7 +217,7 @@ static void lost_first(u32 opcode, bool keeps)
 	xfers_init(&t, NULL, 65536, 4096);
 	s = t.s;
 	if (!keeps)
-		s->b.qp.resp.store_max = 0;
+		s->b.qp.resp.ofo_max = 0;
 	s->wire = lose_hole;
 	s->arg = &h;
 	xfer_put(&t, opcode, 8);
@@ -226,8 +226,8 @@ static void lost_first(u32 opcode, bool keeps)
 	sim_doorbell(&s->a);
 	sim_run(s);
 	xfers_check(&t);
-	CHECK_EQ(s->a.qp.req.repair.habit, keeps ? SROCE_HABIT_KEEPS :
-						   SROCE_HABIT_DROPS);
+	CHECK_EQ(s->a.qp.req.retrans.gap_policy, keeps ? SROCE_GAP_KEEPS :
+						   SROCE_GAP_DROPS);
 	CHECK_EQ(sim_count(&s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PROBE), 0);
 	/* a second one may be needed to tell */
@@ -261,7 +261,7 @@ static void ack_of_all(u32 opcode)
 	sim_run(t.s);
 	xfers_check(&t);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
-	CHECK_EQ(t.s->a.qp.req.repair.habit, SROCE_HABIT_KEEPS);
+	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_KEEPS);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 2);
 	xfers_end(&t);
 }
@@ -365,7 +365,7 @@ static void overtaking_probe(u32 opcode)
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_TX_PACKETS),
 		 sim_count(&t.s->b, SROCE_CNT_ACK_SENT));
-	CHECK(t.s->a.qp.req.repair.habit != SROCE_HABIT_DROPS);
+	CHECK(t.s->a.qp.req.retrans.gap_policy != SROCE_GAP_DROPS);
 	xfers_end(&t);
 }
 
@@ -415,7 +415,7 @@ static void lost_going_back(void)
 
 	t_case("loss: what is lost again when all is sent again is reported");
 	xfers_init(&t, NULL, 131072, 4096);
-	t.s->a.qp.req.repair.habit = SROCE_HABIT_DROPS;
+	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
 	t.s->wire = lose_again;
 	t.s->arg = left;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
@@ -475,15 +475,15 @@ static void store_bound(void)
 
 	t_case("loss: no more is kept after a gap than there is room for");
 	xfers_init(&t, NULL, 131072, 4096);
-	t.s->b.qp.resp.store_max = 10;
+	t.s->b.qp.resp.ofo_max = 10;
 	t.s->wire = lose_two;
 	t.s->arg = seen;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
 	sim_doorbell(&t.s->a);
 	while (sim_step(t.s))
-		CHECK(t.s->b.qp.resp.stored <= 10);
+		CHECK(t.s->b.qp.resp.ofo_len <= 10);
 	xfers_check(&t);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_STORED) >= 10, 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED) >= 10, 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	xfers_end(&t);
 }
@@ -500,7 +500,7 @@ static void store_dies(enum ib_qp_state to)
 	t.s->arg = seen;
 	xfer_put(&t, IB_WR_SEND, 30 * 1024);
 	sim_doorbell(&t.s->a);
-	while (t.s->b.qp.resp.stored < 5 && sim_step(t.s))
+	while (t.s->b.qp.resp.ofo_len < 5 && sim_step(t.s))
 		;
 	CHECK(t.s->held >= 5);
 	sim_enter(&t.s->b, to);
@@ -533,7 +533,7 @@ static void implied(void)
 	sim_run(t.s);
 	xfers_check(&t);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK), 1);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_GAP), 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_RETRY), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 1);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);

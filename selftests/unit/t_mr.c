@@ -113,7 +113,7 @@ static void stops(void)
 
 static void all_of_memory(void)
 {
-	struct sroce_mr mr = { .all = true };
+	struct sroce_mr mr = { .dma_all = true };
 	u8 from[32] = "all of memory", to[32];
 	struct trace t = { .bytes = to };
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 #include <linux/kernel.h>
-#include "../../drv/proto/opcode.h"
-#include "../../drv/proto/psn.h"
+#include "drv/core/wire/opcode.h"
+#include "drv/core/wire/psn.h"
 #include "tests.h"
 
 /* Which opcodes exist, and their extended headers in bytes */
@@ -46,7 +46,7 @@ static void table(void)
 		if (!k || !op->name)
 			continue;
 		CHECK_EQ(op->hdr_len, 12 + k->ext);
-		CHECK_EQ(op->hdr_len, 12 + sroce_ext_len(op->flags &
+		CHECK_EQ(op->hdr_len, 12 + sroce_opcode_ext_len(op->flags &
 							 SROCE_EXT_MASK));
 		CHECK(op->hdr_len <= SROCE_HDR_MAX);
 	}
@@ -115,7 +115,7 @@ static void msg_opcodes(void)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (k = 0; k < 4; k++) {
 			bool first = k == 0 || k == 3, last = k >= 2;
-			int got = sroce_msg_opcode(rows[i].svc, rows[i].msg,
+			int got = sroce_opcode_of_msg(rows[i].svc, rows[i].msg,
 						   first, last);
 
 			t_where("service %u, message %u, packet %u",

@@ -56,8 +56,8 @@ static void each(u32 opcode, int whose, bool local)
 	xfer_put(&t, opcode, 700);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
-	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_WAIT) +
-	      sim_count(&t.s->b, SROCE_CNT_PAGE_WAIT) > 0);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_WAIT) +
+	      sim_count(&t.s->b, SROCE_CNT_ODP_WAIT) > 0);
 	/* nobody is told that anything was lost, who needn't know */
 	CHECK(local || !sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT));
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
@@ -91,11 +91,11 @@ static void cold(u32 opcode)
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	/* one for each entry of the list */
-	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_WAIT) <= 3);
-	CHECK(sim_count(&t.s->b, SROCE_CNT_PAGE_WAIT) <=
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_WAIT) <= 3);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_WAIT) <=
 	      (opcode == IB_WR_SEND ? 8 : 1));
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS), 0);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_ODP_MISS), 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ODP_DROP), 0);
 	/* probes, while all is silent */
 	CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) < 4);
 	finish(&t);
@@ -114,7 +114,7 @@ static void in_order(void)
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + DELAY / 2);
 	CHECK(t.s->b.qp.resp.paging);
-	CHECK(t.s->b.qp.resp.stored > 20);
+	CHECK(t.s->b.qp.resp.ofo_len > 20);
 	CHECK_EQ(t.s->b.qp.resp.msn, 0);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ACK_SENT), 0);
 	finish(&t);
@@ -126,12 +126,12 @@ static void no_room(void)
 
 	t_case("paging: a request that can't wait is asked for when the pages are there");
 	begin(&t, REMOTE, false);
-	t.s->b.qp.resp.store_max = 0;
+	t.s->b.qp.resp.ofo_max = 0;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + DELAY / 2);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
-	CHECK(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP) > 0);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_DROP) > 0);
 	finish(&t);
 }
 
@@ -143,7 +143,7 @@ static void little_room(void)
 	begin(&t, REMOTE, false);
 	/* who wants no retries does not probe */
 	t.s->a.qp.attr.retry_cnt = 0;
-	t.s->b.qp.resp.store_max = 5;
+	t.s->b.qp.resp.ofo_max = 5;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
@@ -159,15 +159,15 @@ static void missed_response(u32 room)
 	t_case("paging: the responses of a READ that found no page %s",
 	       room ? "wait for it" : "nor room are asked for at once");
 	begin(&t, LOCAL, false);
-	t.s->a.qp.resp.store_max = room;
+	t.s->a.qp.resp.ofo_max = room;
 	/* before the silence is one */
 	t.s->page_delay = DELAY / 3;
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
 	until_sent(&t);
 	sim_buf_evict(t.a, 0);
 	sim_run(t.s);
-	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 0);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_GAP) > 0, !room);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_RETRY) > 0, !room);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
 	finish(&t);
 }
@@ -186,7 +186,7 @@ static void kept_for_long(void)
 	t.s->page_delay = 3 * (4096ULL << 8);
 	sim_buf_evict(t.a, 0);
 	sim_run(t.s);
-	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 0);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	finish(&t);
 }
@@ -201,15 +201,15 @@ static void kept_once(void)
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
 	until_sent(&t);
 	sim_buf_evict(t.a, 0);
-	while (!t.s->a.qp.req.lates && sim_step(t.s))
+	while (!t.s->a.qp.req.n_deferred && sim_step(t.s))
 		;
 	sim_run_until(t.s, t.s->now + DELAY / 10);
-	CHECK_EQ(t.s->a.qp.req.lates, 3);
-	sroce_reread_missed(&t.s->a.qp, t.s->a.qp.req.max_psn);
+	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
+	sroce_read_retry_dropped(&t.s->a.qp, t.s->a.qp.req.max_psn);
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + DELAY / 4);
-	CHECK(sim_count(&t.s->a, SROCE_CNT_PAGE_MISS) > 3);
-	CHECK_EQ(t.s->a.qp.req.lates, 3);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 3);
+	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
 	finish(&t);
 }
 
@@ -344,7 +344,7 @@ static void dies(enum ib_qp_state to)
 	sim_enter(&t.s->a, to);
 	sim_enter(&t.s->b, to);
 	sim_run(t.s);
-	CHECK_EQ(t.s->b.qp.resp.stored, 0);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 0);
 	CHECK_EQ(t.s->a.scq.n, to == IB_QPS_ERR ? 2 : 0);
 	xfers_end(&t);
 }
@@ -366,13 +366,13 @@ static void unreliable(void)
 			 3000 + i);
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + DELAY / 2);
-	CHECK(t.s->b.qp.resp.stored > 20);
+	CHECK(t.s->b.qp.resp.ofo_len > 20);
 	finish(&t);
 
 	t_case("paging: UC loses what can't wait, and receives the next");
 	xfers_init(&t, &cfg, SIZE, 5000);
 	sim_buf_on_demand(t.b);
-	t.s->b.qp.resp.store_max = 0;
+	t.s->b.qp.resp.ofo_max = 0;
 	for (i = 0; i < 2; i++) {
 		struct sim_wr wr = {
 			.wr_id = i, .opcode = IB_WR_RDMA_WRITE, .num_sge = 1,
@@ -386,7 +386,7 @@ static void unreliable(void)
 		sim_run(t.s);
 		CHECK_EQ(sim_filled(t.b, 0, 3000, 77), i == 1);
 	}
-	CHECK(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP) > 0);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_DROP) > 0);
 	xfers_end(&t);
 }
 
@@ -413,7 +413,7 @@ static bool leave(struct sim *s, struct sroce_qp *qp)
 {
 	struct xfers *t = s->arg;
 
-	if (qp == &s->a.qp && sim_count(&s->b, SROCE_CNT_PAGE_DROP) < 3)
+	if (qp == &s->a.qp && sim_count(&s->b, SROCE_CNT_ODP_DROP) < 3)
 		sim_buf_ebb(t->b);
 	return true;
 }
@@ -431,12 +431,12 @@ static void missed_again(void)
 	t.s->page_delay = DELAY;
 	t.s->tx_ok = leave;
 	t.s->arg = &t;
-	t.s->b.qp.resp.store_max = 0;
+	t.s->b.qp.resp.ofo_max = 0;
 	sim_buf_on_demand(t.b);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 300);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PAGE_DROP), 3);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ODP_DROP), 3);
 	finish(&t);
 }
 

@@ -18,13 +18,13 @@ static void begin_write(struct xfers *t)
 }
 
 /* The same to a peer that is known to keep what follows a gap */
-static struct sroce_repair *begin_kept(struct xfers *t)
+static struct sroce_retrans *begin_kept(struct xfers *t)
 {
-	struct sroce_repair *rp;
+	struct sroce_retrans *rp;
 
 	begin_write(t);
-	rp = &t->s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_KEEPS;
+	rp = &t->s->a.qp.req.retrans;
+	rp->gap_policy = SROCE_GAP_KEEPS;
 	return rp;
 }
 
@@ -40,32 +40,32 @@ static void finish_write(struct xfers *t)
 /* The answer to the one packet that was sent again tells the peer's habit. */
 static void habits(void)
 {
-	struct sroce_repair *rp;
+	struct sroce_retrans *rp;
 	struct xfers t;
 
 	t_case("peer: acknowledges only what was sent again: it drops the rest");
 	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
+	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(tape.n, 1);
 	CHECK_EQ(tape.p[0].psn, FIRST + 10);
 	CHECK(tape.p[0].ackreq);
-	CHECK(rp->hold);
+	CHECK(rp->hold_new);
 	peer_ack(&t, FIRST + 10, ACK);
-	CHECK_EQ(rp->habit, SROCE_HABIT_DROPS);
-	CHECK_EQ(tape.n, 1 + SROCE_BURST);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
+	CHECK_EQ(tape.n, 1 + SROCE_TX_BUDGET);
 	CHECK_EQ(tape.p[1].psn, FIRST + 11);
 	/* it had more, after all: no need to send that again */
 	peer_ack(&t, FIRST + 149, ACK);
-	CHECK_EQ(tape.p[1 + SROCE_BURST].psn, FIRST + 150);
+	CHECK_EQ(tape.p[1 + SROCE_TX_BUDGET].psn, FIRST + 150);
 	finish_write(&t);
 
 	t_case("peer: acknowledges more than was sent again: it keeps");
 	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
+	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_ack(&t, LAST - 1, ACK);
-	CHECK_EQ(rp->habit, SROCE_HABIT_KEEPS);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
 	/* the repaired one; the last may be late */
 	CHECK_EQ(tape.n, 1);
 	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
@@ -75,10 +75,10 @@ static void habits(void)
 
 	t_case("peer: puts off what came after the one sent again: it keeps");
 	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
+	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_ack(&t, FIRST + 11, RNR);
-	CHECK_EQ(rp->habit, SROCE_HABIT_KEEPS);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
 	CHECK_EQ(t.s->a.qp.req.psn, LAST + 1);
 	sim_run_until(t.s, t.s->now + 100000);
 	CHECK_EQ(tape.n, 2);
@@ -87,13 +87,13 @@ static void habits(void)
 
 	t_case("peer: found dropping, shows that it keeps");
 	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_DROPS;
+	rp = &t.s->a.qp.req.retrans;
+	rp->gap_policy = SROCE_GAP_DROPS;
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK(rp->rewound);
-	CHECK_EQ(tape.n, SROCE_BURST);
+	CHECK_EQ(tape.n, SROCE_TX_BUDGET);
 	peer_ack(&t, FIRST + 149, ACK);
-	CHECK_EQ(rp->habit, SROCE_HABIT_KEEPS);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
 	CHECK(!rp->rewound);
 	finish_write(&t);
 }
@@ -101,7 +101,7 @@ static void habits(void)
 /* A peer that keeps tells of one gap at a time. */
 static void many_gaps(void)
 {
-	struct sroce_repair *rp;
+	struct sroce_retrans *rp;
 	struct xfers t;
 	u32 i;
 
@@ -121,7 +121,7 @@ static void many_gaps(void)
 
 	t_case("peer: gaps are frequent: repairs go out twice");
 	rp = begin_kept(&t);
-	rp->distance = 200;
+	rp->gap_dist = 200;
 	rp->gap = FIRST - 190;
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(tape.n, 2);
@@ -130,11 +130,11 @@ static void many_gaps(void)
 
 	t_case("peer: gaps are dense: what follows goes out before the missing one");
 	rp = begin_kept(&t);
-	rp->distance = 20;
+	rp->gap_dist = 20;
 	rp->gap = FIRST - 10;
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(tape.n, SROCE_BURST_LEAST + 1);
-	for (i = 0; i < SROCE_BURST_LEAST - 1; i++)
+	CHECK_EQ(tape.n, SROCE_RETRANS_BATCH_MIN + 1);
+	for (i = 0; i < SROCE_RETRANS_BATCH_MIN - 1; i++)
 		CHECK_EQ(tape.p[i].psn, FIRST + 11 + i);
 	CHECK_EQ(tape.p[i].psn, FIRST + 10);
 	CHECK_EQ(tape.p[i + 1].psn, FIRST + 10);
@@ -143,19 +143,19 @@ static void many_gaps(void)
 
 	t_case("peer: thought to drop what follows, put to the test again");
 	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
-	rp->habit = SROCE_HABIT_DROPS;
-	for (i = 0; rp->habit == SROCE_HABIT_DROPS && i < 100; i++)
+	rp = &t.s->a.qp.req.retrans;
+	rp->gap_policy = SROCE_GAP_DROPS;
+	for (i = 0; rp->gap_policy == SROCE_GAP_DROPS && i < 100; i++)
 		peer_ack(&t, FIRST + i, GAP);
 	CHECK_EQ(i, 8);
-	CHECK(rp->hold);
+	CHECK(rp->hold_new);
 	finish_write(&t);
 }
 
 /* Packets that come out of order look like gaps for a while. */
 static void no_gaps(void)
 {
-	struct sroce_repair *rp;
+	struct sroce_retrans *rp;
 	struct xfers t;
 	u32 i;
 
@@ -170,7 +170,7 @@ static void no_gaps(void)
 	for (i = 81; i < 100; i++)
 		peer_ack(&t, FIRST + i, ACK);
 	CHECK_EQ(tape.n, 1);
-	CHECK_EQ(rp->burst, SROCE_BURST_LEAST);
+	CHECK_EQ(rp->batch, SROCE_RETRANS_BATCH_MIN);
 	finish_write(&t);
 
 	t_case("peer: has what it lacked sooner than it can, after a silence: no wonder");
@@ -186,32 +186,32 @@ static void no_gaps(void)
 		peer_ack(&t, FIRST + 10 * i, GAP);
 		sim_run_until(t.s, t.s->now + 1000);
 	}
-	CHECK(t.s->a.qp.req.rtt.smooth && t.s->a.qp.req.rtt.smooth < 5000);
-	CHECK(rp->distance < SROCE_GAP_FAR / 2);
+	CHECK(t.s->a.qp.req.rtt.srtt && t.s->a.qp.req.rtt.srtt < 5000);
+	CHECK(rp->gap_dist < SROCE_GAP_DIST_MAX / 2);
 	finish_write(&t);
 
 	t_case("peer: thought to keep what follows, lacks every packet: it drops");
 	rp = begin_kept(&t);
-	for (i = 10; rp->habit == SROCE_HABIT_KEEPS && i < 100; i++) {
+	for (i = 10; rp->gap_policy == SROCE_GAP_KEEPS && i < 100; i++) {
 		peer_ack(&t, FIRST + i, GAP);
 		sim_run_until(t.s, t.s->now + 100000);
 	}
 	CHECK(i < 20);
-	CHECK(rp->hold);
+	CHECK(rp->hold_new);
 	peer_ack(&t, FIRST + i - 1, ACK);
-	CHECK_EQ(rp->habit, SROCE_HABIT_DROPS);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
 	finish_write(&t);
 }
 
 /* What is to be sent again waits for an RNR timer; meanwhile it may come. */
 static void overtaken_repairs(void)
 {
-	struct sroce_repair *rp;
+	struct sroce_retrans *rp;
 	struct xfers t;
 
 	t_case("peer: has what was about to be sent again");
 	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
+	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, RNR);
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 1);
@@ -224,7 +224,7 @@ static void overtaken_repairs(void)
 
 	t_case("peer: has a part of what was about to be sent again");
 	begin_write(&t);
-	rp = &t.s->a.qp.req.repair;
+	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_sent(0, FIRST + 10, 1);
 	peer_ack(&t, FIRST + 11, RNR);
@@ -318,15 +318,15 @@ static void gap_ahead(void)
 	peer_begin_with(&t, &cfg, 65536);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MANY * MTU);
 	peer_go(&t);
-	t.s->a.qp.req.repair.habit = SROCE_HABIT_DROPS;
+	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
 	while (!sim_count(&t.s->a, SROCE_CNT_TIMEOUT) && sim_step(t.s))
 		;
-	CHECK_EQ(t.s->a.qp.req.psn, FIRST + SROCE_BURST);
+	CHECK_EQ(t.s->a.qp.req.psn, FIRST + SROCE_TX_BUDGET);
 	tape.n = 0;
 	peer_ack(&t, FIRST + 100, GAP);
 	/* nothing after it was sent again: all of it is */
-	CHECK(!t.s->a.qp.req.repair.hold);
-	peer_sent(0, FIRST + 100, SROCE_BURST);
+	CHECK(!t.s->a.qp.req.retrans.hold_new);
+	peer_sent(0, FIRST + 100, SROCE_TX_BUDGET);
 	finish_write(&t);
 }
 
@@ -374,7 +374,7 @@ static void within_read(void)
 	CHECK_EQ(t.s->a.scq.n, 0);
 	peer_hear(&t, 0x0f, FIRST + 3, ACK, MTU);
 	CHECK_EQ(t.s->a.scq.n, 2);
-	CHECK(sroce_req_idle(&t.s->a.qp));
+	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
 }
 
@@ -428,7 +428,7 @@ static void lost_cq(void)
 	CHECK_EQ(tape.n, 3);
 	peer_hear(&t, 0x10, FIRST + 2, ACK, MTU);
 	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
-	CHECK(t.s->a.scq.lost);
+	CHECK(t.s->a.scq.overflowed);
 	CHECK_EQ(t.s->a.events, BIT(IB_EVENT_QP_FATAL));
 	CHECK_EQ(t.s->a.qp.req.reads, 0);
 	xfers_end(&t);
@@ -512,14 +512,14 @@ static void long_read_partly(void)
 static void asked_often(void)
 {
 	struct sim_cfg cfg = sim_default;
-	struct sroce_reread *rr;
+	struct sroce_read_retry *rr;
 	struct xfers t;
 	u32 i;
 
 	t_case("peer: what was asked for many times is not waited for twice");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, 65536);
-	rr = &t.s->a.qp.req.reread;
+	rr = &t.s->a.qp.req.read_retry;
 	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
 	peer_go(&t);
 	peer_hear(&t, 0x0e, FIRST + 5, ACK, MTU);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <linux/string.h>
 #include <linux/errno.h>
-#include "../../drv/proto/pkt.h"
+#include "drv/core/wire/pkt.h"
 #include "tests.h"
 
 static void random_fields(struct rnd *r, struct sroce_pkt *p, u8 opcode)

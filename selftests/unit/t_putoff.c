@@ -59,7 +59,7 @@ static void read_put_off(void)
 	peer_hear(&t, 0x0f, FIRST + 3, ACK, MTU);
 	peer_ack(&t, FIRST + 4, ACK);
 	CHECK_EQ(t.s->a.scq.n, 2);
-	CHECK(sroce_req_idle(&t.s->a.qp));
+	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
 }
 
@@ -90,7 +90,7 @@ static void put_off_behind_hole(void)
 	peer_hear(&t, 0x0d, FIRST + 4, ACK, MTU);
 	peer_hear(&t, 0x0f, FIRST + 5, ACK, MTU);
 	CHECK_EQ(t.s->a.scq.n, 2);
-	CHECK(sroce_req_idle(&t.s->a.qp));
+	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
 }
 
@@ -183,7 +183,7 @@ static void better_luck(void)
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
 	peer_ack(&t, FIRST + 3, ACK);
 	CHECK_EQ(t.s->a.scq.n, 3);
-	CHECK(sroce_req_idle(&t.s->a.qp));
+	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
 
 	t_case("put off: so it has, and what follows is lacking");
@@ -193,7 +193,7 @@ static void better_luck(void)
 	peer_ack(&t, FIRST + 3, ACK);
 	read_comes(&t);
 	CHECK_EQ(t.s->a.scq.n, 3);
-	CHECK(sroce_req_idle(&t.s->a.qp));
+	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
 
 	t_case("put off: so it has, and what follows is refused");
@@ -241,7 +241,7 @@ static void nothing_behind(void)
 	t_case("put off: a READ that was put off is no measure of what is sent later");
 	peer_begin(&t);
 	req = &t.s->a.qp.req;
-	req->repair.habit = SROCE_HABIT_KEEPS;
+	req->retrans.gap_policy = SROCE_GAP_KEEPS;
 	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
 	peer_go(&t);
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
@@ -252,7 +252,7 @@ static void nothing_behind(void)
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	peer_go(&t);
 	peer_ack(&t, FIRST + 2, ACK);
-	CHECK(req->rtt.smooth < SIM_MS);
+	CHECK(req->rtt.srtt < SIM_MS);
 	xfers_end(&t);
 }
 

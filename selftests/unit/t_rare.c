@@ -40,7 +40,7 @@ static struct sim_cfg small(void)
 }
 
 /* As the peer's QP would send it */
-static void forge(struct sroce_qp_host *from, struct sroce_qp_host *to,
+static void forge(struct sroce_kqp *from, struct sroce_kqp *to,
 		  struct sroce_pkt pkt)
 {
 	static const u8 data[MTU];
@@ -65,21 +65,21 @@ static void drained_within_burst(u32 timeout)
 	t_case("rare: SQD between two bursts, no retries, timeout %u", timeout);
 	cfg.retry_cnt = 0;
 	cfg.timeout = timeout;
-	cfg.slots = 2 * SROCE_BURST;
+	cfg.slots = 2 * SROCE_TX_BUDGET;
 	xfers_init(&t, &cfg, 65536, 4096);
 	t.s->kick_delay = 100 * SIM_LATENCY;
-	for (i = 0; i <= SROCE_BURST; i++)
+	for (i = 0; i <= SROCE_TX_BUDGET; i++)
 		sim_put_send(&t.s->a, &wr);
 	sim_doorbell(&t.s->a);
 	sim_enter(&t.s->a, IB_QPS_SQD);
 	sim_run(t.s);
 	CHECK(t.s->a.qp.drained);
-	CHECK_EQ(t.s->a.scq.n, SROCE_BURST);
+	CHECK_EQ(t.s->a.scq.n, SROCE_TX_BUDGET);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	sim_enter(&t.s->a, IB_QPS_RTS);
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
-	CHECK_EQ(t.s->a.scq.n, SROCE_BURST + 1);
+	CHECK_EQ(t.s->a.scq.n, SROCE_TX_BUDGET + 1);
 	CHECK_EQ(t.s->a.qp.state, IB_QPS_RTS);
 	xfers_end(&t);
 }

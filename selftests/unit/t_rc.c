@@ -147,7 +147,7 @@ static void unannounced(void)
 	xfers_init(&t, NULL, 65536, 4096);
 	for (i = 0; i < 3; i++)
 		put_write(&t, IB_SEND_SIGNALED);
-	sroce_qp_error(&t.s->a.qp);
+	sroce_flush_qp_error(&t.s->a.qp);
 	sim_run(t.s);
 	CHECK_EQ(t.s->a.scq.n, 0);
 	sim_doorbell(&t.s->a);
@@ -161,7 +161,7 @@ struct span {
 };
 
 /* Bytes, at the least MTU, that no window has room for */
-#define LONG	(3 * SROCE_WINDOW_MAX * 256)
+#define LONG	(3 * SROCE_CWND_MAX * 256)
 
 /* Request packets that are out and neither acknowledged nor answered */
 static int watch_window(struct sim *s, struct sim_packet *p)
@@ -202,8 +202,8 @@ static void window(void)
 	sim_doorbell(&t.s->a);
 	sim_run(t.s);
 	xfers_check(&t);
-	CHECK(w.max < SROCE_WINDOW_MAX);
-	CHECK(w.max >= SROCE_WINDOW_MIN / 2);
+	CHECK(w.max < SROCE_CWND_MAX);
+	CHECK(w.max >= SROCE_CWND_MIN / 2);
 	/* the larger the window, the fewer acknowledges it takes */
 	t_where("%u acknowledges asked for", w.asked);
 	CHECK(w.asked >= 4 && w.asked < LONG / 256 / 64);
@@ -221,7 +221,7 @@ static s32 out_of(u32 n, bool grows)
 	xfers_init(&t, &cfg, 256 * n + 4096, 4096);
 	t.s->grows = grows;
 	t.s->wire = lose_answers;
-	t.s->a.qp.req.rtt.window = SROCE_WINDOW_MIN;
+	t.s->a.qp.req.rtt.cwnd = SROCE_CWND_MIN;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 256 * n);
 	sim_doorbell(&t.s->a);
 	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
@@ -237,13 +237,13 @@ static s32 out_of(u32 n, bool grows)
 static void window_cuts(void)
 {
 	t_case("rc: no train is begun that the window would cut short");
-	CHECK_EQ(out_of(2 * SROCE_WINDOW_MIN, false), SROCE_WINDOW_MIN - SROCE_BURST + 1);
+	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, false), SROCE_CWND_MIN - SROCE_TX_BUDGET + 1);
 
 	t_case("rc: but one that was begun goes on");
-	CHECK_EQ(out_of(2 * SROCE_WINDOW_MIN, true), SROCE_WINDOW_MIN);
+	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, true), SROCE_CWND_MIN);
 
 	t_case("rc: and so does what ends within the window");
-	CHECK_EQ(out_of(SROCE_WINDOW_MIN - 1, false), SROCE_WINDOW_MIN - 1);
+	CHECK_EQ(out_of(SROCE_CWND_MIN - 1, false), SROCE_CWND_MIN - 1);
 }
 
 /* The most requests after a READ that are out while it is being answered */
@@ -276,7 +276,7 @@ static void window_behind_read(void)
 	/* as long as the READ is the oldest */
 	while (t.s->a.qp.sq.cons == 0 && sim_step(t.s))
 		;
-	CHECK(w.max <= SROCE_WINDOW_MAX);
+	CHECK(w.max <= SROCE_CWND_MAX);
 	CHECK(w.max > 0);
 	sim_run(t.s);
 	xfers_check(&t);

@@ -178,7 +178,7 @@ static void unfinished(void)
 	t_case("replay: of what was not sent yet nothing is sent twice");
 	begin(&t, 4);
 	ask_read(&t, FIRST, 0, MANY * MTU);
-	CHECK_EQ(tape.n, SROCE_BURST);
+	CHECK_EQ(tape.n, SROCE_TX_BUDGET);
 	t.s->b.kick_when = 0;
 	ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
 	sim_run(t.s);
@@ -192,7 +192,7 @@ static void unfinished(void)
 	ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
 	sim_run(t.s);
 	CHECK_EQ(tape.n, MANY + 5);
-	check_sent(SROCE_BURST, FIRST + 10, 5, MTU);
+	check_sent(SROCE_TX_BUDGET, FIRST + 10, 5, MTU);
 	xfers_end(&t);
 
 	t_case("replay: up to where the first answer goes on");
@@ -201,7 +201,7 @@ static void unfinished(void)
 	ask_read(&t, FIRST + 60, 60 * MTU, 10 * MTU);
 	sim_run(t.s);
 	CHECK_EQ(tape.n, MANY + 4);
-	check_sent(SROCE_BURST, FIRST + 60, 4, MTU);
+	check_sent(SROCE_TX_BUDGET, FIRST + 60, 4, MTU);
 	xfers_end(&t);
 
 	t_case("replay: to the end, instead of the first answer");
@@ -209,8 +209,8 @@ static void unfinished(void)
 	ask_read(&t, FIRST, 0, MANY * MTU);
 	ask_read(&t, FIRST + 10, 10 * MTU, (MANY - 10) * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, SROCE_BURST + MANY - 10);
-	check_sent(SROCE_BURST, FIRST + 10, MANY - 10, MTU);
+	CHECK_EQ(tape.n, SROCE_TX_BUDGET + MANY - 10);
+	check_sent(SROCE_TX_BUDGET, FIRST + 10, MANY - 10, MTU);
 	CHECK(!t.s->b.qp.resp.res[0].queued);
 	xfers_end(&t);
 }
@@ -224,7 +224,7 @@ static u32 begin_replay(struct xfers *t, u32 n)
 	CHECK_EQ(tape.n, MANY);
 	tape.n = 0;
 	ask_read(t, FIRST, 0, n * MTU);
-	CHECK_EQ(tape.n, SROCE_BURST);
+	CHECK_EQ(tape.n, SROCE_TX_BUDGET);
 	return tape.n;
 }
 
@@ -335,7 +335,7 @@ static void between_answers(void)
 
 static void resize(struct sroce_qp *qp, u32 n)
 {
-	free(sroce_answer_resize(qp, calloc(n, sizeof(*qp->resp.res)), n));
+	free(sroce_resp_res_resize(qp, calloc(n, sizeof(*qp->resp.res)), n));
 }
 
 static void forgotten(void)

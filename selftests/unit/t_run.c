@@ -97,15 +97,15 @@ static void mix_memory(struct seen *w, const struct sim_buf *b)
 	}
 }
 
-static void take_counters(struct seen *w, const struct sroce_qp_host *h,
+static void take_counters(struct seen *w, const struct sroce_kqp *h,
 			  struct sroce_counters *to)
 {
 	*to = h->counters;
-	w->runs += to->c[SROCE_CNT_TX_RUNS] + to->c[SROCE_CNT_TX_SERIES];
-	w->runs += to->c[SROCE_CNT_RX_RUNS] << 32;
-	to->c[SROCE_CNT_TX_RUNS] = 0;
-	to->c[SROCE_CNT_TX_SERIES] = 0;
-	to->c[SROCE_CNT_RX_RUNS] = 0;
+	w->runs += to->c[SROCE_CNT_TX_PKT_BATCHES] + to->c[SROCE_CNT_TX_MSG_BATCHES];
+	w->runs += to->c[SROCE_CNT_RX_PKT_BATCHES] << 32;
+	to->c[SROCE_CNT_TX_PKT_BATCHES] = 0;
+	to->c[SROCE_CNT_TX_MSG_BATCHES] = 0;
+	to->c[SROCE_CNT_RX_PKT_BATCHES] = 0;
 }
 
 typedef void (*work_fn)(struct xfers *t);

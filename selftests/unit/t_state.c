@@ -65,17 +65,17 @@ static void transitions(enum ib_qp_type type, const char *name)
 			int need = needed(type, from, to) | IB_QP_STATE;
 
 			t_where("%s to %s", names[from], names[to]);
-			CHECK_EQ(sroce_qp_transition_ok(&s->a.qp, &attr, need,
+			CHECK_EQ(sroce_state_transition_ok(&s->a.qp, &attr, need,
 							from, to),
 				 reachable(from, to));
 			for (bit = 1; bit < 21; bit++) {
 				if (!(need & 1 << bit))
 					continue;
-				CHECK(!sroce_qp_transition_ok(&s->a.qp, &attr,
+				CHECK(!sroce_state_transition_ok(&s->a.qp, &attr,
 					need & ~(1 << bit), from, to));
 			}
 			/* capacities are fixed once the QP is made */
-			CHECK(!sroce_qp_transition_ok(&s->a.qp, &attr,
+			CHECK(!sroce_state_transition_ok(&s->a.qp, &attr,
 						      need | IB_QP_CAP, from,
 						      to));
 		}
@@ -85,7 +85,7 @@ static void transitions(enum ib_qp_type type, const char *name)
 
 static bool rtr_to_rts(struct sim *s, const struct ib_qp_attr *attr, int more)
 {
-	return sroce_qp_transition_ok(&s->a.qp, attr, IB_QP_STATE | more |
+	return sroce_state_transition_ok(&s->a.qp, attr, IB_QP_STATE | more |
 				      needed(IB_QPT_RC, IB_QPS_RTR, IB_QPS_RTS),
 				      IB_QPS_RTR, IB_QPS_RTS);
 }
@@ -114,7 +114,7 @@ static void ranges(void)
 
 			t_where("row %u, value %u", i, v);
 			*((u8 *)&attr + rows[i].off) = v;
-			CHECK_EQ(sroce_qp_transition_ok(&s->a.qp, &attr,
+			CHECK_EQ(sroce_state_transition_ok(&s->a.qp, &attr,
 				 IB_QP_STATE | needed(IB_QPT_RC, from, from + 1),
 				 from, from + 1), v <= rows[i].max);
 		}
@@ -135,12 +135,12 @@ static void current(void)
 
 	t_case("state: only a drained send queue takes new attributes");
 	s->a.qp.drained = false;
-	CHECK(!sroce_qp_transition_ok(&s->a.qp, &attr, IB_QP_STATE |
+	CHECK(!sroce_state_transition_ok(&s->a.qp, &attr, IB_QP_STATE |
 				      IB_QP_TIMEOUT, IB_QPS_SQD, IB_QPS_SQD));
-	CHECK(sroce_qp_transition_ok(&s->a.qp, &attr, IB_QP_STATE,
+	CHECK(sroce_state_transition_ok(&s->a.qp, &attr, IB_QP_STATE,
 				     IB_QPS_SQD, IB_QPS_SQD));
 	s->a.qp.drained = true;
-	CHECK(sroce_qp_transition_ok(&s->a.qp, &attr, IB_QP_STATE |
+	CHECK(sroce_state_transition_ok(&s->a.qp, &attr, IB_QP_STATE |
 				     IB_QP_TIMEOUT, IB_QPS_SQD, IB_QPS_SQD));
 	sim_end(s);
 }
@@ -240,18 +240,18 @@ static void reset(void)
 	CHECK(t.s->b.qp.resp.fifo.n > 0);
 	sim_enter(&t.s->b, IB_QPS_ERR);
 	for (i = 0; i < 2; i++) {
-		struct sroce_qp_host *h = i ? &t.s->b : &t.s->a;
+		struct sroce_kqp *h = i ? &t.s->b : &t.s->a;
 
 		sim_enter(h, IB_QPS_RESET);
 		CHECK_EQ(sroce_ring_filled(&h->qp.sq.ring), 0);
 		CHECK_EQ(sroce_ring_filled(&h->qp.rq.ring), 0);
-		CHECK(sroce_req_idle(&h->qp));
+		CHECK(sroce_sq_sched_idle(&h->qp));
 	}
 	CHECK_EQ(t.s->a.scq.n, seen);
 	/* packets of the life before meet a QP that is not listening */
 	sim_run(t.s);
 	for (i = 0; i < 2; i++) {
-		struct sroce_qp_host *h = i ? &t.s->b : &t.s->a;
+		struct sroce_kqp *h = i ? &t.s->b : &t.s->a;
 
 		sim_enter(h, IB_QPS_INIT);
 		sim_enter(h, IB_QPS_RTR);

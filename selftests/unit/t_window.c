@@ -11,10 +11,10 @@ static void sample(struct sim *s, u32 n, u64 ns)
 {
 	struct sroce_req *req = &s->a.qp.req;
 
-	sroce_window_sent(&s->a.qp, sroce_psn_add(req->acked, n - 1), true);
+	sroce_cwnd_sent(&s->a.qp, sroce_psn_add(req->acked, n - 1), true);
 	s->now += ns;
 	req->acked = sroce_psn_add(req->acked, n);
-	sroce_window_acked(&s->a.qp);
+	sroce_cwnd_acked(&s->a.qp);
 }
 
 static struct sim *begin(void)
@@ -23,13 +23,13 @@ static struct sim *begin(void)
 
 	/* sets the clock */
 	sim_doorbell(&s->a);
-	s->a.qp.req.rtt.window = SROCE_WINDOW_MIN;
+	s->a.qp.req.rtt.cwnd = SROCE_CWND_MIN;
 	return s;
 }
 
 static void end(struct sim *s)
 {
-	sroce_req_set_psn(&s->a.qp, s->a.qp.req.acked);
+	sroce_reset_req_psn(&s->a.qp, s->a.qp.req.acked);
 	sim_end(s);
 }
 
@@ -40,24 +40,24 @@ static void grows(void)
 
 	t_case("window: twice what the path took in, within bounds");
 	sample(s, 100, 50 * US);
-	CHECK_EQ(rtt->window, SROCE_WINDOW_MIN);
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
 	sample(s, 900, 50 * US);
-	CHECK_EQ(rtt->window, 1800);
+	CHECK_EQ(rtt->cwnd, 1800);
 	sample(s, 5000, 50 * US);
-	CHECK_EQ(rtt->window, SROCE_WINDOW_MAX);
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX);
 
 	t_case("window: shrinks by an eighth when a queue grows");
 	sample(s, 600, 150 * US);
-	CHECK_EQ(rtt->window, SROCE_WINDOW_MAX / 8 * 7);
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX / 8 * 7);
 	sample(s, 600, 200 * US);
-	CHECK_EQ(rtt->window, SROCE_WINDOW_MAX / 64 * 49);
-	while (rtt->window > SROCE_WINDOW_MIN && t_ok()) {
-		u32 was = rtt->window;
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX / 64 * 49);
+	while (rtt->cwnd > SROCE_CWND_MIN && t_ok()) {
+		u32 was = rtt->cwnd;
 
 		sample(s, 10, 400 * US);
-		CHECK(rtt->window < was);
+		CHECK(rtt->cwnd < was);
 	}
-	CHECK_EQ(rtt->window, SROCE_WINDOW_MIN);
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
 	end(s);
 }
 
@@ -70,24 +70,24 @@ static void recovers(void)
 	u32 i;
 
 	t_case("window: small at first, and doubled by each answer in good time");
-	rtt->window = 0;
-	CHECK_EQ(sroce_window(&s->a.qp), SROCE_WINDOW_FIRST);
+	rtt->cwnd = 0;
+	CHECK_EQ(sroce_cwnd(&s->a.qp), SROCE_CWND_INIT);
 	sample(s, 128, eighth - 1);
-	CHECK_EQ(rtt->window, 2 * SROCE_WINDOW_FIRST);
+	CHECK_EQ(rtt->cwnd, 2 * SROCE_CWND_INIT);
 	sample(s, 128, eighth);
-	CHECK_EQ(rtt->window, 2 * SROCE_WINDOW_FIRST);
+	CHECK_EQ(rtt->cwnd, 2 * SROCE_CWND_INIT);
 	sample(s, 128, 10 * US);
 	sample(s, 128, 10 * US);
-	CHECK_EQ(rtt->window, SROCE_WINDOW_MIN);
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
 
 	t_case("window: as small as need be for a slow peer");
 	for (i = 0; i < 20; i++)
-		sroce_window_stalled(&s->a.qp);
-	CHECK_EQ(rtt->window, SROCE_WINDOW_SLOW);
+		sroce_cwnd_timeout(&s->a.qp);
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_SLOW);
 	sample(s, 8, 2 * eighth);
-	CHECK_EQ(rtt->window, SROCE_WINDOW_SLOW);
+	CHECK_EQ(rtt->cwnd, SROCE_CWND_SLOW);
 	sample(s, 8, eighth / 2);
-	CHECK_EQ(rtt->window, 2 * SROCE_WINDOW_SLOW);
+	CHECK_EQ(rtt->cwnd, 2 * SROCE_CWND_SLOW);
 	end(s);
 }
 
@@ -98,17 +98,17 @@ static void stalls(void)
 	struct sroce_req *req = &s->a.qp.req;
 
 	t_case("window: halved by a timeout, not by a probe");
-	req->rtt.window = SROCE_WINDOW_MAX;
+	req->rtt.cwnd = SROCE_CWND_MAX;
 	req->max_psn = sroce_psn_add(req->una, 10);
 	req->psn = req->max_psn;
-	req->repair.probe_at = s->now;
-	sroce_req_timer(&s->a.qp);
+	req->retrans.probe_at = s->now;
+	sroce_retrans_timer(&s->a.qp);
 	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PROBE), 1);
-	CHECK_EQ(req->rtt.window, SROCE_WINDOW_MAX);
+	CHECK_EQ(req->rtt.cwnd, SROCE_CWND_MAX);
 	req->deadline = s->now;
-	sroce_req_timer(&s->a.qp);
+	sroce_retrans_timer(&s->a.qp);
 	CHECK_EQ(sim_count(&s->a, SROCE_CNT_TIMEOUT), 1);
-	CHECK_EQ(req->rtt.window, SROCE_WINDOW_MAX / 2);
+	CHECK_EQ(req->rtt.cwnd, SROCE_CWND_MAX / 2);
 	req->max_psn = req->una;
 	end(s);
 }
@@ -118,14 +118,14 @@ static u32 window_after(u32 followed, bool sending)
 {
 	struct sim *s = begin();
 	struct sroce_req *req = &s->a.qp.req;
-	u32 half = SROCE_WINDOW_MIN / SROCE_ACKS_PER_WINDOW, window;
+	u32 half = SROCE_CWND_MIN / SROCE_ACKS_PER_CWND, window;
 
 	req->psn = sroce_psn_add(req->acked, half + followed);
-	req->next = s->a.qp.sq.prod + sending;
+	req->next_idx = s->a.qp.sq.prod + sending;
 	sample(s, half, 50 * US);
-	window = req->rtt.window;
+	window = req->rtt.cwnd;
 	req->psn = req->acked;
-	req->next = s->a.qp.sq.prod;
+	req->next_idx = s->a.qp.sq.prod;
 	end(s);
 	return window;
 }
@@ -133,13 +133,13 @@ static u32 window_after(u32 followed, bool sending)
 static void outran(void)
 {
 	t_case("window: grows where the answer comes before a quarter was sent");
-	CHECK_EQ(window_after(0, true), SROCE_WINDOW_MAX);
-	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4, true), SROCE_WINDOW_MAX);
-	CHECK_EQ(window_after(SROCE_WINDOW_MIN / 4 + 1, true), SROCE_WINDOW_MIN);
+	CHECK_EQ(window_after(0, true), SROCE_CWND_MAX);
+	CHECK_EQ(window_after(SROCE_CWND_MIN / 4, true), SROCE_CWND_MAX);
+	CHECK_EQ(window_after(SROCE_CWND_MIN / 4 + 1, true), SROCE_CWND_MIN);
 
 	t_case("window: or a burst, of who has no more to send");
-	CHECK_EQ(window_after(SROCE_BURST, false), SROCE_WINDOW_MAX);
-	CHECK_EQ(window_after(SROCE_BURST + 1, false), SROCE_WINDOW_MIN);
+	CHECK_EQ(window_after(SROCE_TX_BUDGET, false), SROCE_CWND_MAX);
+	CHECK_EQ(window_after(SROCE_TX_BUDGET + 1, false), SROCE_CWND_MIN);
 }
 
 static void opens(void)
@@ -150,14 +150,14 @@ static void opens(void)
 	t_case("window: open until as many packets are under way");
 	sample(s, 900, 50 * US);
 	req->psn = sroce_psn_add(req->acked, 1799);
-	CHECK(sroce_window_room(&s->a.qp));
+	CHECK(sroce_cwnd_free(&s->a.qp));
 	req->psn = sroce_psn_add(req->acked, 1800);
-	CHECK(!sroce_window_room(&s->a.qp));
+	CHECK(!sroce_cwnd_free(&s->a.qp));
 	/* but responses of READs don't count */
 	req->read_psns = 10;
-	CHECK(sroce_window_room(&s->a.qp));
+	CHECK(sroce_cwnd_free(&s->a.qp));
 	req->psn = sroce_psn_add(req->acked, 1810);
-	CHECK(!sroce_window_room(&s->a.qp));
+	CHECK(!sroce_cwnd_free(&s->a.qp));
 	req->read_psns = 0;
 	end(s);
 }
@@ -169,42 +169,42 @@ static void samples(void)
 	struct sroce_rtt *rtt = &req->rtt;
 
 	t_case("window: one sample at a time, until its packet is acknowledged");
-	sroce_window_sent(&s->a.qp, 1009, true);
+	sroce_cwnd_sent(&s->a.qp, 1009, true);
 	s->now += 10 * US;
-	sroce_window_sent(&s->a.qp, 1019, true);
+	sroce_cwnd_sent(&s->a.qp, 1019, true);
 	req->acked = 1009;
-	sroce_window_acked(&s->a.qp);
-	CHECK_EQ(rtt->smooth, 0);
+	sroce_cwnd_acked(&s->a.qp);
+	CHECK_EQ(rtt->srtt, 0);
 	s->now += 30 * US;
 	req->acked = 1015;
-	sroce_window_acked(&s->a.qp);
-	CHECK_EQ(rtt->smooth, 40 * US);
-	CHECK_EQ(rtt->var, 20 * US);
+	sroce_cwnd_acked(&s->a.qp);
+	CHECK_EQ(rtt->srtt, 40 * US);
+	CHECK_EQ(rtt->rttvar, 20 * US);
 	req->acked = 1030;
-	sroce_window_acked(&s->a.qp);
-	CHECK_EQ(rtt->smooth, 40 * US);
+	sroce_cwnd_acked(&s->a.qp);
+	CHECK_EQ(rtt->srtt, 40 * US);
 
 	t_case("window: smoothed as in RFC 6298");
 	sample(s, 1, 48 * US);
-	CHECK_EQ(rtt->smooth, 41 * US);
-	CHECK_EQ(rtt->var, 17 * US);
+	CHECK_EQ(rtt->srtt, 41 * US);
+	CHECK_EQ(rtt->rttvar, 17 * US);
 	sample(s, 1, 25 * US);
-	CHECK_EQ(rtt->smooth, 39 * US);
-	CHECK_EQ(rtt->var, 16 * US + 750);
-	CHECK_EQ(rtt->min, 25 * US);
+	CHECK_EQ(rtt->srtt, 39 * US);
+	CHECK_EQ(rtt->rttvar, 16 * US + 750);
+	CHECK_EQ(rtt->min_rtt, 25 * US);
 
 	t_case("window: the shortest round trip is forgotten after 10 s");
 	s->now += 9900 * SIM_MS;
 	sample(s, 1, 90 * US);
-	CHECK_EQ(rtt->min, 25 * US);
+	CHECK_EQ(rtt->min_rtt, 25 * US);
 	s->now += 200 * SIM_MS;
 	sample(s, 1, 70 * US);
-	CHECK_EQ(rtt->min, 70 * US);
+	CHECK_EQ(rtt->min_rtt, 70 * US);
 
 	t_case("window: no time at all is some time");
 	sample(s, 900, 0);
-	CHECK_EQ(rtt->min, 1);
-	CHECK_EQ(rtt->window, 1800);
+	CHECK_EQ(rtt->min_rtt, 1);
+	CHECK_EQ(rtt->cwnd, 1800);
 	end(s);
 }
 
@@ -214,18 +214,18 @@ static void patience(void)
 	struct sroce_qp *qp = &s->a.qp;
 
 	t_case("window: patience follows the round trip and the timeout");
-	CHECK_EQ(sroce_window_patience(qp, 0), 10 * SIM_MS);
-	CHECK_EQ(sroce_window_patience(qp, 8 * SIM_MS), 2 * SIM_MS);
-	CHECK_EQ(sroce_window_patience(qp, 100 * US), 200 * US);
+	CHECK_EQ(sroce_cwnd_rto(qp, 0), 10 * SIM_MS);
+	CHECK_EQ(sroce_cwnd_rto(qp, 8 * SIM_MS), 2 * SIM_MS);
+	CHECK_EQ(sroce_cwnd_rto(qp, 100 * US), 200 * US);
 	sample(s, 1, 1000 * US);
-	CHECK_EQ(sroce_window_patience(qp, 0), 3000 * US);
-	CHECK_EQ(sroce_window_patience(qp, 8 * SIM_MS), 2 * SIM_MS);
-	qp->req.rtt.smooth = 0;
+	CHECK_EQ(sroce_cwnd_rto(qp, 0), 3000 * US);
+	CHECK_EQ(sroce_cwnd_rto(qp, 8 * SIM_MS), 2 * SIM_MS);
+	qp->req.rtt.srtt = 0;
 	sample(s, 1, 10 * US);
-	CHECK_EQ(sroce_window_patience(qp, 0), 200 * US);
-	qp->req.rtt.smooth = 0;
+	CHECK_EQ(sroce_cwnd_rto(qp, 0), 200 * US);
+	qp->req.rtt.srtt = 0;
 	sample(s, 1, 900 * SIM_MS);
-	CHECK_EQ(sroce_window_patience(qp, 0), 500 * SIM_MS);
+	CHECK_EQ(sroce_cwnd_rto(qp, 0), 500 * SIM_MS);
 	end(s);
 }
 
@@ -236,8 +236,8 @@ static void leave(struct sim *s, u32 n, bool asks)
 
 	req->psn = sroce_psn_add(req->psn, n);
 	req->max_psn = req->psn;
-	sroce_window_sent(&s->a.qp, sroce_psn_add(req->psn, -1), asks);
-	sroce_repair_watch(&s->a.qp);
+	sroce_cwnd_sent(&s->a.qp, sroce_psn_add(req->psn, -1), asks);
+	sroce_retrans_set_timer(&s->a.qp);
 }
 
 static void unasked(void)
@@ -256,10 +256,10 @@ static void unasked(void)
 	leave(s, 64, false);
 	s->now += 500 * US;
 	leave(s, 64, false);
-	CHECK(req->repair.probe_at > s->now);
+	CHECK(req->retrans.probe_at > s->now);
 	s->now += 500 * US;
 	leave(s, 64, true);
-	due = req->repair.probe_at;
+	due = req->retrans.probe_at;
 	CHECK(due > s->now);
 
 	t_case("window: once it was asked it does, whatever follows");
@@ -267,7 +267,7 @@ static void unasked(void)
 	leave(s, 64, false);
 	s->now += 50 * US;
 	leave(s, 64, true);
-	CHECK_EQ(req->repair.probe_at, due);
+	CHECK_EQ(req->retrans.probe_at, due);
 	end(s);
 }
 

@@ -13,7 +13,7 @@ static struct sim *sim_of_type(enum ib_qp_type type)
 	return sim_new(&cfg);
 }
 
-static struct sroce_abi_send_wqe *next_slot(struct sroce_qp_host *h)
+static struct sroce_abi_send_wqe *next_slot(struct sroce_kqp *h)
 {
 	struct sroce_ring *r = &h->qp.sq.ring;
 	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, h->sq_prod);
@@ -23,15 +23,15 @@ static struct sroce_abi_send_wqe *next_slot(struct sroce_qp_host *h)
 }
 
 /* Take in what stands in the next slot; the result is as it was decoded. */
-static const struct sroce_wqe *take(struct sroce_qp_host *h)
+static const struct sroce_wqe *take(struct sroce_kqp *h)
 {
 	struct sroce_qp *qp = &h->qp;
 	u32 at = qp->sq.prod;
 
 	h->sq_prod = (h->sq_prod + 1) & qp->sq.ring.mask;
 	qp->sq.ring.buf->producer_index = h->sq_prod;
-	sroce_sq_rang(qp);
-	CHECK(sroce_sq_fetch(qp));
+	sroce_wqe_doorbell(qp);
+	CHECK(sroce_wqe_fetch(qp));
 	return sroce_sq_wqe(&qp->sq, at);
 }
 
@@ -178,7 +178,7 @@ static void datagrams(void)
 		CHECK_EQ(wqe->status, rows[i].status);
 		CHECK_EQ(wqe->remote_qpn, 0x123456);
 		/* the address is let go of, however it ends */
-		sroce_sq_flush(&s->a.qp);
+		sroce_flush_sq(&s->a.qp);
 		sim_end(s);
 	}
 }
@@ -237,7 +237,7 @@ static void receives(void)
 		raw = sroce_ring_slot(r, s->b.rq_prod);
 		sim_put_recv(&s->b, i, NULL, 0);
 		raw->dma.num_sge = many[i];
-		CHECK(sroce_rq_fetch(&s->b.qp.rq, &got));
+		CHECK(sroce_wqe_fetch_recv(&s->b.qp.rq, &got));
 		CHECK(got.bad);
 		CHECK_EQ(got.num_sge, 0);
 		CHECK_EQ(got.wr_id, i);
@@ -247,15 +247,15 @@ static void receives(void)
 	for (i = 0; i < 8; i++)
 		sge[i] = (struct ib_sge){ .length = ~0u };
 	sim_put_recv(&s->b, 0, sge, 8);
-	CHECK(sroce_rq_fetch(&s->b.qp.rq, &got));
+	CHECK(sroce_wqe_fetch_recv(&s->b.qp.rq, &got));
 	CHECK(!got.bad);
 	CHECK_EQ(got.length, 8 * 0xffffffffULL);
-	CHECK(!sroce_rq_fetch(&s->b.qp.rq, &got));
+	CHECK(!sroce_wqe_fetch_recv(&s->b.qp.rq, &got));
 	sim_end(s);
 }
 
 /* Some of the fields plausible, so that more than the first check is reached */
-static void scribble(struct rnd *r, struct sim *s, struct sroce_qp_host *h,
+static void scribble(struct rnd *r, struct sim *s, struct sroce_kqp *h,
 		     struct sim_buf *b)
 {
 	struct sroce_ring *ring = &h->qp.sq.ring;
@@ -310,7 +310,7 @@ static void hostile(enum ib_qp_type type, u32 rounds)
 
 		t_where("type %d, round %u", type, i);
 		for (k = 0; k < 12; k++) {
-			struct sroce_qp_host *h = k & 1 ? &s->b : &s->a;
+			struct sroce_kqp *h = k & 1 ? &s->b : &s->a;
 
 			scribble(&r, s, h, b);
 			h->qp.sq.ring.buf->producer_index = rnd_below(&r, 3) ?
@@ -330,7 +330,7 @@ static void hostile(enum ib_qp_type type, u32 rounds)
 
 /* A user who refills a ring as fast as it is flushed */
 struct refill {
-	struct sroce_qp_host	*h;
+	struct sroce_kqp	*h;
 	u32			posts;
 };
 
@@ -358,7 +358,7 @@ static void endless(void)
 	s->arg = &f;
 	s->a.qp.sq.ring.buf->producer_index = 5;
 	s->a.qp.rq.ring.buf->producer_index = 5;
-	sroce_qp_error(&s->a.qp);
+	sroce_flush_qp_error(&s->a.qp);
 	/* each queue once over, and some */
 	CHECK(f.posts <= 4 * s->cfg.slots);
 	s->posted = NULL;

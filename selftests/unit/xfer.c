@@ -243,6 +243,6 @@ void xfers_check(const struct xfers *t)
 	CHECK_EQ(rcq->n, recvs);
 	CHECK_EQ(t->s->a.qp.state, IB_QPS_RTS);
 	CHECK_EQ(t->s->b.qp.state, IB_QPS_RTS);
-	CHECK(sroce_req_idle(&t->s->a.qp));
+	CHECK(sroce_sq_sched_idle(&t->s->a.qp));
 	xfers_check_data(t, t->n);
 }

@@ -114,7 +114,7 @@ static long held(void)
 	FILE *f;
 
 	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/held_doorbells",
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/coalesced_doorbells",
 		 vt_devs[0].name);
 	f = fopen(path, "r");
 	if (f && fscanf(f, "%ld", &n) != 1)

@@ -285,8 +285,8 @@ static vt_why cold(struct vt_pair *p, const void *arg)
 	TRY(mem_open(&from, p->a.dev->pd, ALL));
 	TRY(mem_open(&to, p->b.dev->pd, ALL));
 	vt_fill(op == IBV_WR_RDMA_READ ? to.p : from.p, SIZE, 9);
-	waits = both("page_waits");
-	misses = both("page_misses");
+	waits = both("odp_waits");
+	misses = both("odp_misses");
 	again = both("retransmitted_pkts");
 	sge = (struct ibv_sge){ (uintptr_t)to.p, SIZE, to.mr->lkey };
 	if (op == IBV_WR_SEND)
@@ -296,8 +296,8 @@ static vt_why cold(struct vt_pair *p, const void *arg)
 	if (op == IBV_WR_SEND)
 		TRY(vt_poll_ok(p->b.rcq, &wc, 8));
 	CHECK(!memcmp(from.p, to.p, SIZE), "the bytes are not there");
-	waits = both("page_waits") - waits;
-	misses = both("page_misses") - misses;
+	waits = both("odp_waits") - waits;
+	misses = both("odp_misses") - misses;
 	again = both("retransmitted_pkts") - again;
 	vt_note("%llu waits, %llu responses in vain, %llu packets again",
 		(unsigned long long)waits, (unsigned long long)misses,
@@ -394,7 +394,7 @@ static vt_why sent(struct vt_pair *p, const void *arg)
 	vt_fill(m.p, SIZE, 12);
 	m.mr = ibv_reg_mr(p->a.dev->pd, m.p, SIZE, ALL);
 	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
-	waits = both("page_waits");
+	waits = both("odp_waits");
 	for (i = 0; i < 16; i++) {
 		struct ibv_sge sge = { (uintptr_t)(m.p + 8192 * i + 3500), len,
 				       m.mr->lkey };
@@ -415,7 +415,7 @@ static vt_why sent(struct vt_pair *p, const void *arg)
 		CHECK(!memcmp(p->b.buf.data + grh, m.p + 8192 * i + 3500, len),
 		      "message %u: wrong bytes", i);
 	}
-	waits = both("page_waits") - waits;
+	waits = both("odp_waits") - waits;
 	CHECK(waits >= 16, "%llu waits: the pages were there",
 	      (unsigned long long)waits);
 	return mem_close(&m);
@@ -517,7 +517,7 @@ static vt_why sparse(struct vt_pair *p, const void *arg)
 {
 	uint8_t *at = mmap(NULL, HUGE_LEN, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	uint64_t in = both("pages_in"), out = both("pages_out"), took;
+	uint64_t in = both("odp_pages_in"), out = both("odp_pages_out"), took;
 	struct ibv_mr *mr;
 
 	CHECK(at != MAP_FAILED, "mmap of 96 GiB: %s", strerror(errno));
@@ -527,13 +527,13 @@ static vt_why sparse(struct vt_pair *p, const void *arg)
 		   ibv_reg_mr(p->b.dev->pd, at, HUGE_LEN, ALL);
 	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
 	TRY(touch_some(p, at, mr->rkey));
-	in = both("pages_in") - in;
+	in = both("odp_pages_in") - in;
 	CHECK(in >= 33 && in < 33 * 64, "%llu pages came in",
 	      (unsigned long long)in);
 	/* gone at a stroke, and back as zeros */
 	CHECK(!madvise(at, HUGE_LEN, MADV_DONTNEED), "madvise: %s",
 	      strerror(errno));
-	out = both("pages_out") - out;
+	out = both("odp_pages_out") - out;
 	CHECK(out == in, "%llu pages of %llu went", (unsigned long long)out,
 	      (unsigned long long)in);
 	TRY(touch_some(p, at, mr->rkey));
@@ -670,23 +670,23 @@ static vt_why prefetched(struct vt_pair *p, const void *arg)
 	TRY(mem_open(&m, p->b.dev->pd, ALL));
 	ret = advise(p, WRITES, FLUSH, &m, m.mr->lkey, 0, SIZE);
 	CHECK(!ret, "ibv_advise_mr(WRITE): %s", strerror(ret));
-	waits = both("page_waits");
+	waits = both("odp_waits");
 	TRY(put(p, m.p, m.mr->rkey, SIZE, IBV_WC_SUCCESS));
-	CHECK(both("page_waits") == waits, "a WRITE waits for pages");
+	CHECK(both("odp_waits") == waits, "a WRITE waits for pages");
 	TRY(mem_close(&m));
 
 	/* for reading, and whenever that may be */
 	TRY(mem_open(&m, p->b.dev->pd, ALL));
-	in = both("pages_in");
+	in = both("odp_pages_in");
 	ret = advise(p, READS, 0, &m, m.mr->lkey, 0, SIZE);
 	CHECK(!ret, "ibv_advise_mr(0): %s", strerror(ret));
-	for (i = 0; both("pages_in") < in + SIZE / 4096; i++) {
+	for (i = 0; both("odp_pages_in") < in + SIZE / 4096; i++) {
 		CHECK(i < 500, "the pages don't come");
 		vt_sleep_ms(10);
 	}
 	TRY(rdma(p, IBV_WR_RDMA_READ, p->a.buf.data, p->a.buf.mr->lkey, m.p,
 		 m.mr->rkey, SIZE, IBV_WC_SUCCESS));
-	CHECK(both("page_waits") == waits, "a READ waits for pages");
+	CHECK(both("odp_waits") == waits, "a READ waits for pages");
 	return mem_close(&m);
 }
 
@@ -744,11 +744,11 @@ static vt_why no_fault(struct vt_pair *p, const void *arg)
 	TRY(mem_open(&m, p->b.dev->pd, ALL));
 	m.p[8192] = 7;
 	m.p[40960] = 7;
-	in = both("pages_in");
+	in = both("odp_pages_in");
 	ret = advise(p, HAS, FLUSH, &m, m.mr->lkey, 0, SIZE);
 	CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
-	CHECK(both("pages_in") == in + 2, "%llu pages came in",
-	      (unsigned long long)(both("pages_in") - in));
+	CHECK(both("odp_pages_in") == in + 2, "%llu pages came in",
+	      (unsigned long long)(both("odp_pages_in") - in));
 	CHECK(!mincore(m.p, 8192, there) && !(there[0] & 1) && !(there[1] & 1),
 	      "memory that nobody has touched is there");
 	return mem_close(&m);

@@ -122,7 +122,7 @@ struct gone {
 };
 
 /* 9.7.6.1.3: a timeout is from 4.096 us * 2^timeout to 4 times that */
-static vt_why retry_exceeded(struct vt_pair *p, const void *arg)
+static vt_why retry_exceeded_err(struct vt_pair *p, const void *arg)
 {
 	const struct gone *gone = arg;
 	uint64_t one = (4096ULL << gone->timeout) / 1000, us;
@@ -241,7 +241,7 @@ static void test_gone(void)
 		snprintf(name, sizeof(name),
 			 "RC: peer in RESET, timeout %u, retry_cnt %u",
 			 c.timeout, c.retry);
-		vt_run(name, &c, retry_exceeded, &gone[i]);
+		vt_run(name, &c, retry_exceeded_err, &gone[i]);
 	}
 	c.timeout = 14;
 	c.retry = 2;

@@ -18,8 +18,8 @@ no_offloads()
 	in_b ethtool -K vb tx-udp-segmentation off
 } >/dev/null 2>&1
 
-trains_left() { [ "$(counter "$DEV_A" sent_trains)" -gt 20 ] &&
-	[ "$(counter "$DEV_B" sent_trains)" -gt 20 ]; }
+trains_left() { [ "$(counter "$DEV_A" tx_trains)" -gt 20 ] &&
+	[ "$(counter "$DEV_B" tx_trains)" -gt 20 ]; }
 
 # UDP length and IP length say the same, in frames that were cut from a train
 # too, and none is larger than the MTU.

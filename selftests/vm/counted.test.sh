@@ -23,7 +23,7 @@ within_limits()
 }
 
 # Had the short cut been taken, there would be nothing to count.
-wire_is_used() { [ "$(counter sroce0 local_pkts)" -eq 0 ]; }
+wire_is_used() { [ "$(counter sroce0 loopback_pkts)" -eq 0 ]; }
 
 bench_topology $MTU
 if contender sroce; then

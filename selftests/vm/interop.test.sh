@@ -260,7 +260,7 @@ clean_counters()
 	local c n bad=0
 	for c in rx_malformed rx_unknown_opcode rx_icrc_errors bad_response \
 			ghost_ack rx_pkey_violations rx_qkey_violations \
-			rx_length_drops rcvd_nak_fatal; do
+			rx_length_drops rx_nak_fatal; do
 		n=$(counter sroce0 $c)
 		[ "$n" -eq 0 ] || { echo "$c $n"; bad=1; }
 	done

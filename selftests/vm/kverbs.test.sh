@@ -25,7 +25,7 @@ up()
 		gid_index $DEV_B v4 >/dev/null && load_kverbs
 }
 
-local_is() { echo "$1" >/sys/class/infiniband/$DEV_A/local; }
+local_is() { echo "$1" >/sys/class/infiniband/$DEV_A/loopback; }
 
 # Pass on the cases, with $1 in front of each.
 cases()

@@ -65,7 +65,7 @@ measure_all()	# contender
 	contender "$1"
 	for dev in /sys/class/infiniband/*; do
 		# both ends are in one namespace, and the wire is to be used
-		[ ! -e "$dev/local" ] || echo 0 >"$dev/local"
+		[ ! -e "$dev/loopback" ] || echo 0 >"$dev/loopback"
 	done
 	for CELL in ${NETEM_CELLS:-$(all_cells)}; do
 		case $1 in

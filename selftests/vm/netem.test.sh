@@ -21,12 +21,12 @@ OTHERS="none duplicate reorder corrupt delay"
 
 # What may count whatever happens; when the host stalls, and a silence is taken
 # for a loss; and when there are losses.
-TRAFFIC="sent_pkts sent_trains sent_runs sent_series rcvd_runs sent_bytes rcvd_pkts rcvd_bytes sent_ack
-out_of_credits sent_rnr_nak rcvd_rnr_nak inbox_pkts held_doorbells"
-SILENCE="ack_probes retransmitted_pkts reread_requests replayed_read
-replayed_atomic duplicate_request duplicate_ack ack_timeouts rx_unknown_qp"
-REPAIR="$SILENCE sent_nak_seq rcvd_nak_seq out_of_seq_request
-stored_out_of_seq implied_nak early_response_drops"
+TRAFFIC="tx_pkts tx_trains tx_pkt_batches tx_msg_batches rx_pkt_batches tx_bytes rx_pkts rx_bytes tx_ack
+out_of_credits tx_rnr_nak rx_rnr_nak backlog_pkts coalesced_doorbells"
+SILENCE="ack_probes retransmitted_pkts read_retries replayed_reads
+replayed_atomics duplicate_request duplicate_ack local_ack_timeout_err rx_unknown_qp"
+REPAIR="$SILENCE tx_nak_seq packet_seq_err out_of_sequence
+ofo_queued implied_nak_seq_err out_of_window_responses"
 
 allowed()	# fault
 {
@@ -44,7 +44,7 @@ required()	# fault
 	case $1 in
 	*corrupt*)	echo rx_icrc_errors ;;
 	*duplicate*)	echo duplicate_request duplicate_ack ;;
-	*reorder*)	echo out_of_seq_request implied_nak ;;
+	*reorder*)	echo out_of_sequence implied_nak_seq_err ;;
 	loss0.1)	;;
 	loss*)		echo retransmitted_pkts ;;
 	esac
@@ -87,7 +87,7 @@ only_right_counters()	# fault
 	case $1 in
 	none|delay)
 		[ "$(moved_by retransmitted_pkts)" -le \
-			$((2 * ($(moved_by ack_probes) + $(moved_by ack_timeouts)))) ] ||
+			$((2 * ($(moved_by ack_probes) + $(moved_by local_ack_timeout_err)))) ] ||
 			{ cat /tmp/moved; return 1; } ;;
 	esac
 }
@@ -113,14 +113,14 @@ cell()	# fault
 	local rc=0
 	# one CPU: nothing overtakes, nothing is counted that is not netem's
 	local PEERS_ON="taskset -c 0"
-	echo 0 >/sys/module/sroce/parameters/relay
+	echo 0 >/sys/module/sroce/parameters/steer
 	faults "$1"
 	count_begin
 	peers --timeout 14 --seed $((RANDOM + 1)) \
 		write:65536:24 read:65536:24 send:16384:60 send_imm:3000:60 \
 		fadd:8:60 cswap:8:60 mix:20000:100:both || rc=$?
 	count_end
-	echo 1 >/sys/module/sroce/parameters/relay
+	echo 1 >/sys/module/sroce/parameters/steer
 	pass_on "$1"
 	[ $rc -le 1 ] || not_ok "$1: both ends get to the end" \
 		"$(tail -n 3 $PEERS_OUT /tmp/peers.server)"

@@ -7,7 +7,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
 
-PARAM=/sys/module/sroce/parameters/relay
+PARAM=/sys/module/sroce/parameters/steer
 CPU=/sys/devices/system/cpu/cpu1/online
 OUT=$(mktemp)
 SIZE=262144
@@ -59,9 +59,9 @@ cut_off()
 moving()
 {
 	local n
-	n=$(both relayed_pkts)
+	n=$(both steered_pkts)
 	sleep 0.2
-	[ "$(both relayed_pkts)" -gt "$n" ]
+	[ "$(both steered_pkts)" -gt "$n" ]
 }
 
 # Whoever sends comes to the CPU that receives, again and again; most trains go on to
@@ -69,15 +69,15 @@ moving()
 chased()
 {
 	local trains relayed pid n=0
-	trains=$(both rcvd_trains) relayed=$(both relayed_pkts)
+	trains=$(both rx_trains) relayed=$(both steered_pkts)
 	bw ib_read_bw -n 4000 & pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		taskset -apc $((n++ % 2)) "$(pgrep -o ib_read_bw)" >/dev/null 2>&1
 		sleep 0.1
 	done
 	wait $pid || return
-	trains=$(($(both rcvd_trains) - trains))
-	relayed=$(($(both relayed_pkts) - relayed))
+	trains=$(($(both rx_trains) - trains))
+	relayed=$(($(both steered_pkts) - relayed))
 	echo "$relayed of $trains trains"
 	# 98 % of them; 70 to 85 % were those that stayed
 	[ $((relayed * 100)) -ge $((trains * 92)) ]
@@ -88,10 +88,10 @@ chased()
 lists()
 {
 	local n again
-	n=$(both relayed_pkts) again=$(both retransmitted_pkts)
+	n=$(both steered_pkts) again=$(both retransmitted_pkts)
 	perftest_pair ib_send_bw -s 64 -l 32 -n 100000 --qp-timeout 18 >"$OUT" 2>&1 ||
 		{ cat "$OUT"; return 1; }
-	n=$(($(both relayed_pkts) - n)) again=$(($(both retransmitted_pkts) - again))
+	n=$(($(both steered_pkts) - n)) again=$(($(both retransmitted_pkts) - again))
 	echo "$n relayed, $again packets sent again"
 	[ "$n" -ge 1000 ] && [ "$again" -lt 2000 ]
 }
@@ -102,9 +102,9 @@ lists()
 in_order()	# tool most
 {
 	local n acks
-	n=$(both stored_out_of_seq) acks=$(both sent_ack)
+	n=$(both ofo_queued) acks=$(both tx_ack)
 	SIZE=65536 bw "$1" -n 8000 || return
-	n=$(($(both stored_out_of_seq) - n)) acks=$(($(both sent_ack) - acks))
+	n=$(($(both ofo_queued) - n)) acks=$(($(both tx_ack) - acks))
 	echo "$n packets overtaken, $acks acknowledges"
 	[ $n -le "$2" ]
 }
@@ -124,26 +124,26 @@ for end in in_a in_b; do
 done
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 
-check "trains of a WRITE are relayed" grows relayed_pkts bw ib_write_bw -n 500
-check "trains of a READ are relayed" grows relayed_pkts bw ib_read_bw -n 500
+check "trains of a WRITE are relayed" grows steered_pkts bw ib_write_bw -n 500
+check "trains of a READ are relayed" grows steered_pkts bw ib_read_bw -n 500
 check "lists of small messages are relayed" lists
 check "the CPU whose process posts SENDs goes on sending" in_order ib_send_bw 400
 check "and that whose process posts READs receiving" in_order ib_read_bw 100
 check "trains don't stay with a CPU that both receives and sends them" chased
 check "packets that meet a taken QP wait in its inbox" \
-	grows inbox_pkts bw ib_send_bw -b -n 1000
+	grows backlog_pkts bw ib_send_bw -b -n 1000
 echo 0 >$PARAM
-check "relay=0: none are relayed" stays relayed_pkts bw ib_write_bw -n 500
+check "steer=0: none are steered" stays steered_pkts bw ib_write_bw -n 500
 echo 1 >$PARAM
 for tool in send_lat write_lat read_lat; do
 	check "single messages are not relayed: $tool" \
-		stays relayed_pkts perftest_pair ib_$tool -s 8 -n 500
+		stays steered_pkts perftest_pair ib_$tool -s 8 -n 500
 done
-check "nor are atomics" stays relayed_pkts perftest_pair ib_atomic_lat -n 500
+check "nor are atomics" stays steered_pkts perftest_pair ib_atomic_lat -n 500
 check "nor is what nobody acknowledges" \
-	stays relayed_pkts bw ib_write_bw -c UC -n 200
+	stays steered_pkts bw ib_write_bw -c UC -n 200
 check "what is relayed arrives as it was sent" stress 1
-check "nothing was dropped for want of room" test "$(both relay_drops)" -eq 0
+check "nothing was dropped for want of room" test "$(both steer_drops)" -eq 0
 check "so it does while a CPU goes and comes" hotplug
 check "a link is deleted while packets wait for a CPU" \
 	cut_off in_a rdma link delete "$DEV_A"

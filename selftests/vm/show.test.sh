@@ -76,7 +76,7 @@ test_resources()
 	check "res show: a QP" shows qp "lqpn $num rqpn $num type RC state RTS \
 rq-psn $num sq-psn $num path-mig-state MIGRATED pdn $num $who" -d
 	check "res show: a QP's driver details" shows qp "comm ibv_srq_pingpon \
-.*drv_mtu 1024 .*drv_rtt_ns [1-9][0-9]* .*drv_retries_left 7" -dd
+.*drv_mtu 1024 .*drv_srtt_ns [1-9][0-9]* .*drv_retries_left 7" -dd
 	check "res show: the kernel's QP" shows qp \
 		'lqpn 1 type GSI state RTS .*comm \[ib_core\]' -d
 	check "res show: a CQ" shows cq "cqn $num cqe 511 users 4 \
@@ -86,7 +86,7 @@ rq-psn $num sq-psn $num path-mig-state MIGRATED pdn $num $who" -d
 	check "res show: an MR" shows mr "mrn $num rkey 0x[0-9a-f]+ \
 lkey 0x[0-9a-f]+ mrlen 4096 pdn $num $who" -d
 	check "res show: an MR's driver details" shows mr \
-		'drv_access 0x7 drv_first 0x[0-9a-f]+ drv_extents 1 .*drv_valid 1' \
+		'drv_access 0x7 drv_iova 0x[0-9a-f]+ drv_extents 1 .*drv_valid 1' \
 		-dd
 	check "res show: a PD" shows pd "pdn $num .*users 4 ctxn $num $who" -d
 	check "res show: a context" shows ctx "ctxn $num $who" -d
@@ -135,8 +135,8 @@ total_stays()
 	# the port's own counters, the QPs' counters, and those that are gone
 	after=$(port_counter port_xmit_packets)
 	[ "$after" -ge "$1" ] || { echo "$1 became $after"; return 1; }
-	[ "$(counter "$DEV_A" sent_pkts)" -eq "$after" ] || {
-		echo "$after packets, $(counter "$DEV_A" sent_pkts) in hw_counters"
+	[ "$(counter "$DEV_A" tx_pkts)" -eq "$after" ] || {
+		echo "$after packets, $(counter "$DEV_A" tx_pkts) in hw_counters"
 		return 1
 	}
 }
@@ -144,8 +144,8 @@ total_stays()
 test_counters()
 {
 	local q
-	check "statistic: the port sends" moves counter "$DEV_A" sent_pkts
-	check "statistic: the port receives" moves counter "$DEV_A" rcvd_bytes
+	check "statistic: the port sends" moves counter "$DEV_A" tx_pkts
+	check "statistic: the port receives" moves counter "$DEV_A" rx_bytes
 	check "sysfs: port_xmit_packets" moves port_counter port_xmit_packets
 	check "sysfs: port_xmit_data" moves port_counter port_xmit_data
 	check "sysfs: port_rcv_packets" moves port_counter port_rcv_packets
@@ -157,7 +157,7 @@ test_counters()
 	q=$(lqpns | head -n 1)
 	check "statistic qp: bind" statistic qp bind link "$DEV_A/1" lqpn "$q"
 	check "statistic qp: it is bound" bound "$q"
-	check "statistic qp: and counts" moves qp_counter sent_pkts
+	check "statistic qp: and counts" moves qp_counter tx_pkts
 	check_fails "statistic qp: bind again" 'error|invalid|busy' \
 		statistic qp bind link "$DEV_A/1" lqpn "$q"
 	check_fails "statistic qp: bind a QP that isn't there" 'error|invalid|no such' \
@@ -178,7 +178,7 @@ test_auto()
 	start_users || not_ok "users of it" "don't start"
 	check "statistic qp: one counter for all RC QPs of a process" \
 		bound '([0-9]+,)*[0-9]+(-[0-9]+)?(,[0-9]+)*'
-	check "statistic qp: it counts" moves qp_counter rcvd_bytes
+	check "statistic qp: it counts" moves qp_counter rx_bytes
 	sent=$(port_counter port_xmit_packets)
 	stop_all
 	check "statistic qp: what is gone still counts in the total" \

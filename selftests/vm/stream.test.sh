@@ -7,7 +7,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
 
-PARAM=/sys/module/sroce/parameters/hold
+PARAM=/sys/module/sroce/parameters/tx_coalesce
 OUT=$(mktemp)
 
 [ "$LINK_TYPE" = sroce ] || { skip stream "about sroce only"; done_testing; exit; }
@@ -32,19 +32,19 @@ in_trains()
 share_trains()
 {
 	local packets trains held
-	packets=$(both sent_pkts) trains=$(both sent_trains)
-	held=$(both held_doorbells)
+	packets=$(both tx_pkts) trains=$(both tx_trains)
+	held=$(both coalesced_doorbells)
 	pair ib_send_bw -s 64 -n 20000 || return
-	packets=$(($(both sent_pkts) - packets))
-	trains=$(($(both sent_trains) - trains))
-	held=$(($(both held_doorbells) - held))
+	packets=$(($(both tx_pkts) - packets))
+	trains=$(($(both tx_trains) - trains))
+	held=$(($(both coalesced_doorbells) - held))
 	echo "$packets packets, $trains trains, $held held"
 	[ $held -gt 2000 ] && [ $trains -gt $((held / 40)) ] &&
 		[ $((packets + held / 2)) -lt 40000 ]
 }
 
 # One at a time from each of two programs that answer each other
-alone() { stays held_doorbells pair "$@"; }
+alone() { stays coalesced_doorbells pair "$@"; }
 
 # A process that dies in the midst of it, often
 killed()
@@ -63,9 +63,9 @@ killed()
 streaming()
 {
 	local n
-	n=$(both held_doorbells)
+	n=$(both coalesced_doorbells)
 	sleep 0.1
-	[ "$(both held_doorbells)" -gt "$n" ]
+	[ "$(both coalesced_doorbells)" -gt "$n" ]
 }
 
 nothing_left()
@@ -79,7 +79,7 @@ topo_veth
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 
 check "a stream of SENDs leaves in trains" in_trains
-check "a stream of WRITEs is held" grows held_doorbells pair ib_write_bw -s 64 -n 40000
+check "a stream of WRITEs is held" grows coalesced_doorbells pair ib_write_bw -s 64 -n 40000
 check "ping-pong by SEND is not" alone ib_send_lat -s 8 -n 2000
 check "nor by WRITE" alone ib_write_lat -s 8 -n 2000
 check "nor by READ" alone ib_read_lat -s 8 -n 2000
@@ -88,7 +88,7 @@ check "nor long messages" alone ib_write_bw -s 65536 -n 300
 check "nor UC" alone ib_write_bw -c UC -s 64 -n 5000
 check "nor short queues" alone ib_write_bw -s 64 -t 8 -n 2000
 echo 0 >$PARAM
-check "hold=0: nothing is" alone ib_send_bw -s 64 -n 10000
+check "tx_coalesce=0: nothing is" alone ib_send_bw -s 64 -n 10000
 echo 1 >$PARAM
 check "processes are killed in streams" killed
 check "nothing is left of that" nothing_left

@@ -119,7 +119,7 @@ all_sizes()
 
 moved() { [ "$(counter nv0 "$1")" -gt 0 ] || { echo "no $1"; return 1; }; }
 
-counted() { moved fast_registrations && moved invalidations; }
+counted() { moved fast_reg_mrs && moved key_invalidations; }
 
 # The disk is in use when its link is deleted: an error, and nothing hangs.
 link_goes()
@@ -154,7 +154,7 @@ check "an NVMe target listens" target_up
 check "and a host connects to it" connect
 for how in "by the short cut" "by the wire"; do
 	case $how in *wire) local=0 ;; *) local=1 ;; esac
-	echo $local >/sys/class/infiniband/nv0/local
+	echo $local >/sys/class/infiniband/nv0/loopback
 	check "NVMe $how: what is written is there, in all sizes" all_sizes
 	check "NVMe $how: four at a time" side_by_side
 	check "NVMe $how: memory is registered and invalidated by work requests" \

@@ -410,9 +410,9 @@ why_t wt_do_grh(struct wt_run *r, struct wt_stmt *s)
 
 /* Those move with any traffic; what is known about them is checked below. */
 static const char *const traffic[] = {
-	"sent_pkts", "sent_bytes", "rcvd_pkts", "rcvd_bytes", "sent_ack",
-	"sent_trains", "rcvd_trains", "sent_runs", "sent_series", "rcvd_runs", "inbox_pkts",
-	"relayed_pkts", "held_doorbells",
+	"tx_pkts", "tx_bytes", "rx_pkts", "rx_bytes", "tx_ack",
+	"tx_trains", "rx_trains", "tx_pkt_batches", "tx_msg_batches", "rx_pkt_batches", "backlog_pkts",
+	"steered_pkts", "coalesced_doorbells",
 };
 
 static int counter_named(const struct wt_dut *d, const char *name, size_t len)
@@ -493,13 +493,13 @@ static why_t counters_now(struct wt_run *r)
 		CHECK(ok, "counter %s moved by %llu, should be %s",
 		      r->dut->counter[i], (unsigned long long)is, want);
 	}
-	CHECK(moved(r, now, "sent_pkts") == r->frames,
-	      "sent_pkts moved by %llu, the peer has got %llu",
-	      (unsigned long long)moved(r, now, "sent_pkts"),
+	CHECK(moved(r, now, "tx_pkts") == r->frames,
+	      "tx_pkts moved by %llu, the peer has got %llu",
+	      (unsigned long long)moved(r, now, "tx_pkts"),
 	      (unsigned long long)r->frames);
-	CHECK(moved(r, now, "sent_ack") == r->acks,
-	      "sent_ack moved by %llu, the peer has got %llu",
-	      (unsigned long long)moved(r, now, "sent_ack"),
+	CHECK(moved(r, now, "tx_ack") == r->acks,
+	      "tx_ack moved by %llu, the peer has got %llu",
+	      (unsigned long long)moved(r, now, "tx_ack"),
 	      (unsigned long long)r->acks);
 	CHECK(moved(r, now, "retransmitted_pkts") == r->again,
 	      "retransmitted_pkts moved by %llu, the peer has got %llu",

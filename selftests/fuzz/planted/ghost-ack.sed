@@ -1,3 +1,3 @@
 # an acknowledge of what is sent next is taken
-# file: comp.c
+# file: rc/comp.c
 /^void sroce_comp_rx/,/^}/s/req->max_psn) >= 0/req->max_psn) > 0/

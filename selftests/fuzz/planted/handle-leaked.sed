@@ -1,3 +1,3 @@
 # an address handle is not let go
-# file: flush.c
+# file: rc/flush.c
 /^void sroce_sq_complete/,/^}/s/sroce_ah_put(wqe->ah);/;/

@@ -1,5 +1,5 @@
 # a packet may end within its headers
-# file: pkt.c
+# file: wire/pkt.c
 /^int sroce_pkt_parse/,/^}/{
 	s/if (len < pkt->op->hdr_len + pkt->pad + SROCE_ICRC_LEN ||/if (len < pkt->pad + SROCE_ICRC_LEN ||/
 	s/hdr_len < pkt->op->hdr_len)/!hdr_len)/

@@ -1,3 +1,3 @@
 # more READs are taken than can be remembered
-# file: answer.c
-/^bool sroce_answer_room/,/^}/s/return resp->nres && .*/return resp->nres;/
+# file: rc/resp_tx.c
+/^bool sroce_resp_res_has_room/,/^}/s/return resp->nres && .*/return resp->nres;/

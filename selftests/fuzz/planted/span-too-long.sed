@@ -1,3 +1,3 @@
 # a piece of memory seems longer than it is
-# file: mr.c
-s/\*len = min_t(u64, \*len, end - off);/*len = min_t(u64, *len, end - off + 16);/
+# file: mem/mr.c
+/^static int walk(/,/^}/s/n < len; n = extent_end/n + 16 < len; n = extent_end/

@@ -1,7 +1,7 @@
 # a kept packet is let go before it is executed
-# file: resp.c
+# file: rc/resp.c
 /^static void catch_up/,/^}/{
-	/sroce_store_free(kept);/d
-	s/request(qp, &kept->pkt);/sroce_store_free(kept);\
+	/sroce_ofo_free(ofo);/d
+	s/request(qp, &ofo->pkt);/sroce_ofo_free(ofo);\
 		&/
 }

@@ -1,3 +1,3 @@
 # a region without the right is written to
-# file: mr.c
+# file: mem/mr.c
 /^static struct sroce_mr \*get_remote/,/^}/s/(mr->access & access) != access ||/access < 0 ||/

@@ -1,4 +1,4 @@
 # after each gap all is sent again, whatever the peer keeps
-# file: repair.c
-/^void sroce_repair_gap/,/^}/s/rp->habit == SROCE_HABIT_KEEPS/rp->habit == SROCE_HABIT_UNKNOWN + 9/
-/^void sroce_repair_gap/,/^}/s/rp->habit == SROCE_HABIT_DROPS ||/rp->habit != SROCE_HABIT_UNKNOWN ||/
+# file: rc/retrans.c
+/^void sroce_retrans_gap/,/^}/s/rp->gap_policy == SROCE_GAP_KEEPS/rp->gap_policy == SROCE_GAP_UNKNOWN + 9/
+/^void sroce_retrans_gap/,/^}/s/rp->gap_policy == SROCE_GAP_DROPS ||/rp->gap_policy != SROCE_GAP_UNKNOWN ||/

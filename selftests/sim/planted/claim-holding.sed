@@ -1,3 +1,3 @@
 # a region is claimed while the QP still holds it
-# file: local.c
-/^int sroce_local_invalidate/,/^}/s/sroce_mr_leave(qp);//
+# file: mem/mem_ops.c
+/^int sroce_mem_ops_invalidate/,/^}/s/sroce_mr_put_last(qp);//

@@ -1,3 +1,3 @@
 # COMM_EST is raised in RTS as well
-# file: rx.c
+# file: transport.c
 /^static void establish/,/^}/s/qp->state != IB_QPS_RTR || qp->comm_est/qp->comm_est/

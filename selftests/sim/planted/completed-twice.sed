@@ -1,5 +1,5 @@
 # a flushed work request completes twice
-# file: flush.c
+# file: rc/flush.c
 /^void sroce_sq_complete/,/^}/s/trace_sroce_complete(qp, &cqe);/&\
 		if (status == IB_WC_WR_FLUSH_ERR)\
-			sroce_cq_post(qp, qp->scq, \&cqe, true, SROCE_DUTY_SCQ);/
+			sroce_cq_post(qp, qp->scq, \&cqe, true, SROCE_DEFER_SCQ);/

@@ -1,3 +1,3 @@
 # a SEND with invalidate invalidates nothing
-# file: resp.c
-s/^	    sroce_local_invalidate(qp, pkt->inv_rkey, true))/	    pkt->inv_rkey == 1)/
+# file: rc/resp.c
+s/^	    sroce_mem_ops_invalidate(qp, pkt->inv_rkey, true))/	    pkt->inv_rkey == 1)/

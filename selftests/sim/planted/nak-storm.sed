@@ -1,3 +1,3 @@
 # each packet after a gap makes a NAK
-# file: resp.c
+# file: rc/resp.c
 /^static void report_gap/,/^}/s/if (qp->resp.nak_sent ||/if (/

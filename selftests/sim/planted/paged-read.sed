@@ -1,5 +1,5 @@
 # responses that found no page count as taken in
-# file: comp.c
+# file: rc/comp.c
 /^static bool take_response/,/^}/{
 	s/	ret = miss(qp, pkt, wqe);/	ret = 0;/
 }

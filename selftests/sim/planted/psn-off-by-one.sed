@@ -1,3 +1,3 @@
 # a request one PSN ahead is taken for the expected one
-# file: resp.c
+# file: rc/resp.c
 /^static enum verdict check_psn_rc/,/^}/s/if (diff > 0)/if (diff > 1)/

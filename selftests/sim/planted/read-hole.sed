@@ -1,3 +1,3 @@
 # a READ with a hole in it completes
-# file: comp.c
-/^static u32 answered_end/,/^}/s/while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->got)) {/while (psn != end \&\& (psn != req->una || test_bit(psn % SROCE_READ_AHEAD, req->got))) {/
+# file: rc/comp.c
+/^static u32 answered_end/,/^}/s/while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap)) {/while (psn != end \&\& (psn != req->una || test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap))) {/

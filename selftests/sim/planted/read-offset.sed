@@ -1,3 +1,3 @@
 # a READ is resumed one byte off
-# file: answer.c
+# file: rc/resp_tx.c
 /^static int send_read/,/^}/s/res->va + off,$/res->va + off - (off \&\& a != \&res->first),/

@@ -1,3 +1,3 @@
 # a region is not let go of at the end of a burst
-# file: rx.c
-/^bool sroce_qp_run/,/^}/s/sroce_mr_leave(qp);//
+# file: transport.c
+/^bool sroce_transport_run/,/^}/s/sroce_mr_put_last(qp);//

@@ -1,3 +1,3 @@
 # retries are never counted
-# file: repair.c
+# file: rc/retrans.c
 /^static void timeout/,/^}/s/req->retries--;//

@@ -1,3 +1,3 @@
 # progress does not give the retries back
-# file: repair.c
-/^void sroce_repair_progress/,/^}/s/req->retries = qp->attr.retry_cnt;//
+# file: rc/retrans.c
+/^void sroce_retrans_progress/,/^}/s/req->retries = qp->attr.retry_cnt;//

@@ -1,3 +1,3 @@
 # new requests are sent during an RNR wait
-# file: req.c
+# file: rc/req.c
 /^bool sroce_req_run/,/^}/s/ && !req->rnr_wait &&/ \&\&/

@@ -1,3 +1,3 @@
 # RNR retries are never counted
-# file: comp.c
+# file: rc/comp.c
 /^static void rnr_nak/,/^}/s/req->rnr_retries--;//

@@ -1,3 +1,3 @@
 # after an RNR wait nothing is sent
-# file: repair.c
-/^void sroce_repair_anew/,/^}/s/^\t\tsroce_repair_gap(qp);/\t\t;/
+# file: rc/retrans.c
+/^void sroce_retrans_restart/,/^}/s/^\t\tsroce_retrans_gap(qp);/\t\t;/

@@ -1,3 +1,3 @@
 # what was kept after a gap is forgotten when a run fills it
-# file: resp.c
-/^bool sroce_resp_run/,/^}/s/resp->paging || resp->stored ||/resp->paging ||/
+# file: rc/resp.c
+/^bool sroce_resp_rx_segs/,/^}/s/resp->paging || resp->ofo_len ||/resp->paging ||/

@@ -1,3 +1,3 @@
 # payload is placed at the start of its SGE
-# file: wqe.c
+# file: mem/wqe.c
 /^static int walk_sges/,/^}/s/walk_sge(qp, sge, off, n, /walk_sge(qp, sge, 0, n, /

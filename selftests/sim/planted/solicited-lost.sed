@@ -1,3 +1,3 @@
 # the solicited event is lost
-# file: resp.c
+# file: rc/resp.c
 /^void sroce_resp_complete/,/^}/s/pkt->solicited || status/status/

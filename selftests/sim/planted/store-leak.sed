@@ -1,3 +1,3 @@
 # a request that was kept is never given back
-# file: store.c
-/^void sroce_store_free/,/^}/s/sroce_pkt_release(&kept->pkt);//
+# file: rc/ofo.c
+/^void sroce_ofo_free/,/^}/s/sroce_pkt_release(&ofo->pkt);//

@@ -1,3 +1,3 @@
 # a timer that fires early is not set again
-# file: repair.c
-/^void sroce_repair_watch/,/^}/s/^	if (when)$/	if (when \&\& !rp->probes)/
+# file: rc/retrans.c
+/^void sroce_retrans_set_timer/,/^}/s/^	if (when)$/	if (when \&\& !rp->probes)/

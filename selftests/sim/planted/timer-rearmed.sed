@@ -1,3 +1,3 @@
 # new work postpones the acknowledge timer
-# file: repair.c
-/^void sroce_repair_watch/,/^}/s/if (!req->deadline && timeout)/if (timeout)/
+# file: rc/retrans.c
+/^void sroce_retrans_set_timer/,/^}/s/if (!req->deadline && timeout)/if (timeout)/

@@ -1,3 +1,3 @@
 # a window opens onto all of its region
-# file: mr.c
-/^struct sroce_mr \*sroce_mr_remote/,/^}/s/sroce_mr_covers(mr, va, len)/sroce_mr_covers(mr->under ? mr->under : mr, va, len)/
+# file: mem/mr.c
+/^struct sroce_mr \*sroce_mr_remote/,/^}/s/sroce_mr_covers(mr, va, len)/sroce_mr_covers(mr->parent ? mr->parent : mr, va, len)/

@@ -1,5 +1,5 @@
 # a repeated WRITE is executed again, over what is newer
-# file: resp.c
+# file: rc/resp.c
 /^static enum verdict duplicate/i\
 static enum verdict check_rkey(struct sroce_qp *qp,\
 			       const struct sroce_pkt *pkt);\

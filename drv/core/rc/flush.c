@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Completions of send work requests, and what becomes of them on an error. */
+
+#include "drv/core/env.h"
+#include "drv/core/trace.h"
+
+static const u8 wc_opcode[SROCE_MSGS] = {
+	[SROCE_MSG_SEND]	= IB_WC_SEND,
+	[SROCE_MSG_SEND_IMM]	= IB_WC_SEND,
+	[SROCE_MSG_SEND_INV]	= IB_WC_SEND,
+	[SROCE_MSG_WRITE]	= IB_WC_RDMA_WRITE,
+	[SROCE_MSG_WRITE_IMM]	= IB_WC_RDMA_WRITE,
+	[SROCE_MSG_LOCAL_INV]	= IB_WC_LOCAL_INV,
+	[SROCE_MSG_BIND_MW]	= IB_WC_BIND_MW,
+	[SROCE_MSG_REG_MR]	= IB_WC_REG_MR,
+	[SROCE_MSG_FRAME]	= IB_WC_SEND,
+	[SROCE_MSG_READ]	= IB_WC_RDMA_READ,
+	[SROCE_MSG_FLUSH]	= SROCE_WC_FLUSH,
+	[SROCE_MSG_CMP_SWP]	= IB_WC_COMP_SWAP,
+	[SROCE_MSG_FETCH_ADD]	= IB_WC_FETCH_ADD,
+	[SROCE_MSG_ATOMIC_WRITE] = SROCE_WC_ATOMIC_WRITE,
+};
+
+static u8 opcode_of(const struct sroce_wqe *wqe)
+{
+	if (!wqe->masked)
+		return wc_opcode[wqe->msg];
+	return wqe->msg == SROCE_MSG_CMP_SWP ? IB_WC_MASKED_COMP_SWAP :
+					       IB_WC_MASKED_FETCH_ADD;
+}
+
+static void count_status(struct sroce_qp *qp, enum ib_wc_status status)
+{
+	if (status == IB_WC_WR_FLUSH_ERR)
+		sroce_count(qp, SROCE_CNT_WC_FLUSH);
+	else if (status != IB_WC_SUCCESS)
+		sroce_count(qp, SROCE_CNT_WC_ERROR);
+}
+
+/* A CQ that overflowed takes its QPs with it (11.6.3.2). */
+static void cq_lost(struct sroce_qp *qp)
+{
+	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_RESET)
+		sroce_flush_qp_fatal(qp, IB_EVENT_QP_FATAL);
+}
+
+/**
+ * sroce_sq_complete() - the oldest send work request is done
+ * @qp: the QP
+ * @status: how it ended
+ */
+void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
+{
+	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
+	bool signaled = qp->sig_all || wqe->flags & IB_SEND_SIGNALED ||
+			status != IB_WC_SUCCESS;
+	struct sroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.opcode = opcode_of(wqe),
+		.byte_len = wqe->length,
+		.vlan = 0xffff,
+	};
+
+	if (qp->svc == SROCE_SVC_UD && wqe->ah) {
+		sroce_ah_put(wqe->ah);
+		wqe->ah = NULL;
+	}
+	/* done with the slot, which a kernel user may fill again */
+	smp_store_release(&qp->sq.cons, sroce_sq_next(&qp->sq, qp->sq.cons));
+	if (qp->user)
+		/* the slot was copied long ago; the provider may have it back */
+		smp_store_release(&qp->sq.ring.buf->consumer_index, qp->sq.cons);
+	count_status(qp, status);
+	if (signaled) {
+		trace_sroce_complete(qp, &cqe);
+		if (!sroce_cq_post(qp, qp->scq, &cqe, status != IB_WC_SUCCESS,
+				   SROCE_DEFER_SCQ))
+			cq_lost(qp);
+	}
+}
+
+/**
+ * sroce_flush_sq() - complete all send work requests with a flush error
+ * @qp: the QP
+ *
+ * As many as the ring holds: a user who posts all the while must not keep the
+ * CPU. What is posted later has a doorbell of its own.
+ */
+void sroce_flush_sq(struct sroce_qp *qp)
+{
+	u32 left = qp->sq.mask;
+
+	do {
+		while (qp->sq.cons != qp->sq.prod)
+			sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
+	} while (left-- && sroce_wqe_fetch(qp));
+	sroce_reset_req(qp);
+}
+
+static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
+{
+	struct sroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = IB_WC_WR_FLUSH_ERR,
+		.opcode = IB_WC_RECV,
+		.vlan = 0xffff,
+	};
+
+	count_status(qp, cqe.status);
+	trace_sroce_complete(qp, &cqe);
+	if (!sroce_cq_post(qp, qp->rcq, &cqe, true, SROCE_DEFER_RCQ))
+		cq_lost(qp);
+}
+
+/**
+ * sroce_flush_rq() - complete all receive work requests with a flush error
+ * @qp: the QP
+ *
+ * Those of an SRQ stay, but for one in use; the QP reports that it takes no
+ * more of them (IB_EVENT_QP_LAST_WQE_REACHED).
+ */
+void sroce_flush_rq(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u32 left = qp->rq.ring.mask;
+
+	/* who posts after this sees the state, and has them flushed */
+	smp_mb();
+	if (resp->have_wqe) {
+		resp->have_wqe = false;
+		flush_recv(qp, &resp->wqe);
+	}
+	resp->msg = 0;
+	if (qp->srq) {
+		if (!qp->last_wqe)
+			sroce_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+		qp->last_wqe = true;
+		return;
+	}
+	while (left-- && sroce_wqe_fetch_recv(&qp->rq, &resp->wqe))
+		flush_recv(qp, &resp->wqe);
+}
+
+/**
+ * sroce_flush_qp_error() - enter the error state and flush both queues
+ * @qp: the QP
+ */
+void sroce_flush_qp_error(struct sroce_qp *qp)
+{
+	trace_sroce_state(qp, IB_QPS_ERR);
+	qp->state = IB_QPS_ERR;
+	sroce_resp_res_forget(qp);
+	sroce_ofo_purge(qp);
+	sroce_flush_sq(qp);
+	sroce_flush_rq(qp);
+}
+
+/**
+ * sroce_flush_qp_fatal() - enter the error state and tell the user why
+ * @qp: the QP
+ * @event: an affiliated asynchronous error
+ */
+void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
+{
+	sroce_qp_event(qp, event);
+	sroce_flush_qp_error(qp);
+}
+
+/**
+ * sroce_sq_fail() - the oldest send work request ended with an error
+ * @qp: the QP
+ * @status: the error
+ *
+ * RC and raw packet QPs go to the error state, UC and UD to SQE, where receiving
+ * goes on.
+ */
+void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status)
+{
+	if (qp->sq.cons == qp->sq.prod)
+		return;
+	if (qp->svc == SROCE_SVC_RC || qp->svc == SROCE_SVC_RAW) {
+		/* No completion before this one may see another state. */
+		qp->state = IB_QPS_ERR;
+		sroce_sq_complete(qp, status);
+		sroce_flush_qp_error(qp);
+		return;
+	}
+	trace_sroce_state(qp, IB_QPS_SQE);
+	qp->state = IB_QPS_SQE;
+	sroce_sq_complete(qp, status);
+	sroce_flush_sq(qp);
+}

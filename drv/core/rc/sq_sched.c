@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Whose turn it is: which work request may be sent from now, and what keeps it from
+ * that: the window, credits, fences, READs under way, what was refused.
+ */
+
+#include "drv/core/env.h"
+
+/* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
+#define PSN_SPAN_MAX 0x400000
+/* PSNs that one message can't have, not even alone */
+#define PSN_HALF 0x800000
+
+static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	if (sroce_wqe_is_local(wqe))
+		return 0;
+	if (wqe->msg > SROCE_MSG_READ || qp->svc == SROCE_SVC_UD)
+		return 1;
+	return sroce_psn_count(wqe->length, qp->mtu);
+}
+
+/**
+ * sroce_sq_sched_idle() - whether nothing is under way
+ * @qp: the QP
+ *
+ * Return: true if no message is half sent or waits for its response.
+ */
+bool sroce_sq_sched_idle(const struct sroce_qp *qp)
+{
+	return qp->sq.cons == qp->sq.prod ||
+	       !sroce_sq_wqe(&qp->sq, qp->sq.cons)->started;
+}
+
+/* Whether the peer has to have a receive work request for it */
+static bool takes_recv(const struct sroce_wqe *wqe)
+{
+	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_wants_response(wqe) &&
+	       !sroce_wqe_is_local(wqe);
+}
+
+/* The peer has none for the newest message, as far as we know (9.7.7.2.5). */
+static bool beyond_credits(const struct sroce_qp *qp,
+			   const struct sroce_wqe *wqe)
+{
+	const struct sroce_req *req = &qp->req;
+
+	return req->lsn_valid && takes_recv(wqe) &&
+	       sroce_psn_diff(req->ssn, req->lsn) > 0;
+}
+
+/* Nothing follows a packet that is sent without credits. */
+static bool on_trial(const struct sroce_req *req)
+{
+	return req->credit_probe && sroce_psn_diff(req->psn, req->credit_probe_psn) > 0;
+}
+
+/**
+ * sroce_sq_sched_blocked() - whether nothing is sent at a PSN, for a request before has failed
+ * @req: the requester
+ * @psn: the PSN
+ */
+bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn)
+{
+	return req->pending_err && sroce_psn_diff(psn, req->pending_err_psn) >= 0;
+}
+
+/* Whether the next packet in turn has to wait for the peer */
+static bool must_wait(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+
+	return sroce_is_rc(qp) && (req->retrans.hold_new || on_trial(req) ||
+			     sroce_sq_sched_blocked(req, req->psn) || !sroce_cwnd_free(qp));
+}
+
+/* @span: PSNs that are under way */
+static bool may_read(const struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 span)
+{
+	const struct sroce_req *req = &qp->req;
+
+	if (req->reads >= qp->attr.max_rd_atomic)
+		return false;
+	/* responses that come too far ahead of a hole are lost as well */
+	return !req->reads || span + wqe_psns(qp, wqe) <= SROCE_READ_AHEAD;
+}
+
+static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	const struct sroce_req *req = &qp->req;
+	u32 span = sroce_psn_diff(req->psn, req->una);
+
+	if (!sroce_qp_may_start(qp))
+		return false;
+	if (!sroce_is_rc(qp))
+		return true;
+	/* what was sent before may have to be sent again from there */
+	if (wqe->msg == SROCE_MSG_LOCAL_INV && req->next_idx != qp->sq.cons)
+		return false;
+	if (wqe->flags & IB_SEND_FENCE && req->reads)
+		return false;
+	if (sroce_wqe_wants_response(wqe) && !may_read(qp, wqe, span))
+		return false;
+	/* the longest go alone */
+	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
+}
+
+static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	struct sroce_req *req = &qp->req;
+	u32 n = wqe_psns(qp, wqe);
+
+	wqe->started = true;
+	wqe->first_psn = req->psn;
+	wqe->last_psn = sroce_psn_add(req->psn, n - 1);
+	if (!n)
+		return;
+	req->ssn = sroce_psn_add(req->ssn, 1);
+	if (beyond_credits(qp, wqe)) {
+		sroce_count(qp, SROCE_CNT_CREDIT_WAIT);
+		req->credit_probe = true;
+		req->credit_probe_psn = wqe->first_psn;
+	}
+	if (sroce_is_rc(qp) && sroce_wqe_wants_response(wqe)) {
+		req->reads++;
+		req->read_psns += n - 1;
+	}
+}
+
+/* Index of the work request that has a PSN, or of the first not started */
+static u32 seek(const struct sroce_sq *sq, u32 i, u32 psn)
+{
+	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started || sroce_psn_diff(psn, wqe->last_psn) <= 0)
+			break;
+	}
+	return i;
+}
+
+/**
+ * sroce_sq_sched_wqe() - the work request that has a PSN, if it was started
+ * @qp: the QP
+ * @from: index of the work request to look from
+ * @psn: the PSN
+ */
+struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn)
+{
+	u32 i = seek(&qp->sq, from, psn);
+	struct sroce_wqe *wqe;
+
+	if (i == qp->sq.prod)
+		return NULL;
+	wqe = sroce_sq_wqe(&qp->sq, i);
+	return wqe->started ? wqe : NULL;
+}
+
+/*
+ * The work request before @wqe may have been sent without asking for an
+ * acknowledge, because @wqe was to follow. Now it won't: ask by a duplicate.
+ */
+static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	struct sroce_req *req = &qp->req;
+	u32 prev = sroce_psn_add(wqe->first_psn, -1);
+	const struct sroce_wqe *before = sroce_sq_sched_wqe(qp, qp->req.acked_idx, prev);
+
+	if (sroce_psn_diff(prev, req->acked) < 0 || !before ||
+	    sroce_wqe_wants_response(before))
+		return;
+	req->retrans.from = prev;
+	req->retrans.to = wqe->first_psn;
+}
+
+/**
+ * sroce_sq_sched_give_up() - a work request can't be executed
+ * @qp: the QP
+ * @wqe: the work request, whose turn it is; that to end comes after older ones
+ * @status: why
+ */
+void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			enum ib_wc_status status)
+{
+	/* found out only now that it was to be sent */
+	bool late = wqe->status == IB_WC_SUCCESS;
+
+	wqe->status = status;
+	if (qp->req.next_idx == qp->sq.cons)
+		sroce_sq_fail(qp, status);
+	else if (late)
+		ask_late(qp, wqe);
+}
+
+/* What would keep may_start() from ever saying yes */
+static enum ib_wc_status check_possible(struct sroce_qp *qp,
+					const struct sroce_wqe *wqe)
+{
+	if (!sroce_is_rc(qp))
+		return IB_WC_SUCCESS;
+	if (sroce_wqe_wants_response(wqe) && !qp->attr.max_rd_atomic)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe_psns(qp, wqe) >= PSN_HALF)
+		return IB_WC_LOC_LEN_ERR;
+	return IB_WC_SUCCESS;
+}
+
+/* The work request whose turn is next, or NULL */
+static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	for (;;) {
+		struct sroce_wqe *wqe;
+
+		if (req->next_idx == qp->sq.prod && !sroce_wqe_fetch(qp))
+			return NULL;
+		wqe = sroce_sq_wqe(&qp->sq, req->next_idx);
+		/* on the way from a loss: what is done here is done once */
+		if (!sroce_wqe_is_local(wqe) || !wqe->started)
+			return wqe;
+		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
+	}
+}
+
+/* The work request to send from, started; NULL if nothing may be sent now. */
+static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
+{
+	struct sroce_wqe *wqe = next_wqe(qp);
+
+	if (!wqe)
+		return NULL;
+	/* In SQD it waits, whatever is wrong with it. */
+	if (!wqe->started && !sroce_qp_may_start(qp))
+		return NULL;
+	if (!wqe->started && wqe->status == IB_WC_SUCCESS)
+		wqe->status = check_possible(qp, wqe);
+	if (wqe->status != IB_WC_SUCCESS) {
+		sroce_sq_sched_give_up(qp, wqe, wqe->status);
+		return NULL;
+	}
+	if (!wqe->started) {
+		if (!may_start(qp, wqe))
+			return NULL;
+		start(qp, wqe);
+	}
+	return wqe;
+}
+
+/**
+ * sroce_sq_sched_peek() - the work request whose packet would follow at once
+ * @qp: the QP, RC
+ *
+ * Return: NULL if none does.
+ */
+struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp)
+{
+	struct sroce_wqe *wqe;
+
+	if (must_wait(qp))
+		return NULL;
+	wqe = next_wqe(qp);
+	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_local(wqe))
+		return NULL;
+	return wqe->started || may_start(qp, wqe) ? wqe : NULL;
+}
+
+/**
+ * sroce_sq_sched_next() - the work request whose turn it is, started
+ * @qp: the QP
+ * @next: what sroce_sq_sched_peek() has found just before, or NULL
+ *
+ * Return: NULL if none may be sent now.
+ */
+struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *next)
+{
+	if (!next)
+		return must_wait(qp) ? NULL : current_wqe(qp);
+	/* nothing has happened since it was found that it may be */
+	if (!next->started)
+		start(qp, next);
+	return next;
+}
+
+/**
+ * sroce_sq_sched_seek() - go back, or forward, to a PSN and send from there
+ * @qp: the QP
+ * @psn: between acked and max_psn
+ */
+void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_req *req = &qp->req;
+
+	req->psn = psn;
+	req->next_idx = seek(&qp->sq, req->acked_idx, psn);
+}

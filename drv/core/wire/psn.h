@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Packet sequence numbers: 24 bits, compared across the wrap (9.7.1). */
+#ifndef SROCE_PSN_H
+#define SROCE_PSN_H
+
+#include "drv/core/wire/wire.h"
+
+/**
+ * sroce_psn_add() - move along the circle of PSNs
+ * @psn: where from
+ * @n: how far, may be negative
+ */
+static inline u32 sroce_psn_add(u32 psn, s32 n)
+{
+	return (psn + n) & SROCE_PSN_MASK;
+}
+
+/**
+ * sroce_psn_diff() - signed distance between two PSNs less than 2^23 apart
+ * @a: a PSN
+ * @b: a PSN
+ *
+ * Return: how far @a lies ahead of @b, negative if it lies behind.
+ */
+static inline s32 sroce_psn_diff(u32 a, u32 b)
+{
+	return (s32)((a - b) << 8) >> 8;
+}
+
+/**
+ * sroce_psn_count() - PSNs that a message takes
+ * @len: bytes of payload
+ * @mtu: path MTU in bytes, a power of two
+ *
+ * Return: at least 1: an empty message is one packet.
+ */
+static inline u32 sroce_psn_count(u32 len, u32 mtu)
+{
+	/* most messages are short, and a division takes its time */
+	return len > mtu ? (len - 1) / mtu + 1 : 1;
+}
+
+#endif /* SROCE_PSN_H */

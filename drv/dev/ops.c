@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The operations of the device, its attributes, and the verbs without state. */
+
+#include <linux/if_vlan.h>
+#include <linux/slab.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+#include "drv/dev.h"
+
+/* The core asks at registration and keeps the answer; users get ours. */
+static const struct ib_odp_caps odp_caps = {
+	.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT,
+	.per_transport_caps = {
+		.rc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+			       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV,
+		.uc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_SRQ_RECV,
+		.ud_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+			       IB_ODP_SUPPORT_SRQ_RECV,
+	},
+};
+
+static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->fw_ver = SROCE_FW_VERSION;
+	attr->vendor_id = SROCE_VENDOR_ID;
+	attr->vendor_part_id = SROCE_VENDOR_PART;
+	attr->hw_ver = SROCE_HW_VERSION;
+	attr->max_mr_size = ~0ULL;
+	/* extents may be of any size */
+	attr->page_size_cap = PAGE_MASK;
+	attr->max_qp = SROCE_MAX_QP;
+	attr->max_qp_wr = SROCE_MAX_QP_WR;
+	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
+				 IB_DEVICE_BAD_QKEY_CNTR |
+				 IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_CHANGE_PHY_PORT |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SRQ_RESIZE |
+				 IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				 IB_DEVICE_MEM_MGT_EXTENSIONS;
+#if SROCE_WITH_FLUSH
+	attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
+#endif
+#ifdef SROCE_HAVE_ATOMIC_WRITE
+	attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
+#endif
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_ON_DEMAND_PAGING |
+				 IBK_SG_GAPS_REG;
+	attr->odp_caps = odp_caps;
+	attr->max_send_sge = SROCE_MAX_SGE;
+	attr->max_recv_sge = SROCE_MAX_SGE;
+	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_cq = SROCE_MAX_CQ;
+	attr->max_cqe = SROCE_MAX_CQE;
+	attr->max_mr = SROCE_MAX_MR;
+	attr->max_mw = SROCE_MAX_MR;
+	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_PAGES;
+	attr->max_pd = SROCE_MAX_PD;
+	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;
+	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->max_ah = SROCE_MAX_AH;
+	attr->max_srq = SROCE_MAX_SRQ;
+	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
+	attr->max_srq_sge = SROCE_MAX_SGE;
+	attr->max_raw_ethy_qp = SROCE_MAX_QP;
+	attr->max_mcast_grp = SROCE_MAX_GROUPS;
+	attr->max_mcast_qp_attach = SROCE_MAX_GROUP_QPS;
+	attr->max_total_mcast_qp_attach = SROCE_MAX_GROUPS *
+					  SROCE_MAX_GROUP_QPS;
+	attr->max_pkeys = 1;
+	attr->local_ca_ack_delay = SROCE_CA_ACK_DELAY;
+	attr->sys_image_guid = dev->ibdev.node_guid;
+}
+
+static int sroce_query_device(struct ib_device *ibdev,
+			      struct ib_device_attr *attr,
+			      struct ib_udata *udata)
+{
+	if (udata->inlen || udata->outlen)
+		return -EINVAL;
+	fill_attrs(to_sdev(ibdev), attr);
+	return 0;
+}
+
+static enum ib_port_state port_state(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
+							       IB_PORT_DOWN;
+}
+
+static enum ib_port_phys_state phys_state(const struct net_device *ndev)
+{
+	if (!netif_running(ndev))
+		return IB_PORT_PHYS_STATE_DISABLED;
+	return netif_carrier_ok(ndev) ? IB_PORT_PHYS_STATE_LINK_UP :
+					IB_PORT_PHYS_STATE_POLLING;
+}
+
+/* How many packets came with a wrong key: 16 bits, in which it ends (14.2.5.6) */
+static u32 violations(struct sroce_dev *dev, enum sroce_counter c)
+{
+	return min_t(u64, sroce_stats_total(dev, c), U16_MAX);
+}
+
+/* The core holds RTNL in ib_get_eth_speed(), for which it needs the netdev. */
+static int sroce_query_port(struct ib_device *ibdev, u32 port,
+			    struct ib_port_attr *attr)
+{
+	struct sroce_dev *dev = to_sdev(ibdev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
+
+	attr->max_mtu = IB_MTU_4096;
+	attr->gid_tbl_len = SROCE_GIDS;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = SROCE_MSG_MAX;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+	attr->bad_pkey_cntr = violations(dev, SROCE_CNT_RX_PKEY);
+	attr->qkey_viol_cntr = violations(dev, SROCE_CNT_RX_QKEY);
+	if (!ndev) {
+		/* going away; whoever asks last need not hear of an error */
+		attr->active_mtu = IB_MTU_256;
+		attr->state = IB_PORT_DOWN;
+		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+		return 0;
+	}
+	attr->active_mtu = sroce_sdev_mtu(ndev->mtu);
+	attr->state = port_state(ndev);
+	attr->phys_state = phys_state(ndev);
+	dev_put(ndev);
+	return ib_get_eth_speed(ibdev, port, &attr->active_speed,
+				&attr->active_width);
+}
+
+static int sroce_get_port_immutable(struct ib_device *ibdev, u32 port,
+				    struct ib_port_immutable *imm)
+{
+	imm->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	imm->pkey_tbl_len = 1;
+	imm->gid_tbl_len = SROCE_GIDS;
+	imm->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
+						 u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+/*
+ * The core gives a device the addresses of the netdev it names here, and of
+ * that netdev's VLANs. So a device on a VLAN names what the VLAN stands on.
+ */
+static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *ndev = sroce_sdev_netdev(to_sdev(ibdev)), *real;
+
+	if (!ndev || !is_vlan_dev(ndev))
+		return ndev;
+	real = vlan_dev_real_dev(ndev);
+	dev_hold(real);
+	dev_put(ndev);
+	return real;
+}
+
+static int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
+			    u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = SROCE_PKEY_FULL;
+	return 0;
+}
+
+static void sroce_get_fw_str(struct ib_device *ibdev, char *str)
+{
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u",
+		 (u32)(SROCE_FW_VERSION >> 32),
+		 (u32)(SROCE_FW_VERSION >> 16 & 0xffff),
+		 (u32)(SROCE_FW_VERSION & 0xffff));
+}
+
+static int sroce_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static void sroce_dealloc_ucontext(struct ib_ucontext *uc)
+{
+}
+
+/* Mapped rings outlive the device: their pages are the user's as well. */
+static void sroce_disassociate_ucontext(struct ib_ucontext *uc)
+{
+}
+
+static int sroce_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static int sroce_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return 0;
+}
+
+/* udev names a device RoCE by this attribute; the provider's tools know it. */
+static ssize_t parent_show(struct device *device,
+			   struct device_attribute *attr, char *buf)
+{
+	struct sroce_dev *dev =
+		rdma_device_to_drv_device(device, struct sroce_dev, ibdev);
+	struct net_device *ndev = sroce_sdev_netdev(dev);
+	int ret;
+
+	ret = sysfs_emit(buf, "%s\n", ndev ? ndev->name : "");
+	dev_put(ndev);
+	return ret;
+}
+
+static DEVICE_ATTR_RO(parent);
+
+/* What ibstat and ibv_devinfo know a device by */
+static ssize_t hca_type_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "sroce\n");
+}
+
+static DEVICE_ATTR_RO(hca_type);
+
+static ssize_t hw_rev_show(struct device *device,
+			   struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%x\n", SROCE_HW_VERSION);
+}
+
+static DEVICE_ATTR_RO(hw_rev);
+
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "SROCE\n");
+}
+
+static DEVICE_ATTR_RO(board_id);
+
+/* Whether what stays on this host bypasses the IP stack, and tcpdump */
+static ssize_t loopback_show(struct device *device, struct device_attribute *attr,
+			  char *buf)
+{
+	struct sroce_dev *dev = rdma_device_to_drv_device(device,
+						struct sroce_dev, ibdev);
+
+	return sysfs_emit(buf, "%d\n", READ_ONCE(dev->loopback));
+}
+
+static ssize_t loopback_store(struct device *device, struct device_attribute *attr,
+			   const char *buf, size_t count)
+{
+	struct sroce_dev *dev = rdma_device_to_drv_device(device,
+						struct sroce_dev, ibdev);
+	bool val;
+	int ret = kstrtobool(buf, &val);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(dev->loopback, val);
+	return count;
+}
+static DEVICE_ATTR_RW(loopback);
+
+static struct attribute *dev_attributes[] = {
+	&dev_attr_board_id.attr,
+	&dev_attr_hca_type.attr,
+	&dev_attr_hw_rev.attr,
+	&dev_attr_loopback.attr,
+	&dev_attr_parent.attr,
+	NULL
+};
+
+static const struct attribute_group dev_group = {
+	.attrs = dev_attributes,
+};
+
+const struct ib_device_ops sroce_ops_device = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_RXE,
+	.uverbs_abi_ver = SROCE_ABI_VERSION,
+	.device_group = &dev_group,
+
+	.add_gid = sroce_gid_tbl_add,
+	.advise_mr = sroce_pager_advise,
+	.alloc_hw_port_stats = sroce_stats_alloc_port,
+	.alloc_mr = sroce_region_alloc_fast,
+	.alloc_mw = sroce_mw_alloc,
+	.alloc_pd = sroce_alloc_pd,
+	.alloc_ucontext = sroce_alloc_ucontext,
+	.attach_mcast = sroce_mcast_attach,
+	.counter_alloc_stats = sroce_stats_alloc,
+	.counter_bind_qp = sroce_stats_bind_qp,
+	.counter_dealloc = sroce_stats_dealloc,
+	.counter_unbind_qp = sroce_stats_unbind_qp,
+	.counter_update_stats = sroce_stats_update,
+	.create_ah = sroce_ah_create,
+	.create_cq = sroce_cq_create_op,
+	.create_qp = sroce_qp_create,
+	.create_srq = sroce_srq_create,
+	.create_user_ah = sroce_ah_create,
+	.dealloc_driver = sroce_device_dealloc,
+	.dealloc_mw = sroce_mw_dealloc,
+	.dealloc_pd = sroce_dealloc_pd,
+	.dealloc_ucontext = sroce_dealloc_ucontext,
+	.del_gid = sroce_gid_tbl_del,
+	.dereg_mr = sroce_region_dereg,
+	.destroy_ah = sroce_ah_destroy,
+	.destroy_cq = sroce_cq_destroy,
+	.destroy_qp = sroce_qp_destroy,
+	.destroy_srq = sroce_srq_destroy,
+	.detach_mcast = sroce_mcast_detach,
+	.disassociate_ucontext = sroce_disassociate_ucontext,
+	.enable_driver = sroce_device_enable,
+	.fill_res_cq_entry = sroce_res_fill_cq,
+	.fill_res_mr_entry = sroce_res_fill_mr,
+	.fill_res_qp_entry = sroce_res_fill_qp,
+	.fill_stat_mr_entry = sroce_res_fill_mr_stat,
+	.get_dev_fw_str = sroce_get_fw_str,
+	.get_dma_mr = sroce_region_get_dma,
+	.get_hw_stats = sroce_stats_get_port,
+	.get_link_layer = sroce_get_link_layer,
+	.get_netdev = sroce_get_netdev,
+	.get_port_immutable = sroce_get_port_immutable,
+	.map_mr_sg = sroce_region_map_sg,
+	.mmap = sroce_ringmem_mmap,
+	.mmap_free = sroce_ringmem_mmap_free,
+	.modify_ah = sroce_ah_modify,
+	.modify_cq = sroce_cq_modify,
+	.modify_qp = sroce_qp_modify,
+	.modify_srq = sroce_srq_modify,
+	.poll_cq = sroce_cq_poll,
+	.post_recv = sroce_post_recv,
+	.post_send = sroce_post_send,
+	.post_srq_recv = sroce_post_srq_recv,
+	.process_mad = sroce_pma_process_mad,
+	.query_ah = sroce_ah_query,
+	.query_device = sroce_query_device,
+	.query_pkey = sroce_query_pkey,
+	.query_port = sroce_query_port,
+	.query_qp = sroce_qp_query,
+	.query_srq = sroce_srq_query,
+	.reg_user_mr = sroce_region_reg_user,
+	.reg_user_mr_dmabuf = sroce_dmabuf_reg,
+	.req_notify_cq = sroce_cq_req_notify,
+	.rereg_user_mr = sroce_region_rereg_user,
+	.resize_cq = sroce_cq_resize,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ibah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, sroce_ibmw, ibmw),
+	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ibsrq),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ibuc),
+};
+
+/**
+ * sroce_ops_set() - operations and attributes of a new device
+ * @dev: the device
+ */
+void sroce_ops_set(struct sroce_dev *dev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	strscpy(ibdev->node_desc, "sroce", sizeof(ibdev->node_desc));
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	ib_set_device_ops(ibdev, &sroce_ops_device);
+}

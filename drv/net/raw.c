@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Ethernet frames of raw packet QPs. The user has made all of a frame; it
+ * leaves through the netdev's queue like one from a packet socket.
+ */
+
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include "drv/dev.h"
+
+/**
+ * sroce_raw_max() - bytes of the longest frame that the netdev takes
+ * @qp: the QP, locked
+ */
+u32 sroce_raw_max(struct sroce_qp *qp)
+{
+	struct net_device *ndev;
+	u32 max = 0;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(qp->dev->ndev);
+	if (ndev)
+		max = READ_ONCE(ndev->mtu) + VLAN_ETH_HLEN;
+	rcu_read_unlock();
+	return max;
+}
+
+/**
+ * sroce_raw_tx() - queue the payload of a work request as a frame
+ * @qp: the QP, locked
+ * @wqe: the work request, long enough for an Ethernet header
+ *
+ * Return: 0, also if it is lost for want of memory, or what sroce_wqe_gather()
+ * said.
+ */
+int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	struct sk_buff *skb = alloc_skb(NET_SKB_PAD + MAX_HEADER + wqe->length,
+					GFP_ATOMIC | __GFP_NOWARN);
+	int ret;
+
+	if (!skb) {
+		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
+		return 0;
+	}
+	skb_reserve(skb, NET_SKB_PAD + MAX_HEADER);
+	ret = sroce_wqe_gather(qp, wqe, 0, skb_put(skb, wqe->length),
+			       wqe->length);
+	if (ret) {
+		kfree_skb(skb);
+		return ret;
+	}
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, ETH_HLEN);
+	skb->protocol = eth_hdr(skb)->h_proto;
+	sroce_count(qp, SROCE_CNT_TX_PACKETS);
+	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES], wqe->length);
+	__skb_queue_tail(&qp->kqp->txq[SROCE_TXQ_REQUESTS].skbs, skb);
+	return 0;
+}
+
+/**
+ * sroce_raw_xmit() - send a frame
+ * @dev: whose it is
+ * @skb: the frame
+ *
+ * Return: as dev_queue_xmit()
+ */
+int sroce_raw_xmit(struct sroce_dev *dev, struct sk_buff *skb)
+{
+	/* it may have waited for a while, and the netdev may be gone */
+	struct net_device *ndev = sroce_sdev_netdev(dev);
+	int ret;
+
+	if (!ndev) {
+		kfree_skb(skb);
+		return NET_XMIT_DROP;
+	}
+	skb->dev = ndev;
+	ret = dev_queue_xmit(skb);
+	dev_put(ndev);
+	return ret;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Which way a path goes, and whether that is a way out at all. */
+
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include "drv/dev.h"
+
+/*
+ * A path starts at its netdev, unless it ends on this host: another netdev's
+ * address can't be reached by a wire from here.
+ */
+static struct rtable *lookup4(struct net *net, struct flowi4 *fl, int ifindex)
+{
+	struct rtable *rt = ip_route_output_key(net, fl);
+
+	if (!IS_ERR(rt)) {
+		if (rt->rt_type == RTN_LOCAL)
+			return rt;
+		ip_rt_put(rt);
+	}
+	fl->flowi4_oif = ifindex;
+	return ip_route_output_key(net, fl);
+}
+
+static bool is_local6(const struct dst_entry *dst)
+{
+	return container_of(dst, struct rt6_info, dst)->rt6i_flags & RTF_LOCAL;
+}
+
+static struct dst_entry *lookup6(struct sroce_snet *sn, struct flowi6 *fl,
+				 int ifindex)
+{
+	struct sock *sk = sn->sk6->sk;
+	struct dst_entry *dst;
+
+	if (!(ipv6_addr_type(&fl->daddr) & IPV6_ADDR_LINKLOCAL)) {
+		dst = ip6_dst_lookup_flow(sn->net, sk, fl, NULL);
+		if (!IS_ERR(dst)) {
+			if (is_local6(dst))
+				return dst;
+			dst_release(dst);
+		}
+	}
+	fl->flowi6_oif = ifindex;
+	return ip6_dst_lookup_flow(sn->net, sk, fl, NULL);
+}
+
+static struct dst_entry *route4(struct sroce_dev *dev, struct sroce_av *av)
+{
+	struct flowi4 fl = {
+		.flowi4_proto = IPPROTO_UDP,
+	};
+	struct rtable *rt;
+
+	memcpy(&fl.saddr, av->sgid.raw + 12, sizeof(fl.saddr));
+	memcpy(&fl.daddr, av->dgid.raw + 12, sizeof(fl.daddr));
+	fl.fl4_sport = htons(av->sport);
+	fl.fl4_dport = htons(SROCE_UDP_PORT);
+	sroce_flowi4_set_tos(&fl, av->tclass);
+	rt = lookup4(dev->sn->net, &fl, av->ifindex);
+	if (IS_ERR(rt))
+		return NULL;
+	av->local = rt->rt_type == RTN_LOCAL;
+	av->resolved = true;
+	dst_cache_set_ip4(&av->dst, &rt->dst, fl.saddr);
+	return &rt->dst;
+}
+
+static struct dst_entry *route6(struct sroce_dev *dev, struct sroce_av *av)
+{
+	struct flowi6 fl = {
+		.flowi6_proto = IPPROTO_UDP,
+		.flowlabel = ip6_make_flowinfo(av->tclass,
+					       htonl(av->flow_label)),
+	};
+	struct dst_entry *dst;
+
+	if (!dev->sn->sk6)
+		return NULL;
+	memcpy(&fl.saddr, av->sgid.raw, sizeof(fl.saddr));
+	memcpy(&fl.daddr, av->dgid.raw, sizeof(fl.daddr));
+	fl.fl6_sport = htons(av->sport);
+	fl.fl6_dport = htons(SROCE_UDP_PORT);
+	dst = lookup6(dev->sn, &fl, av->ifindex);
+	if (IS_ERR(dst))
+		return NULL;
+	av->local = is_local6(dst);
+	av->resolved = true;
+	dst_cache_set_ip6(&av->dst, dst, &fl.saddr);
+	return dst;
+}
+
+/**
+ * sroce_route_get() - where a path goes
+ * @dev: whose it is
+ * @av: the path, of a locked QP; remembers the route
+ *
+ * Return: the route, with a reference, or NULL.
+ */
+struct dst_entry *sroce_route_get(struct sroce_dev *dev, struct sroce_av *av)
+{
+	struct dst_entry *dst = NULL;
+
+	/* a group's route changes as this host joins and leaves it */
+	if (!av->multicast)
+		dst = dst_cache_get(&av->dst);
+	if (dst)
+		return dst;
+	return av->v6 ? route6(dev, av) : route4(dev, av);
+}
+
+/**
+ * sroce_route_is_local() - whether a path leads to this host
+ * @dev: whose it is
+ * @av: the path, of a locked QP
+ *
+ * A path that does is looked at again each time; one that doesn't when a packet
+ * is sent and finds its route gone.
+ */
+bool sroce_route_is_local(struct sroce_dev *dev, struct sroce_av *av)
+{
+	struct dst_entry *dst;
+
+	if (av->resolved && !av->local)
+		return false;
+	dst = sroce_route_get(dev, av);
+	if (!dst)
+		return false;
+	dst_release(dst);
+	return av->local;
+}

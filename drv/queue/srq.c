@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Shared receive queues, and taking from a receive queue of either kind. */
+
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+#include "drv/dev.h"
+
+static u32 elem_size(u32 max_sge)
+{
+	return roundup_pow_of_two(max_t(u32, SMP_CACHE_BYTES,
+					sizeof(struct sroce_abi_recv_wqe) +
+					max_sge * sizeof(struct sroce_abi_sge)));
+}
+
+/**
+ * sroce_srq_create_rq() - memory of a receive queue
+ * @rq: the queue
+ * @uc: user context, NULL for a kernel queue
+ * @max_wr: work requests wanted, raised to what there is
+ * @max_sge: entries wanted in each, raised likewise
+ *
+ * Return: the memory or an ERR_PTR().
+ */
+struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontext *uc,
+				  u32 *max_wr, u32 *max_sge)
+{
+	u32 slots = roundup_pow_of_two(*max_wr + 1);
+	u32 elem = elem_size(*max_sge);
+	struct sroce_ringmem *map;
+
+	spin_lock_init(&rq->lock);
+	map = sroce_ringmem_create(uc, &rq->ring, slots, elem);
+	if (IS_ERR(map))
+		return map;
+	*max_wr = slots - 1;
+	*max_sge = min_t(u32, SROCE_MAX_SGE,
+			 (elem - sizeof(struct sroce_abi_recv_wqe)) /
+			 sizeof(struct sroce_abi_sge));
+	rq->max_wr = *max_wr;
+	rq->max_sge = *max_sge;
+	return map;
+}
+
+static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
+{
+	struct sroce_rq *rq = &qp->srq->rq;
+	unsigned long flags;
+	bool got;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	got = sroce_wqe_fetch_recv(rq, to);
+	if (got && rq->limit && sroce_ring_filled(&rq->ring) < rq->limit) {
+		rq->limit = 0;
+		qp->srq_events |= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return got;
+}
+
+/**
+ * sroce_srq_take_recv() - the next receive work request of a QP
+ * @qp: the QP, locked
+ * @to: where it is copied
+ *
+ * Return: whether there was one.
+ */
+bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
+{
+	if (qp->srq)
+		return srq_take(qp, to);
+	return sroce_wqe_fetch_recv(&qp->rq, to);
+}
+
+/**
+ * sroce_srq_create() - make a shared receive queue
+ * @ibsrq: the queue
+ * @init: sizes wanted, raised to what there is
+ * @udata: where the ring's place and the number go, for user space
+ *
+ * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for other types: XRC, see
+ * drv/README.md, and tag matching.
+ */
+int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata)
+{
+	struct sroce_abi_create_srq_resp resp = {};
+	struct sroce_srq *srq = to_ssrq(ibsrq);
+
+	if (init->srq_type != IB_SRQT_BASIC)
+		return -EOPNOTSUPP;
+	if (!init->attr.max_wr || init->attr.max_wr > SROCE_MAX_SRQ_WR ||
+	    init->attr.max_sge > SROCE_MAX_SGE ||
+	    (udata && udata->outlen < sizeof(resp)))
+		return -EINVAL;
+
+	srq->user = udata;
+	srq->mem = sroce_srq_create_rq(&srq->rq, sroce_uc(udata),
+				   &init->attr.max_wr, &init->attr.max_sge);
+	if (IS_ERR(srq->mem))
+		return PTR_ERR(srq->mem);
+	srq->rq.limit = init->attr.srq_limit;
+	srq->num = atomic_inc_return(&to_sdev(ibsrq->device)->srqs);
+	if (udata) {
+		sroce_ringmem_describe(srq->mem, &resp.mi);
+		resp.srq_num = srq->num;
+		if (ib_copy_to_udata(udata, &resp, sizeof(resp))) {
+			sroce_ringmem_destroy(srq->mem);
+			return -EFAULT;
+		}
+	}
+	sroce_live_inc();
+	return 0;
+}
+
+/*
+ * The provider copies nothing: what is posted moves to the new ring here. The
+ * limit becomes *@limit, unless that is NULL.
+ */
+static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
+		      struct ib_udata *udata)
+{
+	struct sroce_abi_modify_srq cmd = {};
+	struct sroce_abi_mmap mi;
+	struct sroce_rq *rq = &srq->rq, new = {};
+	struct sroce_ringmem *map, *old;
+	u32 max_sge = rq->max_sge, i, n;
+	unsigned long flags;
+
+	if (!max_wr || max_wr > SROCE_MAX_SRQ_WR)
+		return -EINVAL;
+	if (udata && (udata->inlen < sizeof(cmd) ||
+		      ib_copy_from_udata(&cmd, udata, sizeof(cmd))))
+		return -EINVAL;
+	map = sroce_srq_create_rq(&new, sroce_uc(udata), &max_wr, &max_sge);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	if (udata) {
+		sroce_ringmem_describe(map, &mi);
+		if (copy_to_user(u64_to_user_ptr(cmd.mmap_info_addr), &mi,
+				 sizeof(mi))) {
+			sroce_ringmem_destroy(map);
+			return -EFAULT;
+		}
+	}
+	spin_lock_irqsave(&rq->lock, flags);
+	n = sroce_ring_filled(&rq->ring);
+	if (n > max_wr || (limit ? *limit : rq->limit) > max_wr) {
+		spin_unlock_irqrestore(&rq->lock, flags);
+		sroce_ringmem_destroy(map);
+		return -EINVAL;
+	}
+	for (i = 0; i < n; i++)
+		memcpy(sroce_ring_slot(&new.ring, i),
+		       sroce_ring_slot(&rq->ring, rq->ring.own + i),
+		       1 << rq->ring.shift);
+	/* the provider looks at the entries once it sees the index */
+	smp_store_release(&new.ring.buf->producer_index, n);
+	old = srq->mem;
+	srq->mem = map;
+	rq->ring = new.ring;
+	rq->max_wr = max_wr;
+	if (limit)
+		rq->limit = *limit;
+	spin_unlock_irqrestore(&rq->lock, flags);
+	sroce_ringmem_destroy(old);
+	return 0;
+}
+
+/**
+ * sroce_srq_modify() - change size or limit
+ * @ibsrq: the queue
+ * @attr: new values
+ * @mask: which of them
+ * @udata: for a resize by user space
+ *
+ * After an error all is as it was.
+ */
+int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
+{
+	struct sroce_srq *srq = to_ssrq(ibsrq);
+	unsigned long flags;
+	int ret = 0;
+
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
+		return -EINVAL;
+	if (mask & IB_SRQ_MAX_WR)
+		return srq_resize(srq, attr->max_wr, mask & IB_SRQ_LIMIT ?
+				  &attr->srq_limit : NULL, udata);
+	if (!(mask & IB_SRQ_LIMIT))
+		return 0;
+	spin_lock_irqsave(&srq->rq.lock, flags);
+	if (attr->srq_limit > srq->rq.max_wr)
+		ret = -EINVAL;
+	else
+		srq->rq.limit = attr->srq_limit;
+	spin_unlock_irqrestore(&srq->rq.lock, flags);
+	return ret;
+}
+
+/**
+ * sroce_srq_query() - size and limit in force
+ * @ibsrq: the queue
+ * @attr: filled in
+ */
+int sroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+{
+	struct sroce_srq *srq = to_ssrq(ibsrq);
+
+	attr->max_wr = srq->rq.max_wr;
+	attr->max_sge = srq->rq.max_sge;
+	attr->srq_limit = srq->rq.limit;
+	return 0;
+}
+
+/**
+ * sroce_srq_destroy() - end a shared receive queue; no QP uses it any more
+ * @ibsrq: the queue
+ * @udata: unused
+ */
+int sroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	sroce_ringmem_destroy(to_ssrq(ibsrq)->mem);
+	sroce_live_dec();
+	return 0;
+}

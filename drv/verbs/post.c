@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Work posted: a user's doorbell, and the lists of kernel users. */
+
+#include "drv/dev.h"
+
+/* Bursts of one doorbell: a process may fill its ring as fast as we empty it. */
+#define DOORBELL_BURSTS	4096
+
+/*
+ * A user's ring is filled already; the doorbell works through it in the
+ * caller's context. Between bursts bottom halves run, so that on the same host
+ * the peer keeps up. What is too much goes on without the caller, who would
+ * keep the device from being removed.
+ */
+static int user_doorbell(struct sroce_qp *qp)
+{
+	int left = DOORBELL_BURSTS;
+	bool more;
+
+	sroce_steer_note_doorbell();
+	if (sroce_coalesce_hold(qp))
+		return 0;
+	do {
+		if (!sroce_task_lock_doorbell(qp))
+			return 0;
+		if (qp->state < IB_QPS_RTS) {
+			sroce_task_unlock_run(qp);
+			return -EINVAL;
+		}
+		more = sroce_task_unlock_run_once(qp);
+		if (more && (!--left || fatal_signal_pending(current))) {
+			tasklet_schedule(&qp->kqp->task);
+			break;
+		}
+		cond_resched();
+	} while (more);
+	sroce_coalesce_sent(qp);
+	return 0;
+}
+
+static void kernel_sges(struct sroce_wqe *wqe, const struct ib_send_wr *wr)
+{
+	int i;
+
+	wqe->num_sge = wr->num_sge;
+	for (i = 0; i < wr->num_sge; i++)
+		wqe->sge[i] = wr->sg_list[i];
+}
+
+/* Inline data of kernel users is addressed by the CPU. */
+static int kernel_inline(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			 const struct ib_send_wr *wr)
+{
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > qp->sq.max_inline - wqe->length)
+			return -EINVAL;
+		memcpy(wqe->data + wqe->length, (void *)(uintptr_t)sge->addr,
+		       sge->length);
+		wqe->length += sge->length;
+	}
+	return 0;
+}
+
+static int kernel_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			  const struct ib_send_wr *wr)
+{
+	if (qp->svc == SROCE_SVC_UD) {
+		const struct ib_ud_wr *ud = ud_wr(wr);
+
+		wqe->remote_qpn = ud->remote_qpn & SROCE_QPN_MASK;
+		wqe->remote_qkey = ud->remote_qkey;
+		if (qp->type == IB_QPT_GSI)
+			wqe->remote_qkey = SROCE_DEFAULT_QKEY_GSI;
+		if (!ud->ah)
+			return -EINVAL;
+		wqe->ah = to_sibah(ud->ah)->ah;
+		refcount_inc(&wqe->ah->ref);
+	} else if (wqe->msg == SROCE_MSG_REG_MR) {
+		const struct ib_reg_wr *reg = reg_wr(wr);
+
+		wqe->bind.addr = reg->mr->iova;
+		wqe->bind.length = reg->mr->length;
+		wqe->bind.new_key = reg->key;
+		wqe->bind.access = reg->access;
+	} else if (sroce_wqe_fetches(wqe)) {
+		const struct ib_atomic_wr *at = atomic_wr(wr);
+
+		wqe->remote_addr = at->remote_addr;
+		wqe->compare_add = at->compare_add;
+		wqe->swap = at->swap;
+		wqe->rkey = at->rkey;
+	} else if (wqe->msg != SROCE_MSG_SEND && wqe->msg != SROCE_MSG_SEND_IMM &&
+		   wqe->msg != SROCE_MSG_SEND_INV &&
+		   wqe->msg != SROCE_MSG_LOCAL_INV) {
+		wqe->remote_addr = rdma_wr(wr)->remote_addr;
+		wqe->rkey = rdma_wr(wr)->rkey;
+	}
+	return 0;
+}
+
+static bool is_masked(const struct ib_send_wr *wr)
+{
+	return wr->opcode == IB_WR_MASKED_ATOMIC_CMP_AND_SWP ||
+	       wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD;
+}
+
+/*
+ * IBTA has no packets with masks, and those of ConnectX are its own; so we don't
+ * say that we have masked atomics. But RDS posts nothing else, mostly with masks
+ * that leave a plain one.
+ */
+static int masked_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
+{
+	const struct ib_atomic_wr *at = atomic_wr(wr);
+
+	if (wr->opcode == IB_WR_MASKED_ATOMIC_FETCH_AND_ADD)
+		return at->compare_add_mask & S64_MAX ? -EINVAL :
+		       sroce_wqe_msg_of_wr(qp->svc, IB_WR_ATOMIC_FETCH_AND_ADD);
+	return ~(at->compare_add_mask & at->swap_mask) ? -EINVAL :
+	       sroce_wqe_msg_of_wr(qp->svc, IB_WR_ATOMIC_CMP_AND_SWP);
+}
+
+/*
+ * Windows are for user space, fast regions for the kernel, which has nothing to
+ * say what a FLUSH is to flush in.
+ */
+static int kernel_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_BIND_MW || wr->opcode == SROCE_WR_FLUSH)
+		return -EINVAL;
+	if (is_masked(wr))
+		return masked_msg(qp, wr);
+	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV)
+		return sroce_wqe_msg_of_wr(qp->svc, IB_WR_RDMA_READ);
+	if (wr->opcode == IB_WR_REG_MR)
+		return qp->svc == SROCE_SVC_UD ? -EINVAL : SROCE_MSG_REG_MR;
+	return sroce_wqe_msg_of_wr(qp->svc, wr->opcode);
+}
+
+/* Fill the slot at host->posted; the caller publishes it. */
+static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
+{
+	struct sroce_sq *sq = &qp->sq;
+	u32 at = qp->kqp->posted;
+	struct sroce_wqe *wqe = sroce_sq_wqe(sq, at);
+	int msg, ret;
+
+	/* the slot was read before it was given back */
+	if (sroce_sq_next(sq, at) == smp_load_acquire(&sq->cons))
+		return -ENOMEM;
+	msg = kernel_msg(qp, wr);
+	if (msg < 0 || wr->num_sge > sq->max_sge)
+		return -EINVAL;
+
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr_id = wr->wr_id;
+	wqe->msg = msg;
+	wqe->flags = wr->send_flags;
+	wqe->imm = wr->ex.imm_data;
+	wqe->inv_rkey = wr->ex.invalidate_rkey;
+	wqe->inv = wr->opcode == IB_WR_RDMA_READ_WITH_INV;
+	wqe->masked = is_masked(wr);
+	if (wr->send_flags & IB_SEND_INLINE && sroce_wqe_has_payload(wqe)) {
+		ret = kernel_inline(qp, wqe, wr);
+		if (ret)
+			return ret;
+	} else {
+		wqe->flags &= ~IB_SEND_INLINE;
+		kernel_sges(wqe, wr);
+	}
+	ret = kernel_address(qp, wqe, wr);
+	if (!ret)
+		sroce_wqe_check(qp, wqe);
+	return ret;
+}
+
+/*
+ * Kernel users post under locks of theirs, perhaps with interrupts off, and
+ * their completion handlers may take the same locks: the work itself is done
+ * from a tasklet.
+ */
+static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
+		       const struct ib_send_wr **bad)
+{
+	struct sroce_kqp *kqp = qp->kqp;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&kqp->post_lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = kernel_wqe(qp, wr);
+		if (ret)
+			break;
+		/* the work request is there before it is seen as posted */
+		smp_store_release(&kqp->posted,
+				  sroce_sq_next(&qp->sq, kqp->posted));
+	}
+	spin_unlock_irqrestore(&kqp->post_lock, flags);
+	if (ret)
+		*bad = wr;
+	tasklet_schedule(&kqp->task);
+	return ret;
+}
+
+/**
+ * sroce_post_send() - work for a send queue
+ * @ibqp: the QP
+ * @wr: list of work requests; NULL from a user's doorbell
+ * @bad: set to the first that was refused
+ *
+ * Return: 0, -EINVAL in a state before RTS or for a bad work request, -ENOMEM
+ * if the queue is full.
+ */
+int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad)
+{
+	struct sroce_qp *qp = to_sqp(ibqp);
+
+	if (qp->user) {
+		*bad = wr;
+		return user_doorbell(qp);
+	}
+	if (READ_ONCE(qp->state) < IB_QPS_RTS) {
+		*bad = wr;
+		return -EINVAL;
+	}
+	return kernel_post(qp, wr, bad);
+}
+
+static int kernel_recv(struct sroce_rq *rq, const struct ib_recv_wr *wr)
+{
+	struct sroce_abi_ring *buf = rq->ring.buf;
+	u32 prod = buf->producer_index, cons, i;
+	struct sroce_abi_recv_wqe *slot;
+
+	if (wr->num_sge > rq->max_sge)
+		return -EINVAL;
+	/* the slot was read before it was given back */
+	cons = smp_load_acquire(&buf->consumer_index);
+	if (((prod + 1) & rq->ring.mask) == cons)
+		return -ENOMEM;
+	slot = sroce_ring_slot(&rq->ring, prod);
+	memset(slot, 0, sizeof(*slot));
+	slot->wr_id = wr->wr_id;
+	slot->dma.num_sge = wr->num_sge;
+	for (i = 0; i < wr->num_sge; i++) {
+		slot->sge[i].addr = wr->sg_list[i].addr;
+		slot->sge[i].length = wr->sg_list[i].length;
+		slot->sge[i].lkey = wr->sg_list[i].lkey;
+	}
+	/* the slot is filled before it is seen */
+	smp_store_release(&buf->producer_index, (prod + 1) & rq->ring.mask);
+	return 0;
+}
+
+static int kernel_recvs(struct sroce_rq *rq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	for (; wr && !ret; wr = ret ? wr : wr->next)
+		ret = kernel_recv(rq, wr);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	if (ret)
+		*bad = wr;
+	return ret;
+}
+
+/**
+ * sroce_post_recv() - receives of a kernel user
+ * @ibqp: the QP
+ * @wr: list of work requests
+ * @bad: set to the first that was refused
+ */
+int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad)
+{
+	struct sroce_qp *qp = to_sqp(ibqp);
+	int ret;
+
+	*bad = wr;
+	if (qp->user || qp->srq || READ_ONCE(qp->state) == IB_QPS_RESET)
+		return -EINVAL;
+	ret = kernel_recvs(&qp->rq, wr, bad);
+	/* pairs with sroce_flush_rq(): either sees what the other has done */
+	smp_mb();
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		tasklet_schedule(&qp->kqp->task);
+	return ret;
+}
+
+/**
+ * sroce_post_srq_recv() - shared receives of a kernel user
+ * @ibsrq: the queue
+ * @wr: list of work requests
+ * @bad: set to the first that was refused
+ */
+int sroce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad)
+{
+	struct sroce_srq *srq = to_ssrq(ibsrq);
+
+	*bad = wr;
+	return srq->user ? -EINVAL : kernel_recvs(&srq->rq, wr, bad);
+}

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Queue pairs as verbs: create, modify, query, destroy. */
+
+#include <linux/if_ether.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+#include <rdma/uverbs_ioctl.h>
+#include "drv/dev.h"
+
+/* QPs of all devices by number; numbers are unique in the module. */
+DEFINE_XARRAY_ALLOC1(sroce_qp_tbl);
+static u32 next_qpn;
+
+/* A tunnel has no Ethernet frames. The core has seen to CAP_NET_RAW. */
+static int check_raw(struct sroce_dev *dev, bool user)
+{
+	struct net_device *ndev = sroce_sdev_netdev(dev);
+	bool ethernet;
+
+	if (!ndev)
+		return -ENODEV;
+	ethernet = ndev->hard_header_len >= ETH_HLEN;
+	dev_put(ndev);
+	return user && ethernet ? 0 : -EOPNOTSUPP;
+}
+
+static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init,
+		      bool user)
+{
+	struct ib_qp_cap *cap = &init->cap;
+	int ret;
+
+	if (init->create_flags)
+		return -EOPNOTSUPP;
+	switch (init->qp_type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+		break;
+	case IB_QPT_GSI:
+		if (init->port_num != 1)
+			return -EINVAL;
+		break;
+	case IB_QPT_RAW_PACKET:
+		ret = check_raw(dev, user);
+		if (ret)
+			return ret;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	if (cap->max_send_wr > SROCE_MAX_QP_WR ||
+	    cap->max_send_sge > SROCE_MAX_SGE ||
+	    cap->max_inline_data > SROCE_MAX_INLINE)
+		return -EINVAL;
+	if (!init->srq && (cap->max_recv_wr > SROCE_MAX_QP_WR ||
+			   cap->max_recv_sge > SROCE_MAX_SGE))
+		return -EINVAL;
+	return 0;
+}
+
+/* The ring's slots are powers of two; what that leaves over is offered. */
+static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
+		     struct ib_qp_cap *cap)
+{
+	u32 slots = roundup_pow_of_two(cap->max_send_wr + 1);
+	u32 room = max_t(u32, cap->max_send_sge * sizeof(struct ib_sge),
+			 cap->max_inline_data);
+	u32 elem = roundup_pow_of_two(sizeof(struct sroce_abi_send_wqe) + room);
+	struct sroce_sq *sq = &qp->sq;
+
+	room = elem - sizeof(struct sroce_abi_send_wqe);
+	cap->max_send_wr = slots - 1;
+	cap->max_send_sge = min_t(u32, room / sizeof(struct ib_sge),
+				  SROCE_MAX_SGE);
+	cap->max_inline_data = min_t(u32, room, SROCE_MAX_INLINE);
+
+	sq->mask = slots - 1;
+	sq->max_sge = cap->max_send_sge;
+	sq->max_inline = cap->max_inline_data;
+	sq->stride = ALIGN(sizeof(struct sroce_wqe) + room, 64);
+	sq->slots = kvcalloc(slots, sq->stride, GFP_KERNEL_ACCOUNT);
+	if (!sq->slots)
+		return -ENOMEM;
+	if (!uc)
+		return 0;
+	qp->kqp->sq_mem = sroce_ringmem_create(uc, &sq->ring, slots, elem);
+	if (IS_ERR(qp->kqp->sq_mem)) {
+		int ret = PTR_ERR(qp->kqp->sq_mem);
+
+		qp->kqp->sq_mem = NULL;
+		return ret;
+	}
+	return 0;
+}
+
+static int create_rq(struct sroce_qp *qp, struct ib_ucontext *uc,
+		     struct ib_qp_cap *cap)
+{
+	struct sroce_ringmem *map;
+
+	if (qp->srq) {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+		return 0;
+	}
+	map = sroce_srq_create_rq(&qp->rq, uc, &cap->max_recv_wr,
+			      &cap->max_recv_sge);
+	if (IS_ERR(map))
+		return PTR_ERR(map);
+	qp->kqp->rq_mem = map;
+	return 0;
+}
+
+static void free_qp(struct sroce_qp *qp)
+{
+	struct sroce_kqp *kqp = qp->kqp;
+
+	sroce_cq_detach_qp(qp->scq);
+	sroce_cq_detach_qp(qp->rcq);
+	sroce_ringmem_destroy(kqp->sq_mem);
+	sroce_ringmem_destroy(kqp->rq_mem);
+	dst_cache_destroy(&qp->av.dst);
+	kvfree(qp->sq.slots);
+	kfree(qp->resp.res);
+	kfree_rcu(kqp, rcu);
+	sroce_live_dec();
+}
+
+static int tell_user(struct sroce_qp *qp, struct ib_udata *udata)
+{
+	struct sroce_abi_create_qp_resp resp = {};
+
+	if (!udata)
+		return 0;
+	if (qp->kqp->rq_mem)
+		sroce_ringmem_describe(qp->kqp->rq_mem, &resp.rq_mi);
+	sroce_ringmem_describe(qp->kqp->sq_mem, &resp.sq_mi);
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+/* From here on packets find the QP. */
+static int publish(struct sroce_qp *qp)
+{
+	int ret;
+
+	if (qp->type == IB_QPT_GSI) {
+		qp->qpn = SROCE_QPN_GSI;
+		if (rcu_access_pointer(qp->dev->gsi))
+			return -EBUSY;
+		rcu_assign_pointer(qp->dev->gsi, qp->kqp);
+		return 0;
+	}
+	ret = xa_alloc_cyclic(&sroce_qp_tbl, &qp->qpn, qp->kqp,
+			      XA_LIMIT(SROCE_QPN_MIN, SROCE_QPN_MASK - 1),
+			      &next_qpn, GFP_KERNEL);
+	return ret < 0 ? ret : 0;
+}
+
+static void unpublish(struct sroce_qp *qp)
+{
+	if (qp->type == IB_QPT_GSI)
+		RCU_INIT_POINTER(qp->dev->gsi, NULL);
+	else
+		xa_erase(&sroce_qp_tbl, qp->qpn);
+}
+
+static u8 service_of(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return SROCE_SVC_RC;
+	case IB_QPT_UC:
+		return SROCE_SVC_UC;
+	case IB_QPT_RAW_PACKET:
+		return SROCE_SVC_RAW;
+	default:
+		return SROCE_SVC_UD;
+	}
+}
+
+static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	qp->dev = to_sdev(qp->ibqp.device);
+	qp->counters = qp->dev->counters;
+	spin_lock_init(&qp->lock);
+	mutex_init(&qp->mutex);
+	qp->type = init->qp_type;
+	qp->svc = service_of(qp->type);
+	qp->user = udata;
+	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->scq = to_scq(init->send_cq);
+	qp->rcq = to_scq(init->recv_cq);
+	sroce_cq_attach_qp(qp->scq);
+	sroce_cq_attach_qp(qp->rcq);
+	qp->srq = init->srq ? to_ssrq(init->srq) : NULL;
+	qp->state = IB_QPS_RESET;
+	qp->mtu = ib_mtu_enum_to_int(IB_MTU_4096);
+	qp->attr.path_mig_state = IB_MIG_MIGRATED;
+	qp->attr.port_num = 1;
+}
+
+/**
+ * sroce_qp_create() - make a queue pair
+ * @ibqp: the QP
+ * @init: what is wanted; capacities are raised to what there is
+ * @udata: where the rings' places go, for user space
+ *
+ * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for an unknown type or flag.
+ */
+int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct sroce_qp *qp = to_sqp(ibqp);
+	struct ib_ucontext *uc = sroce_uc(udata);
+	struct sroce_kqp *kqp;
+	int ret;
+
+	if (udata && udata->outlen < sizeof(struct sroce_abi_create_qp_resp))
+		return -EINVAL;
+	ret = check_init(to_sdev(ibqp->device), init, udata);
+	if (ret)
+		return ret;
+	kqp = kzalloc(sizeof(*kqp), GFP_KERNEL_ACCOUNT);
+	if (!kqp)
+		return -ENOMEM;
+	init_qp(qp, init, udata);
+	sroce_task_init(qp, kqp);
+	sroce_live_inc();
+
+	ret = dst_cache_init(&qp->av.dst, GFP_KERNEL_ACCOUNT);
+	if (!ret)
+		ret = create_sq(qp, uc, &init->cap);
+	if (!ret)
+		ret = create_rq(qp, uc, &init->cap);
+	if (ret)
+		goto err;
+	qp->attr.cap = init->cap;
+	sroce_reset_qp(qp);
+	ret = tell_user(qp, udata);
+	if (!ret)
+		ret = publish(qp);
+	if (ret)
+		goto err;
+	ibqp->qp_num = qp->qpn;
+	return 0;
+err:
+	free_qp(qp);
+	return ret;
+}
+
+/*
+ * Replay memory for as many READs and atomics as the peer may have out; what
+ * answers are owed for already has to stay.
+ */
+static int resize_res(struct sroce_qp *qp, u32 n)
+{
+	struct sroce_res *res = NULL, *old;
+
+	if (sroce_qp_may_receive(qp))
+		n = max(n, qp->resp.nres);
+	if (n) {
+		res = kcalloc(n, sizeof(*res), GFP_KERNEL_ACCOUNT);
+		if (!res)
+			return -ENOMEM;
+	}
+	sroce_task_lock(qp);
+	old = sroce_resp_res_resize(qp, res, n);
+	sroce_task_unlock(qp);
+	kfree(old);
+	return 0;
+}
+
+static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			int mask)
+{
+	if (mask & IB_QP_PORT && attr->port_num != 1)
+		return -EINVAL;
+	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MTU) {
+		struct net_device *ndev = sroce_sdev_netdev(qp->dev);
+		enum ib_mtu max;
+
+		if (!ndev)
+			return -ENODEV;
+		max = sroce_sdev_mtu(ndev->mtu);
+		dev_put(ndev);
+		if (attr->path_mtu < IB_MTU_256 || attr->path_mtu > max)
+			return -EINVAL;
+	}
+	/* no automatic path migration: there is one path, and it's in force */
+	if (mask & IB_QP_ALT_PATH)
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MIG_STATE &&
+	    attr->path_mig_state != IB_MIG_MIGRATED)
+		return -EINVAL;
+	return 0;
+}
+
+static void copy_attrs(struct ib_qp_attr *to, const struct ib_qp_attr *attr,
+		       int mask)
+{
+#define COPY(bit, field) do { if (mask & (bit)) to->field = attr->field; } while (0)
+	COPY(IB_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+	COPY(IB_QP_ACCESS_FLAGS, qp_access_flags);
+	COPY(IB_QP_PKEY_INDEX, pkey_index);
+	COPY(IB_QP_PORT, port_num);
+	COPY(IB_QP_QKEY, qkey);
+	COPY(IB_QP_AV, ah_attr);
+	COPY(IB_QP_PATH_MTU, path_mtu);
+	COPY(IB_QP_TIMEOUT, timeout);
+	COPY(IB_QP_RETRY_CNT, retry_cnt);
+	COPY(IB_QP_RNR_RETRY, rnr_retry);
+	COPY(IB_QP_RQ_PSN, rq_psn);
+	COPY(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	COPY(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
+	COPY(IB_QP_SQ_PSN, sq_psn);
+	COPY(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	COPY(IB_QP_PATH_MIG_STATE, path_mig_state);
+	COPY(IB_QP_DEST_QPN, dest_qp_num);
+#undef COPY
+}
+
+/* Attributes first, state last: nobody sees a state without its attributes. */
+static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		    const struct sroce_av *av)
+{
+	copy_attrs(&qp->attr, attr, mask);
+	if (mask & IB_QP_AV) {
+		struct dst_cache dst = qp->av.dst;
+
+		qp->attr.ah_attr.grh.sgid_attr = NULL;
+		qp->av = *av;
+		qp->av.dst = dst;
+		dst_cache_reset(&qp->av.dst);
+	}
+	if (mask & IB_QP_PATH_MTU)
+		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	if (mask & IB_QP_SQ_PSN)
+		sroce_reset_req_psn(qp, attr->sq_psn);
+}
+
+static void enter(struct sroce_qp *qp, enum ib_qp_state from,
+		  enum ib_qp_state to)
+{
+	switch (to) {
+	case IB_QPS_RESET:
+		sroce_reset_qp(qp);
+		qp->kqp->posted = qp->sq.prod;
+		sroce_pager_forget(qp);
+		break;
+	case IB_QPS_RTR:
+		if (from == IB_QPS_INIT)
+			sroce_state_start_resp(qp);
+		qp->state = to;
+		break;
+	case IB_QPS_RTS:
+		sroce_state_start_req(qp);
+		qp->state = to;
+		break;
+	case IB_QPS_ERR:
+		sroce_flush_qp_error(qp);
+		break;
+	default:
+		qp->state = to;
+	}
+}
+
+static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
+{
+	enum ib_qp_state from, to;
+	struct sroce_av av = {};
+	int ret;
+
+	from = READ_ONCE(qp->state);
+	to = mask & IB_QP_STATE ? attr->qp_state : from;
+	if (!sroce_state_transition_ok(qp, attr, mask, from, to))
+		return -EINVAL;
+	ret = check_values(qp, attr, mask);
+	if (ret)
+		return ret;
+	if (mask & IB_QP_AV) {
+		u32 peer = mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
+						   qp->attr.dest_qp_num;
+
+		ret = sroce_av_from_attr(qp->dev, &av, &attr->ah_attr,
+					 qp->qpn ^ peer << 8);
+		if (ret)
+			return ret;
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		ret = resize_res(qp, attr->max_dest_rd_atomic);
+		if (ret)
+			return ret;
+	}
+
+	sroce_task_lock(qp);
+	/* An error may have come in between. */
+	if (qp->state != from && to != IB_QPS_ERR && to != IB_QPS_RESET) {
+		sroce_task_unlock_verb(qp);
+		return -EINVAL;
+	}
+	if (!qp->user)
+		/* what was posted until now is there */
+		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
+	install(qp, attr, mask, &av);
+	if (mask & IB_QP_STATE)
+		enter(qp, from, to);
+	sroce_task_unlock_verb(qp);
+	return 0;
+}
+
+/**
+ * sroce_qp_modify() - change state and attributes
+ * @ibqp: the QP
+ * @attr: new values
+ * @mask: which of them
+ * @udata: unused
+ *
+ * Return: 0, -EINVAL if the state machine or a bound forbids it, -EOPNOTSUPP for
+ * what is no attribute of the specification's: a rate limit.
+ */
+int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct sroce_qp *qp = to_sqp(ibqp);
+	int ret;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	sroce_task_send_held(qp);
+	mutex_lock(&qp->mutex);
+	ret = modify_locked(qp, attr, mask);
+	mutex_unlock(&qp->mutex);
+	return ret;
+}
+
+/**
+ * sroce_qp_query() - attributes as they are in force
+ * @ibqp: the QP
+ * @attr: filled in
+ * @mask: ignored, all are filled in
+ * @init: filled in
+ */
+int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct sroce_qp *qp = to_sqp(ibqp);
+
+	sroce_task_lock(qp);
+	*attr = qp->attr;
+	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->drained;
+	attr->rq_psn = qp->state >= IB_QPS_RTR ? qp->resp.psn : attr->rq_psn;
+	attr->sq_psn = qp->state >= IB_QPS_RTS ? qp->req.psn : attr->sq_psn;
+	sroce_task_unlock_verb(qp);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->cap = attr->cap;
+	init->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = qp->type;
+	init->port_num = 1;
+	return 0;
+}
+
+/**
+ * sroce_qp_destroy() - end a queue pair
+ * @ibqp: the QP
+ * @udata: unused
+ *
+ * Waits for bursts in progress, never for a peer or a timer.
+ */
+int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct sroce_qp *qp = to_sqp(ibqp);
+
+	sroce_task_send_held(qp);
+	unpublish(qp);
+	mutex_lock(&qp->mutex);
+	spin_lock_bh(&qp->lock);
+	if (!qp->user)
+		/* what was posted until now is there */
+		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
+	sroce_reset_qp(qp);
+	qp->kqp->posted = qp->sq.prod;
+	/* a burst that is sending has duties yet: others share the CQs */
+	qp->events = 0;
+	spin_unlock_bh(&qp->lock);
+	mutex_unlock(&qp->mutex);
+	sroce_task_stop(qp->kqp);
+	sroce_mw_forget(qp);
+	sroce_mcast_forget(qp);
+	free_qp(qp);
+	return 0;
+}
