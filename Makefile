@@ -145,8 +145,9 @@ check-userland: vm-module
 shell: vm-module
 	@$(VM) --interactive $(VMENV) -- tools/shell.sh
 
-## lint: warnings of gcc, clang, sparse, checkpatch and shellcheck
+## lint: what gcc, clang, sparse, checkpatch, kernel-doc and shellcheck say; SPDX lines, sizes, floors
 lint: setup
+	@tools/setup.sh --kernel $(VMKERNEL) --scripts
 	@KERNEL=$(VMKERNEL) tools/lint.sh '$(CLANG_IS)'
 
 ## compile_commands: compile_commands.json for clangd, of the module and the tests (KERNEL=, KDIR=)
