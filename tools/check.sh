@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # All of `make check`: build, unit tests here, selftests in the VM; the totals
 # of both on the last line, and the exit status to match.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Build the kernel that `make check-debug` boots: Debian's source of Linux 6.1
 # with KASAN, lockdep, kmemleak and fault injection, and little beside what
 # the VM uses. Takes 20 minutes of two cores and 4 GB of the cache, once; says

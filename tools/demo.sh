@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # What `make demo` shows, inside the VM: two namespaces, a link in each, and
 # the stock tools between them.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # FEATURES.md and its summary in README.md, from the conformance test: each row
 # and what came of it on each kernel.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Where the kernels that the VM boots and the module is built against live.
 # Sourced by the other scripts in tools/ and by the Makefile's shell calls.

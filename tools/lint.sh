@@ -76,7 +76,8 @@ kernel_doc()
 	in_drv -exec "$(kernel_scripts)/kernel-doc" -none -Werror {} +
 }
 
-# All that is tracked and can hold a comment: not documents, licences and data.
+# All that is tracked and can hold a comment: not documents, licences, data and what
+# runs in CI only.
 spdx()
 {
 	git rev-parse --git-dir >/dev/null 2>&1 ||
@@ -85,7 +86,7 @@ spdx()
 	while IFS= read -r file; do
 		head -n 4 "$file" | grep -q 'SPDX-License-Identifier: ' ||
 			{ echo "$file: no SPDX line"; bad=1; }
-	done < <(git ls-files -- . ':!*.md' ':!*.csv' ':!*.hex' ':!LICENSES')
+	done < <(git ls-files -- . ':!*.md' ':!*.csv' ':!*.hex' ':!LICENSES' ':!.ci')
 	return $bad
 }
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Install what building and testing needs and is missing; unpack the kernel
 # image the VM boots. Says nothing, and takes no time, when all is there.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Inside the VM, for `make shell`: the demo's namespaces, then a shell.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

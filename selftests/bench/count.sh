@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What a transfer costs, counted: such figures are the same on every machine,
 # more or less, as some packets and allocations are of others. Sourced after

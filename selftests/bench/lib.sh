@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What the benchmarks share: places to measure in, the same for all contenders;
 # runs of the stock tools; what they say, as numbers. Sourced after common.sh, and

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # sroce, rdma_rxe and TCP beside each other: runs inside the VM, and leaves raw
 # results in shared/ of the job's directory, for selftests/bench/report.py.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # What a message or a packet costs, in guest instructions, and what they are for: both
 # ends together, sroce beside rdma_rxe; and how long the machine keeps programs that do
 # nothing.
@@ -156,6 +157,6 @@ case ${1:-host} in
 guest)	guest ;;
 host)	host ;;
 figures) cases | selftests/bench/profile_report.py --figures selftests/bench "$OUT" ;;
-*)	sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
+*)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"
 	exit 2 ;;
 esac

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
 """From the raw results of selftests/bench/measure.sh to tables and plots.
 
 usage: report.py [--title TEXT] [--out DIR] [--limits FILE]

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # make bench: all parts of selftests/bench/measure.sh, each in its VM, and their report in
 # .build/bench/DATE-KERNEL/ (raw.csv, table.txt, table.csv, *.svg).
 #

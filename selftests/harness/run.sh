@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # The harness itself, on the host: does tools/vm.sh notice what a kernel log
 # can say, and VMs that warn, die, hang, leak or never report back?
 #

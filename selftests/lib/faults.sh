@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Faults on a netdev, packet by packet: netem on what comes in, by way of an
 # ifb, so that a train of packets that its sender handed over as one is hit as

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Two VMs (tools/vm.sh --two), one of which leads: it has the other run what it
 # likes, by files in the directory that both share. Sourced after common.sh.

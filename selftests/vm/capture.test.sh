@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # What goes over the wire, seen by two programs that are not ours: tshark has
 # to dissect every frame, and scapy and Annex A17 have to agree on every ICRC.
 set -uo pipefail

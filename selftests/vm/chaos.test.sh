@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Everything is taken away while it is in use: objects, processes, links,
 # netdevs, namespaces, the module. The traffic has no result to check; the
 # kernel log, the leak counter at unload and what works afterwards have.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # sroce beside rdma_rxe: loaded before and after it, each removed first, both
 # carrying traffic, netdev events reaching both.
 #

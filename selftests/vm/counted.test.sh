@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # What transfers cost, counted, against selftests/bench/limits: trips through the
 # IP stack, skbs, allocations, bytes copied and bytes CRC'd.
 set -uo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # The feature matrix as Markdown on stdout: what the conformance test expects of
 # each verb, and what came of it on this kernel. True if all is as expected.
 # FAMILY=6 for IPv6, ONLY=TEXT for rows with that in their page or name.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Is all that the manual names in the conformance table, and is what FEATURES.md
 # and README.md show that table? (verbs.test.sh runs the table.)
 

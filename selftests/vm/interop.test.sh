@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # sroce in one VM against the kernel's rdma_rxe in another, each as client and
 # as server: the stock tools, and our verified streams, with losses, too.
 # Everything on the wire is dissected by tshark, and each ICRC checked.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # A consumer in the kernel: the cases of selftests/kverbs, on two devices that
 # talk over a wire, on one by the IP stack and on one by the short cut; events,
 # and devices that are taken away from it. KVERBS="frwr cq" runs only some groups.

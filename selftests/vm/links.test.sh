@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # rdma link add and delete: on which netdevs, with which errors, what comes
 # and goes with a link (UDP sockets, GIDs), and what takes a link away.
 set -uo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # The whole matrix of netem.test.sh, and goodput in each of its cells beside
 # rdma_rxe's and TCP's: one veth pair, one VM run.
 #

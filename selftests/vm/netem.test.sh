@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Verified traffic through losses, duplicates, reordering, corruption and delay,
 # made by netem; counters as the oracle; goodput under loss; a peer that goes.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Each allocation of each verb fails once, on a kernel that can be told to
 # (make check-debug); the leak check at unload has the last word.
 # shellcheck disable=SC2086

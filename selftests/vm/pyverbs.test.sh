@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # rdma-core's own suite (python3-pyverbs) on one device whose traffic loops
 # back. PYVERBS="test_cq test_mr.MWTest" runs only what matches, ROUNDS=20 all
 # twenty times on one device. What may be skipped, and why, is in pyverbs/skips;

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Several CPUs at one QP: trains that another CPU receives than the one that sent
 # them, and packets that come while somebody else has their QP. Nothing is lost or
 # out of place, whatever happens to the CPU, the link, the namespace or the module.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Inside the VM: run selftests/vm/*.test.sh, or those named, as one TAP stream.
 #
 # usage: selftests/vm/run.sh [name...]        (stock for stock.test.sh)

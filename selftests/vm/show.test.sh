@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # What the stock tools show of a device: rdma resource, rdma statistic, sysfs,
 # ibv_devinfo; and devices that belong to one namespace (rdma system).
 set -uo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Every stock tool in both directions over IPv4 and IPv6, ROUNDS times.
 set -uo pipefail
 # shellcheck source=selftests/lib/common.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Small messages that are posted one by one in a stream leave together; those that
 # stand alone, answer others, or are long or in lists already leave at once. That
 # each arrives is checked by verbs/flood.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # A kernel consumer: NVMe over Fabrics, host and target in this kernel, over one
 # device. It registers memory by work requests, has keys invalidated from afar,
 # reads and writes in both directions, and drains its queues.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # The programs in selftests/verbs over IPv4 and IPv6; each of their cases is
 # one here. VERBS="ops errs" runs only some of them. "paged" is ops in memory that
 # comes and goes.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # The scripts in selftests/wire: a peer of our own on a packet socket plays
 # each fault that the specification knows. WIRE="resp-rnr" runs only scripts
 # whose name or title has that in it, WIRE_FLAGS=--verbose shows their packets.

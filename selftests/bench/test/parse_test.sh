@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # What the benchmarks read out of the tools' output, on the host.
 # shellcheck disable=SC2034
 set -uo pipefail

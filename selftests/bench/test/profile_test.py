@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
 """selftests/bench/profile_report.py, on blocks and symbols made up here. Prints TAP."""
 import os
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
 """selftests/bench/report.py, on results made up here: medians, spread, ratios, limits,
 tables and plots. Prints TAP."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # selftests/bench/run.sh, on the host, with machines that are made up: who dies is
 # followed by another that goes on, and what all have left is in the report.
 set -uo pipefail
