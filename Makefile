@@ -33,7 +33,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 .PHONY: all module kverbs oddbuf vm-module setup demo check fuzz sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
 .PHONY: netem interop check-userland features
-.PHONY: lint clean install help
+.PHONY: lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
 all: module
@@ -94,24 +94,25 @@ sim:
 ## bench: sroce, rdma_rxe and TCP; tables and plots in .build/bench, 50 minutes (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
 bench: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/bench-run.sh $(BENCH_PARTS)
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh $(BENCH_PARTS)
 
 ## bench-quick: the same on one veth pair, some minutes; counted figures have limits
 bench-quick: vm-module
-	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/bench-run.sh quick
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh quick
 
-## bench-readme: README's figures from the last run, or from RUN=directory
+## bench-readme: the figures and the picture in selftests/bench from the last runs (RUN="directory...")
 bench-readme:
-	@tools/bench-run.sh readme $(RUN)
+	@selftests/bench/run.sh figures $(RUN)
+	@! [ -e .build/profile/title ] || selftests/bench/profile.sh figures
 
 ## profile: what a message's instructions are for, sroce and rdma_rxe; in .build/profile, 3 minutes (PROFILE_ONLY=)
 profile: vm-module
-	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/profile.sh
+	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/profile.sh
 
 ## netem: all faults on RC, and goodput beside rdma_rxe and TCP, some minutes
 netem: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@$(VM) --timeout 1500 $(VMENV) -- selftests/netem-all.sh
+	@$(VM) --timeout 1500 $(VMENV) -- selftests/vm/netem-all.sh
 
 ## features: FEATURES.md and its summary in README.md, from the conformance test on 6.1 and 6.12
 features:
@@ -120,7 +121,7 @@ features:
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=)
 interop: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@$(VM) --timeout $$((900 + 600 * $(or $(ROUNDS),1))) --two $(VMENV) -- selftests/interop.test.sh
+	@$(VM) --timeout $$((900 + 600 * $(or $(ROUNDS),1))) --two $(VMENV) -- selftests/vm/interop.test.sh
 
 ## coverage: lines and branches of the protocol core that its tests reach
 coverage:
@@ -138,15 +139,21 @@ check-userland: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@tools/userland.sh $(or $(SUITE),trixie) >/dev/null
 	@$(VM) --root $(or $(SUITE),trixie) --timeout 1800 $(VMENV) -- \
-		selftests/run.sh $(or $(TESTS),stock verbs pyverbs)
+		selftests/vm/run.sh $(or $(TESTS),stock verbs pyverbs)
 
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module
 	@$(VM) --interactive $(VMENV) -- tools/shell.sh
 
-## lint: warnings of gcc, clang, sparse, checkpatch and shellcheck
+## lint: what gcc, clang, sparse, checkpatch, kernel-doc and shellcheck say; SPDX lines, sizes, floors
 lint: setup
+	@tools/setup.sh --kernel $(VMKERNEL) --scripts
 	@KERNEL=$(VMKERNEL) tools/lint.sh '$(CLANG_IS)'
+
+## compile_commands: compile_commands.json for clangd, of the module and the tests (KERNEL=, KDIR=)
+compile_commands: module kverbs oddbuf
+	@tools/compile-commands.py $(BUILD) $(KDIR) >compile_commands.json.tmp
+	@mv compile_commands.json.tmp compile_commands.json
 
 ## install: put the module where modprobe and rdma link find it
 install: module
@@ -155,10 +162,10 @@ install: module
 ## clean: remove what was built (.cache, with the kernel images, stays)
 clean:
 	rm -rf .build
-	rm -f sroce.ko
+	rm -f sroce.ko compile_commands.json
 	@for d in selftests/unit selftests/sim selftests/fuzz selftests/verbs selftests/wire; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-16s %s\n", $$1, $$2 }'

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # All of `make check`: build, unit tests here, selftests in the VM; the totals
 # of both on the last line, and the exit status to match.
 #
@@ -51,7 +52,7 @@ selftests_in_vm()
 	# shellcheck disable=SC2086 # VMFLAGS is a list
 	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-1800}" \
 		--keep "$KEEP" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
-		${VMFLAGS:-} -- selftests/run.sh "$@"
+		${VMFLAGS:-} -- selftests/vm/run.sh "$@"
 }
 
 totals()
@@ -90,10 +91,9 @@ main()
 			tap "goodput" make -s -C selftests/sim goodput-check
 			tap "planted bugs" make -s -C selftests/sim planted
 		}
-		tap "the benchmark's report" selftests/bench/report.py
-		tap "the benchmark's reading" selftests/bench/says.sh
-		tap "the benchmark's parts" selftests/bench/run.sh
-		tap "the profile's report" selftests/bench/profile.py
+		for t in selftests/*/test/*_test.*; do
+			tap "${t%_test.*}" "$t"
+		done
 		# with machines that have to fail, if asked for by name
 		tap "the harness" selftests/harness/run.sh $thorough
 		[ $# -gt 0 ] && [ ${#tests[@]} -eq 0 ] ||

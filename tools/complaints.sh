@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What a kernel log must not contain. Sourced by tools/vm.sh; tested, line by
 # line, by selftests/harness/run.sh.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Lines and branches of the protocol core that unit tests, fuzzing corpora and
 # simulation reach together. Fails below the bars.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Build the kernel that `make check-debug` boots: Debian's source of Linux 6.1
 # with KASAN, lockdep, kmemleak and fault injection, and little beside what
 # the VM uses. Takes 20 minutes of two cores and 4 GB of the cache, once; says
@@ -32,22 +33,15 @@ install_tools()
 		</dev/null >"$LOG" 2>&1 || die "apt-get install failed, see $LOG"
 }
 
-# The package is downloaded and unpacked here, not installed.
 fetch_source()
 {
-	local tmp=$HOME_DIR/tmp
 	[ ! -e "$SRC/Makefile" ] || return 0
 	say "fetching Debian's source of Linux 6.1"
-	rm -rf "$tmp" "$SRC"
-	mkdir -p "$tmp"
-	(cd "$tmp" && { apt-get -qq download linux-source-6.1 ||
-		{ apt-get -qq update && apt-get -qq download linux-source-6.1; }; }
-	) >>"$LOG" 2>&1 || die "linux-source-6.1 is not to be had, see $LOG"
-	dpkg-deb --fsys-tarfile "$tmp"/*.deb |
-		tar -x --to-stdout ./usr/src/linux-source-6.1.tar.xz |
-		xz -T0 -dc | tar -x -C "$tmp"
-	mv "$tmp/linux-source-6.1" "$SRC"
-	rm -rf "$tmp"
+	rm -rf "$SRC" "$SRC.tmp"
+	mkdir -p "$SRC.tmp"
+	kernel_source "$SRC.tmp" >>"$LOG" 2>&1 ||
+		die "linux-source-6.1 is not to be had, see $LOG"
+	mv "$SRC.tmp" "$SRC"
 }
 
 # What depends on something that is off vanishes without a word from Kconfig.
@@ -67,6 +61,9 @@ check_config()
 	done < <(grep '^CONFIG_' "$CONFIG")
 	return $bad
 }
+
+# Comments may change without a new build.
+config_sum() { grep '^CONFIG_' "$CONFIG" | sha256sum; }
 
 configure()
 {
@@ -99,7 +96,7 @@ install_image()
 		INSTALL_MOD_PATH="$dir.tmp" modules_install >>"$LOG" 2>&1 ||
 		die "modules_install failed, see $LOG"
 	rm -f "$dir.tmp/lib/modules/$rel"/{build,source}
-	sha256sum <"$CONFIG" >"$dir.tmp/.done"
+	config_sum >"$dir.tmp/.done"
 	mv "$dir.tmp" "$dir"
 }
 
@@ -107,7 +104,7 @@ up_to_date()
 {
 	local rel
 	rel=$(kernel_release debug) || return 1
-	sha256sum <"$CONFIG" | cmp -s - "$(kernel_dir "$rel")/.done"
+	config_sum | cmp -s - "$(kernel_dir "$rel")/.done"
 }
 
 main()

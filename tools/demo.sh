@@ -1,10 +1,13 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # What `make demo` shows, inside the VM: two namespaces, a link in each, and
 # the stock tools between them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# shellcheck source=selftests/lib.sh
-. selftests/lib.sh
+# shellcheck source=tools/topology.sh
+. tools/topology.sh
+# shellcheck source=tools/stock.sh
+. tools/stock.sh
 
 step() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 show() { echo "\$ $*"; "$@"; }

@@ -1,9 +1,10 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # FEATURES.md and its summary in README.md, from the conformance test: each row
 # and what came of it on each kernel.
 #
 # usage: tools/features.sh [FILE6.1 FILE6.12]	write them; without the outputs of
-#						selftests/matrix.sh, run it in VMs
+#						selftests/vm/feature-matrix.sh, run it in VMs
 #        tools/features.sh --check		are they about today's rows?
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -58,7 +59,7 @@ run_vms()
 		make -s KERNEL="$k" module >&2
 		tools/vm.sh --kernel "$k" --timeout 900 \
 			--env SROCE_KO="$PWD/.build/$k/sroce.ko" \
-			-- bash selftests/matrix.sh >"$1/$k" || BAD=1
+			-- bash selftests/vm/feature-matrix.sh >"$1/$k" || BAD=1
 	done
 }
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Where the kernels that the VM boots and the module is built against live.
 # Sourced by the other scripts in tools/ and by the Makefile's shell calls.
@@ -49,3 +50,24 @@ kernel_dir()
 {
 	echo "$SROCE_CACHE/kernel/$1"
 }
+
+# Unpack Debian's source of Linux 6.1, or those files of it that are named, into
+# directory $1. The package is downloaded, not installed.
+kernel_source()	# directory [path...]
+{
+	local dir=$1 tmp
+	shift
+	tmp=$(mktemp -d "$dir/deb.XXXXXX") || return
+	(cd "$tmp" && { apt-get -qq download linux-source-6.1 ||
+		{ apt-get -qq update && apt-get -qq download linux-source-6.1; }; }
+	) && dpkg-deb --fsys-tarfile "$tmp"/*.deb |
+		tar -x --to-stdout ./usr/src/linux-source-6.1.tar.xz |
+		xz -T0 -dc |
+		tar -x -C "$dir" --strip-components=1 "${@/#/linux-source-6.1/}"
+	local status=$?
+	rm -rf "$tmp"
+	return $status
+}
+
+# Where setup.sh --scripts has put the kernel's own checkers of sources.
+kernel_scripts() { echo "$SROCE_CACHE/scripts"; }

@@ -1,6 +1,8 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Everything that reads the sources and complains: gcc and clang with W=1,
-# sparse, checkpatch where the headers have it, shellcheck where installed.
+# sparse, the kernel's checkpatch and kernel-doc, shellcheck where installed; SPDX
+# lines, sizes, floors and names.
 #
 # usage: KERNEL=6.1 tools/lint.sh 'make variables that select clang'
 set -uo pipefail
@@ -28,7 +30,6 @@ build()	# name make-arguments...
 	fi
 }
 
-headers=$(kernel_headers "$KERNEL") || exit
 rm -rf .build/lint-"$KERNEL"-*
 build gcc W=1
 read -ra clang <<<"$CLANG"
@@ -36,39 +37,71 @@ build clang W=1 "${clang[@]}"
 build sparse C=2 CF=-D__CHECK_ENDIAN__
 build kverbs W=1 kverbs
 
-# Debian's headers have none; the source that the debug kernel is made of does.
-# Fields are explained in kernel-doc; uapi has no BIT(); TRACE_EVENT() has a
-# style of its own, and tables of macros can't have parentheses.
-checkpatch()	# script
+# Run a check that prints its complaints; what it prints on success is a summary.
+check()	# name command...
 {
-	local run=(perl "$1" --no-tree --terse --strict --show-types
-		--ignore "UNCOMMENTED_DEFINITION,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE")
-	find drv -name '*.[ch]' ! -name trace.h ! -name opcode.c ! -name counter.h ! -path "*/probes/*" \
-		-exec "${run[@]}" -f {} +
-	"${run[@]}" --ignore COMPLEX_MACRO \
-		-f drv/core/wire/opcode.c drv/core/counter.h
-	"${run[@]}" --ignore MACRO_WITH_FLOW_CONTROL,USLEEP_RANGE -f selftests/kverbs/*.[ch]
-	"${run[@]}" --ignore PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE -f drv/trace.h
-	find uapi -name '*.h' -exec "${run[@]}" --ignore BIT_MACRO -f {} +
+	local name=$1
+	shift
+	echo "== $name"
+	"$@" || BAD=1
 }
 
-echo "== checkpatch"
-for script in "$headers" "$SROCE_CACHE/debug-kernel/src" none; do
-	script+=/scripts/checkpatch.pl
-	[ ! -e "$script" ] || break
-done
-if [ -e "$script" ]; then
-	checkpatch "$script" >"$LOG" 2>&1
-	! grep -E '(WARNING|ERROR|CHECK):' "$LOG" || BAD=1
-else
-	echo "skipped: no checkpatch.pl; tools/debug-kernel.sh brings one"
-fi
+# Sources of the module, wherever they are
+in_drv() { find drv -name '*.[ch]' ! -path '*/probes/*' "$@"; }
 
-echo "== shellcheck"
-if command -v shellcheck >/dev/null; then
-	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init selftests/*.sh \
-		selftests/*/*.sh || BAD=1
-else
-	echo "skipped: not installed"
-fi
+# Fields are explained in kernel-doc; uapi has no BIT(); TRACE_EVENT() has a
+# style of its own, and tables of macros can't have parentheses.
+checkpatch()
+{
+	local run=(perl "$(kernel_scripts)/checkpatch.pl" --no-tree --terse --strict
+		--show-types
+		--ignore "UNCOMMENTED_DEFINITION,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE")
+	{
+		in_drv ! -name trace.h ! -name opcode.c ! -name counter.h \
+			-exec "${run[@]}" -f {} +
+		in_drv \( -name opcode.c -o -name counter.h \) \
+			-exec "${run[@]}" --ignore COMPLEX_MACRO -f {} +
+		in_drv -name trace.h -exec "${run[@]}" \
+			--ignore PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE -f {} +
+		"${run[@]}" --ignore MACRO_WITH_FLOW_CONTROL,USLEEP_RANGE \
+			-f selftests/kverbs/*.[ch]
+		find uapi -name '*.h' -exec "${run[@]}" --ignore BIT_MACRO -f {} +
+	} >"$LOG" 2>&1
+	! grep -E '(WARNING|ERROR|CHECK):' "$LOG"
+}
+
+# Without -Werror its status is 0 whatever it says.
+kernel_doc()
+{
+	in_drv -exec "$(kernel_scripts)/kernel-doc" -none -Werror {} +
+}
+
+# All that is tracked and can hold a comment: not documents, licences, data and what
+# runs in CI only.
+spdx()
+{
+	git rev-parse --git-dir >/dev/null 2>&1 ||
+		{ echo "skipped: not a git tree"; return; }
+	local file bad=0
+	while IFS= read -r file; do
+		head -n 4 "$file" | grep -q 'SPDX-License-Identifier: ' ||
+			{ echo "$file: no SPDX line"; bad=1; }
+	done < <(git ls-files -- . ':!*.md' ':!*.csv' ':!*.hex' ':!LICENSES' ':!.ci')
+	return $bad
+}
+
+shell()
+{
+	command -v shellcheck >/dev/null ||
+		{ echo "skipped: not installed"; return; }
+	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init \
+		selftests/*/*.sh selftests/*/*/*.sh
+}
+
+check checkpatch checkpatch
+check kernel-doc kernel_doc
+check SPDX spdx
+check sizes tools/sizes.py
+[ ! -e tools/floors.py ] || check floors tools/floors.py
+check shellcheck shell
 exit $BAD

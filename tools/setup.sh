@@ -1,8 +1,11 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Install what building and testing needs and is missing; unpack the kernel
 # image the VM boots. Says nothing, and takes no time, when all is there.
 #
-# usage: tools/setup.sh [--kernel 6.1|6.12|debug]...
+# usage: tools/setup.sh [--kernel 6.1|6.12|debug]... [--scripts]
+#
+# --scripts fetches what make lint runs of the kernel's own scripts.
 #
 # The kernel *image* is not installed: that would write to /boot and build
 # an initrd on the user's machine for a kernel that only ever runs in a VM.
@@ -194,12 +197,31 @@ setup_kernel()	# series
 	fetch_image "$1" || die "no kernel image for $1"
 }
 
+# The header packages have no checkpatch.pl, so it comes from the source.
+fetch_scripts()
+{
+	local dir tmp
+	dir=$(kernel_scripts) tmp=$dir.tmp
+	[ ! -e "$dir/checkpatch.pl" ] || return 0
+	say "fetching checkpatch.pl and kernel-doc"
+	rm -rf "$tmp" "$dir"
+	mkdir -p "$tmp"
+	kernel_source "$tmp" scripts/{checkpatch.pl,kernel-doc} \
+		scripts/{spelling.txt,const_structs.checkpatch} \
+		>"$SROCE_CACHE/apt.log" 2>&1 ||
+		{ tail -n 20 "$SROCE_CACHE/apt.log" >&2
+		  die "linux-source-6.1 is not to be had"; }
+	mv "$tmp/scripts" "$dir"
+	rm -rf "$tmp"
+}
+
 main()
 {
-	local kernels=() k
+	local kernels=() k scripts=
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kernel)	kernels+=("${2:?--kernel needs a series}"); shift 2 ;;
+		--scripts)	scripts=1; shift ;;
 		*)		die "unknown argument $1" ;;
 		esac
 	done
@@ -212,6 +234,7 @@ main()
 	for k in "${kernels[@]}"; do
 		setup_kernel "$k"
 	done
+	[ -z "$scripts" ] || fetch_scripts
 }
 
 main "$@"

@@ -1,9 +1,12 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Inside the VM, for `make shell`: the demo's namespaces, then a shell.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# shellcheck source=selftests/lib.sh
-. selftests/lib.sh
+# shellcheck source=tools/topology.sh
+. tools/topology.sh
+# shellcheck source=tools/stock.sh
+. tools/stock.sh
 
 topo_veth
 cat <<EOF
@@ -18,7 +21,8 @@ Changes stay in this VM. exit or ctrl-D ends it.
 EOF
 cat >/tmp/bashrc <<EOF
 . /etc/bash.bashrc 2>/dev/null
-. $PWD/selftests/lib.sh
+. $PWD/tools/topology.sh
+. $PWD/tools/stock.sh
 PS1='sroce-vm:\w# '
 set +e
 EOF

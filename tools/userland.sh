@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Another Debian's user space for the VM: a root file system with its rdma-core,
 # perftest, pyverbs and iproute2, made once. tools/vm.sh --root boots it.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # PID 1 of the VM once the host's root is mounted: set the machine up, run
 # the job's command, unload the module, report, switch off. Everything the
 # host learns goes through /run/job: status (the command's exit status),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What the VM boots: the kernel, unpacked, and an initramfs with the modules
 # for its file systems and for RDMA. Sourced by tools/vm.sh; needs kernel.sh.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2054
 # Run a command in a VM: Debian's stock kernel, the host's own root read-only
 # below a tmpfs, so that whatever is installed here is there too and nothing
@@ -66,7 +67,7 @@ parse()
 		--append)	APPEND+=" $2"; shift 2 ;;
 		--qemu-arg)	QEMU_ARGS+=("$2"); shift 2 ;;
 		--keep)		KEEP=$2; shift 2 ;;
-		-h|--help)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"; exit 0 ;;
+		-h|--help)	sed -n '4,/^set/{/^#/s/^# \?//p}' "$0"; exit 0 ;;
 		--)		shift; COMMAND=("$@"); return ;;
 		-*)		die "unknown option $1" ;;
 		*)		COMMAND=("$@"); return ;;

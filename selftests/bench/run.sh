@@ -1,88 +1,129 @@
 #!/bin/bash
-# tools/bench-run.sh, on the host, with machines that are made up: who dies is
-# followed by another that goes on, and what all have left is in the report.
+# SPDX-License-Identifier: GPL-2.0
+# make bench: all parts of selftests/bench/measure.sh, each in its VM, and their report in
+# .build/bench/DATE-KERNEL/ (raw.csv, table.txt, table.csv, *.svg).
+#
+# usage: selftests/bench/run.sh [part...]	full two icount, all of them by default;
+#					quick leaves its report there, too
+#
+#        selftests/bench/run.sh figures [DIR...]	figures.csv, the table in README.md and
+#					bench.svg, all beside this file, from those
+#					runs, or from the last
+#
+# KERNEL=6.1, BENCH_* (see selftests/bench/measure.sh) and VMFLAGS are passed on.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
-# shellcheck source=selftests/lib.sh
-. selftests/lib.sh
 
-DIR=$(mktemp -d)
-trap 'rm -rf "$DIR"' EXIT
-mkdir "$DIR/tools"
-cp tools/bench-run.sh tools/bench-report tools/bench-limits tools/bench-bars \
-	"$DIR/tools"
+KERNEL=${KERNEL:-6.1}
+BENCH=selftests/bench
 
-# A machine: one line of results, and death in the case that is in dies
-cat >"$DIR/tools/vm.sh" <<'END'
-#!/bin/bash
-while [ "$1" != -- ]; do
+# The figures that the repository shows, of one run or several
+figures()	# directory...
+{
+	local dir
+	for dir; do
+		$BENCH/report.py --title "$(cat "$dir/title")" \
+			--figures "$dir/figures.csv" "$dir/raw.csv" >/dev/null ||
+			return
+	done
+	awk 'FNR > 1 || NR == 1' "${@/%//figures.csv}" >$BENCH/figures.csv &&
+		$BENCH/figures.py
+}
+
+if [ "${1:-}" = figures ]; then
+	shift
+	# shellcheck disable=SC2012 # names are dates
+	[ $# -gt 0 ] || set -- "$(ls -d .build/bench/*/ | tail -n 1)"
+	figures "$@"
+	exit
+fi
+
+DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}
+PARTS=("$@")
+[ $# -gt 0 ] || PARTS=(full two icount)
+
+# Seconds that a part may take; measure.sh begins nothing in the last third
+limit_of()	# part
+{
 	case $1 in
-	--keep)	keep=$2/shared ;;
-	--env)	[[ $2 != BENCH_SKIP=* ]] || skip=${2#*=} ;;
+	full)	echo 2300 ;;
+	two)	echo 700 ;;
+	icount)	echo 420 ;;
+	quick)	echo 280 ;;
 	esac
-	shift
+}
+
+flags_of()	# part
+{
+	case $1 in
+	two)	echo --two ;;
+	icount)	echo --icount ;;
+	esac
+}
+
+in_vm()	# part directory seconds
+{
+	local v env=()
+	for v in "${!BENCH_@}"; do env+=(--env "$v=${!v}"); done
+	# shellcheck disable=SC2046,SC2086 # lists of flags
+	tools/vm.sh --kernel "$KERNEL" --timeout "$3" \
+		--keep "$2" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+		${env[@]+"${env[@]}"} $(flags_of "$1") ${VMFLAGS:-} -- \
+		selftests/bench/measure.sh "$1"
+}
+
+# A machine that a case has killed (rdma_rxe can) has not measured the rest:
+# another goes on without that case, while there is time.
+part()	# part
+{
+	local try rc left end=$((SECONDS + $(limit_of "$1"))) at
+	for try in 1 2 3; do
+		left=$((end - SECONDS))
+		[ $try -eq 1 ] || [ $left -ge 100 ] || break
+		rc=0
+		in_vm "$1" "$DIR/$1.$try" $left || rc=$?
+		[ $rc -ne 130 ] || exit 130
+		at=$(cat "$DIR/$1.$try/shared/under-way" 2>/dev/null)
+		[ -n "$at" ] || break
+		echo "bench: the machine did not get over $at" >&2
+		export BENCH_SKIP="${BENCH_SKIP:-} $at"
+	done
+	return $rc
+}
+
+title()
+{
+	local v with="KERNEL=$KERNEL BENCH_PARTS='${PARTS[*]}'"
+	for v in "${!BENCH_@}"; do
+		[[ $v =~ ^BENCH_(PARTS|DIR)$ ]] || with+=" $v='${!v}'"
+	done
+	echo "make bench $with: $(date -u +%F), $(git describe --always --dirty \
+		2>/dev/null), $(nproc) CPUs"
+}
+
+# What all parts have left, those that were cut short, too
+report()
+{
+	local raw=("$DIR"/*/shared/bench-*.csv) limits=()
+	[ -e "${raw[0]}" ] || { echo "no results" >&2; return 1; }
+	cat "${raw[@]}" >"$DIR/raw.csv"
+	! grep -q ',counted,' "$DIR/raw.csv" || [ -n "${BENCH_ONLY:-}" ] ||
+		limits=(--limits selftests/bench/limits)
+	title >"$DIR/title"
+	selftests/bench/report.py --title "$(cat "$DIR/title")" --out "$DIR" \
+		--bars selftests/bench/bars ${limits[@]+"${limits[@]}"} \
+		"$DIR/raw.csv" >"$DIR/report.txt"
+	local rc=$?
+	# quick has printed it
+	[ "${PARTS[*]}" = quick ] || cat "$DIR/report.txt"
+	return $rc
+}
+
+RC=0
+mkdir -p "$DIR"
+for p in "${PARTS[@]}"; do
+	part "$p" || { RC=$?; echo "bench: $p ended with status $RC" >&2; }
 done
-mkdir -p "$keep"
-n=$(($(cat runs 2>/dev/null || echo 0) + 1))
-echo $n >runs
-echo "skip:${skip:-}" >>skips
-echo "veth,6.1.0,1500,sroce,write_bw,RC,65536,1,poll,$n,bandwidth,MB/s,$((n * 100))" \
-	>"$keep/bench-$3.csv"
-[ -e dies ] || exit 0
-read -r at <dies && sed -i 1d dies
-[ -n "${at:-}" ] || { rm dies; exit 0; }
-echo "$at" >"$keep/under-way"
-exit 125
-END
-chmod +x "$DIR/tools/vm.sh"
-
-# run NAME-OF-RUN dying-case... : its status
-run()
-{
-	local name=$1
-	shift
-	rm -f "$DIR"/{runs,skips,dies}
-	[ $# -eq 0 ] || printf '%s\n' "$@" >"$DIR/dies"
-	BENCH_DIR=$DIR/$name KERNEL=6.1 "$DIR/tools/bench-run.sh" two \
-		>"$DIR/out" 2>&1
-}
-
-well()
-{
-	run well && [ "$(cat "$DIR/runs")" = 1 ] &&
-		grep -q 'WRITE 64 KiB .*100' "$DIR/well/table.txt" &&
-		grep -q '^Bars' "$DIR/well/report.txt"
-}
-
-# 100 of the first, 200 of the second: the median is between.
-one_dies()
-{
-	run one case/a/b && [ "$(cat "$DIR/runs")" = 2 ] &&
-		[ "$(tail -n 1 "$DIR/skips")" = "skip: case/a/b" ] &&
-		grep -q 'WRITE 64 KiB .*150' "$DIR/one/table.txt"
-}
-
-all_die()
-{
-	! run all a b c d && [ "$(cat "$DIR/runs")" = 3 ] &&
-		[ "$(tail -n 1 "$DIR/skips")" = "skip: a b" ] &&
-		grep -q 'WRITE 64 KiB .*200' "$DIR/all/table.txt"
-}
-
-readme()
-{
-	printf '%s\n' top '<!-- bench: begin -->' '<!-- bench: end -->' \
-		>"$DIR/README.md"
-	"$DIR/tools/bench-run.sh" readme "$DIR/well" &&
-		grep -q "$(cat "$DIR/well/title")" "$DIR/README.md" &&
-		grep -q 'WRITE 64 KiB | MB/s | 100' "$DIR/README.md"
-}
-
-shown() { "$@" || { cat "$DIR/out" "$DIR/skips"; return 1; }; }
-
-check "one machine, and its report" shown well
-check "a machine that dies is followed by one that leaves that case out" \
-	shown one_dies
-check "three die: it failed, and what they measured is there" shown all_die
-check "README's table is of that run" shown readme
-done_testing
+report || RC=1
+echo "bench: raw.csv, tables and plots are in $DIR"
+exit $RC

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Are the corpora worth their bytes? Plant bugs in a copy of the core, one at a
 # time, and see that each is found by an input that is there, as TAP.
 #

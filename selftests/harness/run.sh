@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # The harness itself, on the host: does tools/vm.sh notice what a kernel log
 # can say, and VMs that warn, die, hang, leak or never report back?
 #
@@ -7,8 +8,8 @@
 # Without --all no machine is booted: only what the log may say is tested.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
-# shellcheck source=selftests/lib.sh
-. selftests/lib.sh
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
 # shellcheck source=tools/kernel.sh
 . tools/kernel.sh
 # shellcheck source=tools/complaints.sh

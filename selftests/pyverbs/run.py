@@ -20,6 +20,10 @@ import sys
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                '..', 'lib'))
+from tap import Tap  # noqa: E402
+
 
 def parse_args():
     p = argparse.ArgumentParser()
@@ -118,30 +122,23 @@ def child(cases, out):
     os._exit(0)
 
 
-class Tap:
+class SuiteTap(Tap):
+    """Skips have to be explained by a list, if there is one."""
+
     def __init__(self, skips):
-        self.n = self.failed = 0
+        super().__init__()
         self.skips = skips
 
-    def result(self, good, name, why=''):
-        self.n += 1
-        self.failed += not good
-        print(f'{"" if good else "not "}ok {self.n} - {name}{why}', flush=True)
-
     def skip(self, name, reason):
-        """Explained by the list, or else no excuse."""
         if self.skips is None:
-            self.result(True, name, f' # SKIP {reason}')
+            super().skip(name, reason)
             return
         for pattern, why in self.skips:
             if fnmatch.fnmatchcase(name, pattern):
-                self.result(True, name, f' # SKIP {why}')
+                super().skip(name, why)
                 return
-        self.result(False, name)
-        self.note(f'skipped, and the list does not say why: {reason}')
-
-    def note(self, text):
-        print(f'#   {text}', flush=True)
+        self.result(False, name,
+                    f'skipped, and the list does not say why: {reason}')
 
 
 def version(text):
@@ -202,9 +199,7 @@ def relay(fd, limit, tap, todo):
             now, _, reason = rest.partition(' ')
             tap.skip(now, reason)
         else:
-            tap.result(word == 'PASS', rest)
-            for n in notes if word == 'FAIL' else []:
-                tap.note(n)
+            tap.result(word == 'PASS', rest, '\n'.join(notes))
             now = rest
         if word in ('SKIP', 'PASS', 'FAIL'):
             todo.pop(now, None)
@@ -229,8 +224,7 @@ def run_some(args, tap, todo):
     os.waitpid(pid, 0)
     if todo:
         name = now or next(iter(todo))
-        tap.result(False, name)
-        tap.note(why)
+        tap.result(False, name, why)
         todo.pop(name, None)
 
 
@@ -239,14 +233,13 @@ def main():
     cases = {t.id(): t for t in load(args)
              if not args.ids or
              any(fnmatch.fnmatchcase(t.id(), f'*{i}*') for i in args.ids)}
-    tap = Tap(read_skips(args.skips))
+    tap = SuiteTap(read_skips(args.skips))
     # a process for each module
     for module in sorted({n.split('.')[-3] for n in cases}):
         todo = {n: c for n, c in cases.items() if n.split('.')[-3] == module}
         while todo:
             run_some(args, tap, todo)
-    print(f'1..{tap.n}')
-    sys.exit(tap.failed != 0 or tap.n == 0)
+    sys.exit(tap.done())
 
 
 if __name__ == '__main__':

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Is the simulation worth its time? Plant classic bugs in a copy of the core,
 # one at a time, and see that each is found, as TAP.
 #

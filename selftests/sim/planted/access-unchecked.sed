@@ -1,3 +1,4 @@
 # a region without the right is written to
 # file: mem/mr.c
+# SPDX-License-Identifier: GPL-2.0
 /^static struct sroce_mr \*get_remote/,/^}/s/(mr->access & access) != access ||/access < 0 ||/

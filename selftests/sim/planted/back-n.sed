@@ -1,4 +1,5 @@
 # after each gap all is sent again, whatever the peer keeps
 # file: rc/retrans.c
+# SPDX-License-Identifier: GPL-2.0
 /^void sroce_retrans_gap/,/^}/s/rp->gap_policy == SROCE_GAP_KEEPS/rp->gap_policy == SROCE_GAP_UNKNOWN + 9/
 /^void sroce_retrans_gap/,/^}/s/rp->gap_policy == SROCE_GAP_DROPS ||/rp->gap_policy != SROCE_GAP_UNKNOWN ||/

@@ -1,3 +1,4 @@
 # after an RNR wait nothing is sent
 # file: rc/retrans.c
+# SPDX-License-Identifier: GPL-2.0
 /^void sroce_retrans_restart/,/^}/s/^\t\tsroce_retrans_gap(qp);/\t\t;/

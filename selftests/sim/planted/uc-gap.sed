@@ -1,3 +1,4 @@
 # UC delivers a message with a hole in it
 # file: rc/resp.c
+# SPDX-License-Identifier: GPL-2.0
 /^static enum verdict check_psn_uc/,/^}/s/bool gap = pkt->psn != resp->psn;/bool gap = false;/

@@ -1,5 +1,6 @@
 # a repeated WRITE is executed again, over what is newer
 # file: rc/resp.c
+# SPDX-License-Identifier: GPL-2.0
 /^static enum verdict duplicate/i\
 static enum verdict check_rkey(struct sroce_qp *qp,\
 			       const struct sroce_pkt *pkt);\

@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""The figures that the repository shows: a table in Markdown, and a picture.
+
+usage: selftests/bench/figures.py [DIR]
+
+Reads DIR/figures.csv, which `report.py --figures` writes, and puts its table
+between the marks in DIR/README.md and its picture into DIR/bench.svg. DIR is
+the directory of this program, if none is given.
+"""
+import csv
+import os
+import sys
+from xml.sax.saxutils import escape
+
+import marks
+
+COLUMNS = "run kernel place mtu case unit sroce rxe tcp".split()
+CONTENDERS = ("sroce", "rxe", "tcp")
+NAMES = {"sroce": "sroce", "rxe": "rxe", "tcp": "TCP"}
+COLOURS = {"sroce": "#1f5fa8", "rxe": "#c0392b", "tcp": "#2e8b57"}
+TITLES = {"veth": "a veth pair", "vms": "two VMs", "same-host": "same host",
+          "icount": "guest instructions, one CPU"}
+
+
+def number(x):
+    if x is None:
+        return "-"
+    if abs(x) >= 1e5:
+        return f"{x:.0f}"
+    return f"{x:.1f}" if abs(x) >= 100 else f"{x:.2f}"
+
+
+def read(path):
+    """Rows as dicts; a figure that there is not is None."""
+    with open(path, newline="", encoding="utf-8") as f:
+        rows = list(csv.DictReader(f))
+    for row in rows:
+        for who in CONTENDERS:
+            row[who] = float(row[who]) if row[who] else None
+    return rows
+
+
+def write(path, rows):
+    """Rows of COLUMNS, figures as the table shows them"""
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        out = csv.DictWriter(f, COLUMNS, lineterminator="\n")
+        out.writeheader()
+        for row in rows:
+            cells = {who: "" if row[who] is None else number(row[who])
+                     for who in CONTENDERS}
+            out.writerow({**row, **cells})
+
+
+# ---- table ------------------------------------------------------------------
+
+def ratio(row, who):
+    if row["sroce"] is None or not row[who]:
+        return "-"
+    return f"{row['sroce'] / row[who]:.2f}"
+
+
+def table(rows):
+    """One table for each run and kernel"""
+    out = []
+    current = None
+    for row in rows:
+        if (row["run"], row["kernel"]) != current:
+            current = (row["run"], row["kernel"])
+            out += ["", f"`{row['run']}`; Linux {row['kernel']}, medians:", "",
+                    "| | | sroce | rxe | TCP | sroce/rxe | sroce/TCP |",
+                    "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+        where = TITLES.get(row["place"], row["place"])
+        cells = [f"{where}, MTU {row['mtu']}: {row['case']}", row["unit"]]
+        cells += [number(row[who]) for who in CONTENDERS]
+        cells += [ratio(row, who) for who in CONTENDERS[1:]]
+        out.append("| " + " | ".join(cells) + " |")
+    return "\n".join(out[1:]) + "\n"
+
+
+# ---- picture ----------------------------------------------------------------
+
+# A panel: title, unit, place, MTU and the cases, as (label, case)
+WAYS = [("WRITE", "WRITE 64 KiB"), ("SEND", "SEND 64 KiB"),
+        ("READ", "READ 64 KiB")]
+ROWS = [[
+    ("64 KiB, MTU 1500", "MB/s, more is better", "veth", "1500", WAYS),
+    ("64 KiB, MTU 4500", "MB/s, more is better", "veth", "4500", WAYS),
+], [
+    ("64 B messages, MTU 1500", "k/s, more is better", "veth", "1500",
+     [("SEND", "SEND 64 B"), ("SEND, lists of 32", "SEND 64 B list32")]),
+    ("8 B latency, MTU 1500", "us, less is better", "veth", "1500",
+     [("WRITE", "WRITE 8 B median"), ("SEND", "SEND 8 B median")]),
+]]
+WIDTH, MARGIN, LEGEND, TITLE, HEIGHT, LABEL = 700, 10, 34, 54, 120, 30
+BAR = 34
+FONT = "font-family='DejaVu Sans, Verdana, Arial, sans-serif'"
+
+
+def text(x, y, words, size=12, anchor="middle", more=""):
+    return (f"<text x='{x:g}' y='{y:g}' font-size='{size}' "
+            f"text-anchor='{anchor}' {more}>{escape(words)}</text>")
+
+
+def short(value):
+    return f"{value:.0f}" if value >= 20 else f"{value:.1f}"
+
+
+def groups_of(rows, panel):
+    """(label, [(contender, value)]) of each case that was measured"""
+    _, _, place, mtu, cases = panel
+    for label, case in cases:
+        for row in rows:
+            if (row["place"], row["mtu"], row["case"]) == (place, mtu, case):
+                yield label, [(who, row[who]) for who in CONTENDERS
+                              if row[who] is not None]
+                break
+
+
+def bars(x, base, group, scale):
+    """The bars of a case, each with its value above it"""
+    out = []
+    for who, value in group:
+        high = max(value * scale, 1)
+        out.append(f"<rect x='{x + 1:g}' y='{base - high:.1f}' "
+                   f"width='{BAR - 2}' height='{high:.1f}' "
+                   f"fill='{COLOURS[who]}'/>")
+        out.append(text(x + BAR / 2, base - high - 4, short(value)))
+        x += BAR
+    return out
+
+
+def draw_panel(left, top, width, panel, groups):
+    scale = HEIGHT / max(v for _, group in groups for _, v in group)
+    base = top + TITLE + HEIGHT
+    room = width / len(groups)
+    out = [text(left + width / 2, top + 16, panel[0], 15,
+                more="font-weight='bold'"),
+           text(left + width / 2, top + 33, panel[1], 13)]
+    for n, (label, group) in enumerate(groups):
+        middle = left + room * (n + 0.5)
+        out += bars(middle - BAR * len(group) / 2, base, group, scale)
+        out.append(text(middle, base + 17, label, 13))
+    out.append(f"<path d='M{left:g} {base}h{width:g}' stroke='#444'/>")
+    return out
+
+
+def legend():
+    out = []
+    x = WIDTH / 2 - 120
+    for who in CONTENDERS:
+        out.append(f"<rect x='{x:g}' y='10' width='14' height='14' "
+                   f"fill='{COLOURS[who]}'/>")
+        out.append(text(x + 20, 22, NAMES[who], 15, "start"))
+        x += 90
+    return out
+
+
+def picture(rows):
+    """SVG: two panels in each row, None if nothing of them was measured"""
+    width = WIDTH / 2 - 2 * MARGIN
+    top = LEGEND
+    out = []
+    for row in ROWS:
+        panels = [(p, list(groups_of(rows, p))) for p in row]
+        if not any(groups for _, groups in panels):
+            continue
+        for n, (panel, groups) in enumerate(panels):
+            if groups:
+                out += draw_panel(n * WIDTH / 2 + MARGIN, top, width, panel,
+                                  groups)
+        top += TITLE + HEIGHT + LABEL
+    if not out:
+        return None
+    return "\n".join(
+        [f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' "
+         f"height='{top}' viewBox='0 0 {WIDTH} {top}' {FONT}>",
+         "<!-- Written by make bench-readme. SPDX-License-Identifier: GPL-2.0 -->",
+         f"<rect width='{WIDTH}' height='{top}' fill='white'/>"] +
+        legend() + out + ["</svg>"]) + "\n"
+
+
+def main():
+    where = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(
+        os.path.abspath(__file__))
+    rows = read(os.path.join(where, "figures.csv"))
+    marks.replace(os.path.join(where, "README.md"), "bench", table(rows))
+    drawn = picture(rows)
+    if drawn:
+        with open(os.path.join(where, "bench.svg"), "w", encoding="utf-8") as f:
+            f.write(drawn)
+
+
+if __name__ == "__main__":
+    main()

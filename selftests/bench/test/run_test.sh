@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# selftests/bench/run.sh, on the host, with machines that are made up: who dies is
+# followed by another that goes on, and what all have left is in the report.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
+
+DIR=$(mktemp -d)
+trap 'rm -rf "$DIR"' EXIT
+mkdir -p "$DIR/tools" "$DIR/selftests"
+cp -r selftests/bench "$DIR/selftests"
+
+# A machine: one line of results, and death in the case that is in dies
+cat >"$DIR/tools/vm.sh" <<'END'
+#!/bin/bash
+while [ "$1" != -- ]; do
+	case $1 in
+	--keep)	keep=$2/shared ;;
+	--env)	[[ $2 != BENCH_SKIP=* ]] || skip=${2#*=} ;;
+	esac
+	shift
+done
+mkdir -p "$keep"
+n=$(($(cat runs 2>/dev/null || echo 0) + 1))
+echo $n >runs
+echo "skip:${skip:-}" >>skips
+echo "veth,6.1.0,1500,sroce,write_bw,RC,65536,1,poll,$n,bandwidth,MB/s,$((n * 100))" \
+	>"$keep/bench-$3.csv"
+[ -e dies ] || exit 0
+read -r at <dies && sed -i 1d dies
+[ -n "${at:-}" ] || { rm dies; exit 0; }
+echo "$at" >"$keep/under-way"
+exit 125
+END
+chmod +x "$DIR/tools/vm.sh"
+
+# run NAME-OF-RUN dying-case... : its status
+run()
+{
+	local name=$1
+	shift
+	rm -f "$DIR"/{runs,skips,dies}
+	[ $# -eq 0 ] || printf '%s\n' "$@" >"$DIR/dies"
+	BENCH_DIR=$DIR/$name KERNEL=6.1 "$DIR/selftests/bench/run.sh" two \
+		>"$DIR/out" 2>&1
+}
+
+well()
+{
+	run well && [ "$(cat "$DIR/runs")" = 1 ] &&
+		grep -q 'WRITE 64 KiB .*100' "$DIR/well/table.txt" &&
+		grep -q '^Bars' "$DIR/well/report.txt"
+}
+
+# 100 of the first, 200 of the second: the median is between.
+one_dies()
+{
+	run one case/a/b && [ "$(cat "$DIR/runs")" = 2 ] &&
+		[ "$(tail -n 1 "$DIR/skips")" = "skip: case/a/b" ] &&
+		grep -q 'WRITE 64 KiB .*150' "$DIR/one/table.txt"
+}
+
+all_die()
+{
+	! run all a b c d && [ "$(cat "$DIR/runs")" = 3 ] &&
+		[ "$(tail -n 1 "$DIR/skips")" = "skip: a b" ] &&
+		grep -q 'WRITE 64 KiB .*200' "$DIR/all/table.txt"
+}
+
+# Of two runs, one after the other
+figures()
+{
+	local bench=$DIR/selftests/bench
+	printf '%s\n' top '<!-- bench: begin -->' '<!-- bench: end -->' \
+		>"$bench/README.md"
+	"$bench/run.sh" figures "$DIR/well" "$DIR/one" &&
+		[ "$(grep -c '^| a veth pair' "$bench/README.md")" = 2 ] &&
+		grep -q "$(cat "$DIR/well/title")" "$bench/README.md" &&
+		grep -q 'WRITE 64 KiB | MB/s | 100' "$bench/README.md" &&
+		grep -q 'WRITE 64 KiB | MB/s | 150' "$bench/README.md" &&
+		grep -q '>100<' "$bench/bench.svg"
+}
+
+shown() { "$@" || { cat "$DIR/out" "$DIR/skips"; return 1; }; }
+
+check "one machine, and its report" shown well
+check "a machine that dies is followed by one that leaves that case out" \
+	shown one_dies
+check "three die: it failed, and what they measured is there" shown all_die
+check "table and picture are of the runs that are named" shown figures
+done_testing

@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2034
+# What the scripts in selftests/vm source: TAP, topologies, the stock tools, and
+# what only tests need.
+
+# shellcheck source=selftests/lib/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+# shellcheck source=tools/topology.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/topology.sh"
+# shellcheck source=tools/stock.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/stock.sh"
+
+# ---- counters --------------------------------------------------------------
+
+# both COUNTER: of the two devices
+both() { echo $(($(counter "$DEV_A" "$1") + $(counter "$DEV_B" "$1"))); }
+
+# grows|stays COUNTER command...: both, while a command runs that has to succeed
+grows() { counts -gt "$@"; }
+stays() { counts -eq "$@"; }
+
+counts()
+{
+	local op=$1 name=$2 before now
+	before=$(both "$name")
+	shift 2
+	"$@" || return
+	now=$(both "$name")
+	test "$now" "$op" "$before" || { echo "$name: $before, then $now"; return 1; }
+}
+
+# ---- captures --------------------------------------------------------------
+
+# start_capture FILE NETDEV [NAMESPACE]
+start_capture()
+{
+	local ns=()
+	[ $# -lt 3 ] || ! ns_exists "$3" || ns=(ip netns exec "$3")
+	# execs all the way, so that $! is tcpdump itself
+	"${ns[@]}" tcpdump -i "$2" -B 65536 -s 0 -w "$1" udp port 4791 \
+		>/tmp/tcpdump.log 2>&1 &
+	CAPTURE=$!
+	wait_until 15 grep -q 'listening on' /tmp/tcpdump.log
+}
+
+stop_capture()
+{
+	sleep 0.5
+	kill -TERM "$CAPTURE"
+	wait_until 10 grep -q 'packets dropped' /tmp/tcpdump.log
+	grep -q '^0 packets dropped by kernel' /tmp/tcpdump.log ||
+		{ cat /tmp/tcpdump.log; return 1; }
+}
+
+# What tshark must not see in random payloads that look like it: with 100,000
+# packets one does.
+no_guesses()
+{
+	tshark -G heuristic-decodes 2>/dev/null |
+		awk '$1 == "infiniband.payload" { print "--disable-protocol " $2 }'
+}
+
+# ---- two VMs ---------------------------------------------------------------
+
+# barrier NAME [SECONDS]: with tools/vm.sh --two, wait for the other VM.
+barrier()
+{
+	local dir=$SROCE_JOB/shared other=$((3 - VM_ID))
+	touch "$dir/$1.$VM_ID"
+	wait_until "${2:-60}" test -e "$dir/$1.$other"
+}

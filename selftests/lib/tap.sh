@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# The one writer of TAP for shell scripts: cases are numbered as they come, and
+# done_testing() prints the plan.
+
+TAP_N=0 TAP_FAILED=0 TAP_SKIPPED=0
+
+ok() { TAP_N=$((TAP_N + 1)); echo "ok $TAP_N - $1"; }
+
+not_ok()	# name [reason]
+{
+	TAP_N=$((TAP_N + 1)) TAP_FAILED=$((TAP_FAILED + 1))
+	echo "not ok $TAP_N - $1"
+	[ -z "${2:-}" ] || sed 's/^/#   /' <<<"$2"
+}
+
+skip()	# name [reason]
+{
+	TAP_SKIPPED=$((TAP_SKIPPED + 1))
+	ok "$1 # SKIP ${2:-}"
+}
+
+diag() { sed 's/^/# /' <<<"$*"; }
+
+# The plan, and the exit status of a test script.
+done_testing()
+{
+	echo "1..$TAP_N"
+	[ "$TAP_FAILED" -eq 0 ]
+}
+
+# check NAME command...: one case; the command's output is shown if it fails.
+check()
+{
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$out"; fi
+}
+
+# check_fails NAME REGEX command...: has to fail with a message like REGEX.
+check_fails()
+{
+	local name=$1 regex=$2 out
+	shift 2
+	if out=$("$@" 2>&1); then
+		not_ok "$name" "succeeded, and should not have: $*"
+	elif grep -qiE "$regex" <<<"$out"; then
+		ok "$name"
+	else
+		not_ok "$name" "no /$regex/ in: $out"
+	fi
+}
+
+# tap_relay [PREFIX]: the TAP on stdin becomes cases of this script, with PREFIX
+# before their names; other lines become diagnostics. Leaves how many cases there
+# were in RELAYED, how many of them failed in RELAYED_FAILED, and the plan in
+# RELAYED_PLAN, which is empty if there was none.
+tap_relay()
+{
+	local line
+	RELAYED=0 RELAYED_FAILED=0 RELAYED_PLAN=
+	while IFS= read -r line; do
+		if [[ $line =~ ^(not\ )?ok(\ +[0-9]+)?(\ +-)?(\ +(.*))?$ ]]; then
+			relay_case "${BASH_REMATCH[1]}" "${1:-}${BASH_REMATCH[5]}"
+		elif [[ $line =~ ^1\.\.([0-9]+) ]]; then
+			RELAYED_PLAN=$((RELAYED_PLAN + BASH_REMATCH[1]))
+		else
+			echo "# ${line#\# }"
+		fi
+	done
+}
+
+# The reason of a failure may follow its name, as that of a skip does.
+relay_case()	# "not "|"" name
+{
+	local reason=
+	RELAYED=$((RELAYED + 1))
+	if [ -z "$1" ]; then
+		[[ ! $2 =~ \#\ *[Ss][Kk][Ii][Pp] ]] ||
+			TAP_SKIPPED=$((TAP_SKIPPED + 1))
+		ok "$2"
+		return
+	fi
+	RELAYED_FAILED=$((RELAYED_FAILED + 1))
+	[[ $2 != *" # "* ]] || reason=${2#* # }
+	not_ok "${2%% # *}" "$reason"
+}

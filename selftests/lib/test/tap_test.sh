@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# selftests/lib/tap.sh and tap.py: what they write, and what is relayed.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
+
+# relay TEXT: TEXT as cases of another script, with its plan and exit status
+relay()
+{
+	bash -c '. selftests/lib/tap.sh
+		tap_relay "x: "
+		done_testing; echo "$? $RELAYED $RELAYED_FAILED" \
+			"${RELAYED_PLAN:-none} $TAP_SKIPPED"' <<<"$1" 2>&1
+}
+
+# relays TEXT WANTED...: lines of the result
+relays()
+{
+	local text=$1
+	shift
+	diff <(printf '%s\n' "$@") <(relay "$text")
+}
+
+numbers()
+{
+	relays $'ok 7 - a\nok 9 - b\n1..2' "ok 1 - x: a" "ok 2 - x: b" \
+		"1..2" "0 2 0 2 0"
+}
+
+failures()
+{
+	relays $'not ok 1 - a # late\nok 2 - b' "not ok 1 - x: a" "#   late" \
+		"ok 2 - x: b" "1..2" "1 2 1 none 0"
+}
+
+skips()
+{
+	relays $'ok 1 - a # SKIP not here\n1..1' \
+		"ok 1 - x: a # SKIP not here" "1..1" "0 1 0 1 1"
+}
+
+# "okay" is no result, a bare "not ok" is.
+others()
+{
+	relays $'# said\nokay\nnot ok\n1..1' "# said" "# okay" \
+		"not ok 1 - x: " "1..1" "1 1 1 1 0"
+}
+
+python()
+{
+	diff <(PYTHONPATH=selftests/lib python3 -B -c '
+from tap import Tap
+t = Tap()
+t.result(True, "a", "not shown")
+t.result(False, "b", "two\nlines")
+t.skip("c", "no c")
+print(t.done())') - <<-'END'
+	ok 1 - a
+	not ok 2 - b
+	#   two
+	#   lines
+	ok 3 - c # SKIP no c
+	1..3
+	1
+	END
+}
+
+check "relayed cases are numbered anew, with a prefix" numbers
+check "a relayed failure is one, and its reason is shown" failures
+check "a relayed skip is counted as one" skips
+check "only results are cases" others
+check "Python's writer prints the same" python
+done_testing

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What transfers cost, counted, against selftests/bench/limits: trips through the
+# IP stack, skbs, allocations, bytes copied and bytes CRC'd.
+set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
+# shellcheck source=selftests/bench/lib.sh
+. "$DIR/bench/lib.sh"
+# shellcheck source=selftests/bench/count.sh
+. "$DIR/bench/count.sh"
+
+PLACE=veth MTU=1500 REP=0 B_RAW=/tmp/counted.csv
+B_LIMIT=60	# nothing is timed
+
+[ "$LINK_TYPE" = sroce ] ||
+	{ skip counted "limits are sroce's"; done_testing; exit; }
+
+within_limits()
+{
+	"$DIR/bench/report.py" --limits "$DIR/bench/limits" \
+		$B_RAW
+}
+
+# Had the short cut been taken, there would be nothing to count.
+wire_is_used() { [ "$(counter sroce0 loopback_pkts)" -eq 0 ]; }
+
+bench_topology $MTU
+if contender sroce; then
+	ok "a link at each end of a veth pair"
+else
+	not_ok "a link at each end of a veth pair"
+fi
+raw_begin
+counted
+check "packets cross the veth" wire_is_used
+check "all is counted, and within its limit" within_limits
+contender none
+bench_topology_down
+done_testing

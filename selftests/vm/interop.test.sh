@@ -1,0 +1,310 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# sroce in one VM against the kernel's rdma_rxe in another, each as client and
+# as server: the stock tools, and our verified streams, with losses, too.
+# Everything on the wire is dissected by tshark, and each ICRC checked.
+#
+# make interop runs it; ROUNDS=10 repeats it.
+set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/faults.sh
+. "$DIR/lib/faults.sh"
+# shellcheck source=selftests/lib/two.sh
+. "$DIR/lib/two.sh"
+
+two_machines ||
+	{ skip interop "takes two machines: make interop"; done_testing; exit; }
+
+PORT=18600
+CAP=/tmp/interop.pcap
+ROCE=(match ip dport 4791 0xffff)
+
+TOOLS="rping udaddy ucmatose rstream ibv_rc_pingpong ibv_uc_pingpong
+ibv_ud_pingpong ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw ib_write_lat
+ib_read_lat ib_send_lat ib_atomic_lat ib_send_bw+UD ib_send_bw+UC
+ib_write_bw+UC ib_atomic_bw+CS"
+# Those whose ends wait for each other before they go; of ibv_rc_pingpong one may
+# be gone while the other still lacks the last acknowledge.
+LOSSY_TOOLS="rping ib_write_bw ib_send_bw ib_read_bw ib_atomic_bw"
+
+device_of() { if [ "$1" = 1 ]; then echo sroce0; else echo rxe0; fi; }
+
+address_of() { if [ "$2" = v4 ]; then echo "10.9.0.$1"; else echo "fd09::$1"; fi; }
+
+set_up()	# runs in both machines
+{
+	ethtool -K eth0 tso off gso off gro off tx-udp-segmentation off
+	case $VM_ID in
+	1)	load_module && rdma link add sroce0 type sroce netdev eth0 ;;
+	2)	modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0 ;;
+	esac
+} 2>/dev/null
+
+find_gids()
+{
+	local vm fam
+	for vm in 1 2; do
+		for fam in v4 v6; do
+			GID[$vm$fam]=$(on $vm gid_index "$(device_of $vm)" $fam) ||
+				return
+		done
+	done
+}
+
+args_of()	# tool
+{
+	case $1 in
+	rping)		echo "-C 20 -V -v -S 3000 -p $CM_PORT" ;;
+	udaddy)		echo "-C 30 -S 1024" ;;
+	ucmatose)	echo "-C 30 -S 4096 -p $CM_PORT" ;;
+	rstream)	echo "-S 16384 -C 50 -I 1 -T v -p $CM_PORT" ;;
+	ibv_ud_*)	echo "-c -s 1024 -n 100" ;;
+	ibv_*)		echo "-c -s 4096 -n 100" ;;
+	ib_atomic_bw+CS)	echo "-A CMP_AND_SWAP -n 100" ;;
+	ib_atomic*)	echo "-n 100" ;;
+	ib_*_lat)	echo "-s 64 -n 100" ;;
+	ib_send_bw+UD)	echo "-c UD -s 1024 -n 100 -r 256" ;;
+	ib_*+UC)	echo "-c UC -s 16384 -n 50" ;;
+	ib_*_bw)	echo "-s 65536 -n 40" ;;
+	esac
+}
+
+# Sets SERVER and CLIENT, the commands, and MODE, how to see the server listen.
+commands()	# tool server-vm v4|v6
+{
+	local tool=${1%%+*} s=$2 c=$((3 - $2)) args sa ca
+	args=$(args_of "$1")
+	sa=$(address_of "$s" "$3") ca=$(address_of $c "$3")
+	MODE=tcp
+	case $tool in
+	rping)
+		MODE=cm
+		SERVER="rping -s -a $sa $args" CLIENT="rping -c -a $sa $args" ;;
+	udaddy|ucmatose)
+		MODE=cm
+		SERVER="$tool -b $sa $args"
+		CLIENT="$tool -b $ca -s $sa $args" ;;
+	rstream)
+		MODE=cm
+		SERVER="rstream -b $sa $args" CLIENT="rstream -s $sa $args" ;;
+	*)
+		PORT=$((PORT + 1))
+		local x=-x both="$tool -p $PORT $args"
+		[[ $tool == ib_* ]] && both+=" -F" || x=-g
+		SERVER="$both -d $(device_of "$s") $x ${GID[$s$3]}"
+		CLIENT="$both -d $(device_of $c) $x ${GID[$c$3]}"
+		# talk over IPv4; the GID says what carries the data
+		CLIENT+=" $(address_of "$s" v4)" ;;
+	esac
+}
+
+listening()	# mode device port
+{
+	case $1 in
+	cm)	wait_until 20 listens_cm "$2" $CM_PORT ;;
+	*)	wait_until 20 listens_here "$3" ;;
+	esac
+}
+
+listens_here() { ss -ltnH "sport = :$1" | grep -q .; }
+
+# A server, whose pid its client's machine can name
+serve()
+{
+	timeout -k 1 100 "$@" &
+	echo $! >/tmp/served
+	wait $!
+}
+
+stop_serving() { sleep 1; kill "$(cat /tmp/served)" 2>/dev/null; }
+
+# Begin a server on a machine; finish gives its output and status.
+begin()	# vm command
+{
+	if [ "$1" = 1 ]; then
+		eval "serve $2" >/tmp/begun 2>&1 </dev/null &
+		BEGUN=$!
+	else
+		there "serve $2"
+		BEGUN=$TWO_N
+	fi
+}
+
+finish()	# vm
+{
+	local rc=0
+	if [ "$1" = 1 ]; then
+		wait "$BEGUN" || rc=$?
+		cat /tmp/begun
+	else
+		there_wait "$BEGUN" || rc=$?
+	fi
+	return $rc
+}
+
+# SERVER on machine $1, CLIENT on the other
+pair()
+{
+	local s=$1 c=$((3 - $1)) src=0 crc=0
+	begin "$s" "$SERVER"
+	on "$s" listening $MODE "$(device_of "$s")" "$PORT" ||
+		echo "server does not listen"
+	on $c "timeout -k 1 100 $CLIENT" >/tmp/client 2>&1 || crc=$?
+	[ $crc -eq 0 ] || on "$s" stop_serving
+	finish "$s" >/tmp/server 2>&1 || src=$?
+	[ $src -ne 0 ] || [ $crc -ne 0 ] || return 0
+	echo "server, status $src: $SERVER"
+	tail -n 12 /tmp/server
+	echo "client, status $crc: $CLIENT"
+	tail -n 12 /tmp/client
+	return 1
+}
+
+tool()	# tool server-vm v4|v6
+{
+	commands "$@"
+	pair "$2"
+}
+
+tools()	# what list v4|v6...
+{
+	local what=$1 list=$2 fam t s
+	shift 2
+	for fam; do
+		for t in $list; do
+			for s in 1 2; do
+				if tool "$t" $s "$fam" >/tmp/why 2>&1; then
+					ok "$what$t, server is $(device_of $s), IP$fam"
+				else
+					not_ok "$what$t, server is $(device_of $s), IP$fam" \
+						"$(cat /tmp/why)"
+				fi
+			done
+		done
+	done
+}
+
+# Our own streams, each byte verified at both ends
+streams()	# what family client-vm step...
+{
+	local what=$1 fam=$2 c=$3 s=$((3 - $3)) line
+	shift 3
+	PORT=$((PORT + 1))
+	MODE=tcp
+	SERVER="$VERBS/.out/peer $(device_of $s) listen 10.9.0.$s:$PORT"
+	CLIENT="$VERBS/.out/peer $(device_of "$c") connect 10.9.0.$s:$PORT"
+	CLIENT+=" --family $fam --timeout 14 $*"
+	what+="streams over IPv$fam, client is $(device_of "$c")"
+	if pair $s >/tmp/why 2>&1; then
+		ok "$what: both ends are content"
+	else
+		not_ok "$what: both ends are content" "$(cat /tmp/why)"
+	fi
+	while IFS= read -r line; do
+		if [[ $line =~ ^ok\ [0-9]+\ -\ (.*)$ ]]; then
+			ok "$what: ${BASH_REMATCH[1]}"
+		elif [[ $line =~ ^not\ ok\ [0-9]+\ -\ (.*)$ ]]; then
+			not_ok "$what: ${BASH_REMATCH[1]%% # *}" \
+				"${BASH_REMATCH[1]#* # }"
+		fi
+	done </tmp/client
+}
+
+all_streams()
+{
+	streams "" 4 1 write:65536:24:both write_imm:20000:40:both \
+		read:65536:24:both read:1048576:2:both send:16384:60:both \
+		send_imm:5:60:both fadd:8:60:both cswap:8:60:both \
+		mix:20000:100:both uc:4000:40:both ud:1000:40:both
+	streams "" 6 2 write:65536:24 read:65536:24 send:16384:60 \
+		fadd:8:60 mix:20000:60:both
+}
+
+loss()	# netem arguments
+{
+	faults_set a eth0 "$@"
+	on 2 faults_set a eth0 "$@"
+}
+
+with_loss()
+{
+	local c
+	check "netem in front of sroce" faults_up a eth0 "${ROCE[@]}"
+	check "netem in front of rxe" on 2 faults_up a eth0 "${ROCE[@]}"
+	loss loss 1%
+	tools "1 % loss: " "$LOSSY_TOOLS" v4
+	for c in 1 2; do
+		streams "1 % loss: " 4 $c write:65536:24 read:16384:40 \
+			send:16384:40 fadd:8:60 cswap:8:60 mix:8000:60
+	done
+	faults_down a eth0
+	on 2 faults_down a eth0
+}
+
+dissect()
+{
+	local bad
+	# shellcheck disable=SC2046
+	tshark $(no_guesses) -r $CAP -T fields -E separator=/t -e frame.number \
+		-e infiniband.bth.opcode -e _ws.malformed \
+		>/tmp/fields 2>/tmp/tshark.log
+	[ -s /tmp/fields ] || { cat /tmp/tshark.log; return 1; }
+	bad=$(awk -F'\t' '$2 == "" || $3 != ""' /tmp/fields | head -n 20)
+	[ -z "$bad" ] || { echo "$bad"; return 1; }
+}
+
+# Nothing came to sroce that it could not read, or did not expect.
+clean_counters()
+{
+	local c n bad=0
+	for c in rx_malformed rx_unknown_opcode rx_icrc_errors bad_response \
+			ghost_ack rx_pkey_violations rx_qkey_violations \
+			rx_length_drops rx_nak_fatal; do
+		n=$(counter sroce0 $c)
+		[ "$n" -eq 0 ] || { echo "$c $n"; bad=1; }
+	done
+	return $bad
+}
+
+round()
+{
+	if start_capture $CAP eth0; then ok "capture starts"; else not_ok "capture starts"; fi
+	tools "" "$TOOLS" v4
+	tools "" "rping ib_write_bw ib_read_bw ib_send_bw ibv_ud_pingpong" v6
+	all_streams
+	check "capture is complete" stop_capture
+	check "tshark: every frame is InfiniBand, none malformed" dissect
+	check "every ICRC of either is right" \
+		/usr/bin/python3 "$DIR/lib/icrc.py" $CAP
+	with_loss
+	check "sroce has seen nothing it does not know" clean_counters
+}
+
+lead()
+{
+	local i
+	declare -gA GID
+	if find_gids; then
+		ok "a link on each machine"
+	else
+		not_ok "a link on each machine"
+	fi
+	for ((i = 0; i < ${ROUNDS:-1}; i++)); do
+		[ "${ROUNDS:-1}" = 1 ] || diag "round $((i + 1))"
+		round
+	done
+	there leave
+	echo "$((TAP_N - TAP_FAILED)) passed, $TAP_FAILED failed"
+}
+
+modprobe -a sch_netem ifb act_mirred cls_u32 cls_matchall ib_uverbs rdma_ucm
+set_up || echo "no link on machine $VM_ID"
+barrier ready
+if [ "$VM_ID" = 2 ]; then
+	take_orders
+	exit 0
+fi
+lead
+done_testing

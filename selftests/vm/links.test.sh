@@ -1,0 +1,230 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# rdma link add and delete: on which netdevs, with which errors, what comes
+# and goes with a link (UDP sockets, GIDs), and what takes a link away.
+set -uo pipefail
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
+
+[ "$LINK_TYPE" = sroce ] || { skip "links" "about sroce only"; done_testing; exit; }
+
+no_socket() { ! ss -lunH 'sport = :4791' | grep -q .; }
+no_socket_in() { ! ip netns exec "$1" ss -lunH 'sport = :4791' | grep -q .; }
+socket_in() { ! no_socket_in "$1"; }
+gone() { ! link_exists "$1"; }
+
+# The kernel gives newlink no extack, so the reason is in the log; the errno
+# is what rdma prints.
+refused()	# name netdev errno-text log-regex
+{
+	local out mark
+	mark=links-test-$RANDOM$RANDOM
+	echo "$mark" >/dev/kmsg
+	if out=$(link_add "$1" "$2" 2>&1); then
+		echo "was accepted"
+		rdma link delete "$1"
+		return 1
+	fi
+	grep -qiE "$3" <<<"$out" || { echo "no /$3/ in: $out"; return 1; }
+	dmesg | sed "1,/$mark/d" | grep -qE "sroce: can't add $1: .*($4)" || {
+		echo "no reason like /$4/ in the log"
+		dmesg | sed "1,/$mark/d"
+		return 1
+	}
+}
+
+# One link on netdev $1, with a GID that carries its IPv4 address, and off.
+on_netdev()
+{
+	local dev=$1
+	link_add t0 "$dev" || return
+	ip addr add 10.77.0.1/24 dev "$dev"
+	ip link set "$dev" up
+	gid_index t0 v4 || { rdma link delete t0; return 1; }
+	rdma link show t0/1 | grep -q 'link t0/1' || return
+	ibv_devinfo -d t0 | grep -q 'hca_id:.*t0' || return
+	rdma link delete t0 || return
+	gone t0 || { echo "t0 is still there"; return 1; }
+	ip addr del 10.77.0.1/24 dev "$dev"
+}
+
+make_netdev()	# kind; prints nothing, sets NETDEV
+{
+	NETDEV=t$1
+	case $1 in
+	veth)	ip link add tveth type veth peer name tvethp ;;
+	vlan)	ip link add tvlanp type dummy &&
+		ip link set tvlanp up &&
+		ip link add link tvlanp name tvlan type vlan id 7 ;;
+	tun|tap)	ip tuntap add "t$1" mode "$1" ;;
+	macvlan)	ip link add tmacp type dummy && ip link set tmacp up &&
+		ip link add link tmacp name tmacvlan type macvlan mode bridge ;;
+	lo)	NETDEV=lo ;;
+	*)	ip link add "t$1" type "$1" ;;
+	esac
+}
+
+drop_netdev()	# kind
+{
+	case $1 in
+	lo)	;;
+	vlan)	ip link delete tvlanp ;;
+	macvlan)	ip link delete tmacp ;;
+	*)	ip link delete "t$1" ;;
+	esac
+}
+
+test_kinds()
+{
+	local kind
+	modprobe -q tun
+	for kind in veth bridge vlan bond dummy macvlan tun tap lo; do
+		if ! make_netdev $kind 2>/dev/null; then
+			skip "link on $kind" "no such netdev here"
+			continue
+		fi
+		check "link on $kind" on_netdev "$NETDEV"
+		drop_netdev $kind
+	done
+}
+
+test_refusals()
+{
+	ip link add td0 type dummy
+	link_add t0 td0
+	check "a second link on one netdev is refused" \
+		refused t1 td0 'exist' 'already'
+	# the core of these kernels says ENFILE for a name that is taken
+	check_fails "a device name that is taken is refused" 'exist|too many' \
+		link_add t0 lo
+	rdma link delete t0
+	ip link set td0 mtu 100
+	check "an MTU too small for RoCE is refused" \
+		refused t0 td0 'invalid' 'MTU'
+	ip link delete td0
+	check_fails "a netdev that does not exist is refused" \
+		'No such device|invalid|cannot find' link_add t0 nowhere
+	if ip link add tipip type ipip local 10.9.9.1 remote 10.9.9.2; then
+		check "an ipip tunnel is refused" \
+			refused t0 tipip 'invalid' 'Ethernet'
+		ip link delete tipip
+	fi
+	if ip link add tcan type vcan 2>/dev/null; then
+		check "a CAN netdev is refused" \
+			refused t0 tcan 'invalid' 'Ethernet'
+		ip link delete tcan
+	else
+		skip "a CAN netdev is refused" "no vcan"
+	fi
+}
+
+test_sockets()
+{
+	topo_netdevs
+	check "no UDP 4791 socket before the first link" no_socket_in a
+	in_a rdma link add t0 type sroce netdev va
+	check "a socket in the namespace of the link" socket_in a
+	check "none in another namespace" no_socket_in b
+	check "none in the initial namespace" no_socket
+	in_a ip link add td1 type dummy
+	in_a rdma link add t1 type sroce netdev td1
+	rdma link delete t0
+	check "the socket stays until the last link goes" socket_in a
+	rdma link delete t1
+	check "no socket after the last link" no_socket_in a
+	topo_down
+}
+
+many_links()
+{
+	local i
+	for i in {0..7}; do
+		ip link add "td$i" type dummy || return
+		link_add "t$i" "td$i" || return
+	done
+	[ "$(rdma link | grep -c 'link t[0-7]/1')" -eq 8 ] || return
+	for i in 3 0 7 1 2 6 4 5; do
+		rdma link delete "t$i" || return
+		ip link delete "td$i" || return
+	done
+}
+
+# Add and delete while addresses come and go: the race of the GID work queue.
+churn()
+{
+	local i
+	ip link add td0 type dummy || return
+	ip link set td0 up
+	for i in {1..20}; do
+		ip addr add "10.78.0.$i/24" dev td0
+		link_add t0 td0 || return
+		ip addr del "10.78.0.$i/24" dev td0
+		rdma link delete t0 || return
+	done
+	ip link delete td0
+}
+
+test_disappearing()
+{
+	ip link add td0 type dummy
+	link_add t0 td0
+	ip link delete td0
+	check "deleting the netdev takes the link away" wait_until 10 gone t0
+	ns_add c
+	ip -n c link add td0 type dummy
+	ip netns exec c rdma link add t0 type sroce netdev td0
+	ip netns delete c
+	check "deleting the namespace takes the link away" wait_until 10 gone t0
+	ns_add c
+	ip -n c link add td0 type dummy
+	ip netns exec c rdma link add t0 type sroce netdev td0
+	ip -n c link set td0 netns 1
+	check "moving the netdev away does no harm" link_consistent
+	! link_exists t0 || rdma link delete t0
+	ip link delete td0
+	ip netns delete c
+}
+
+# Either answer is fine, as long as the link works or is gone.
+link_consistent()
+{
+	sleep 0.3
+	gone t0 || rdma link show t0/1
+}
+
+test_unload()
+{
+	local i
+	for i in 0 1 2; do
+		ip link add "td$i" type dummy
+		link_add "t$i" "td$i"
+	done
+	check "rmmod with links present" rmmod sroce
+	check "its links are gone" gone t0
+	check "no socket after rmmod" no_socket
+	check "loading again" load_module
+	check "a link after loading again" link_add t0 td0
+	check "deleting it" rdma link delete t0
+	for i in 0 1 2; do ip link delete "td$i"; done
+	check "rmmod without links" rmmod sroce
+	check "rmmod and insmod ten times" reload 10
+}
+
+reload()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		load_module && rmmod sroce || return
+	done
+}
+
+load_module || { not_ok "loading the module"; done_testing; exit 1; }
+check "loading the module opens no UDP 4791 socket" no_socket
+test_kinds
+test_refusals
+test_sockets
+check "eight links at once, deleted in another order" many_links
+check "links and addresses come and go together" churn
+test_disappearing
+test_unload
+done_testing

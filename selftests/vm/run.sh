@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Inside the VM: run selftests/vm/*.test.sh, or those named, as one TAP stream.
+#
+# usage: selftests/vm/run.sh [name...]        (stock for stock.test.sh)
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+[ -n "${SROCE_JOB:-}" ] || {
+	echo "run.sh changes the network: run it in the VM (make check)" >&2
+	exit 2
+}
+
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
+
+LIMIT=${TEST_TIMEOUT:-$((600 + 300 * ${ROUNDS:-1}))}
+
+# What a test left behind must not fail the next one.
+tidy()
+{
+	local dev ns link
+	for dev in /sys/class/infiniband/*; do
+		[ ! -e "$dev" ] || rdma link delete "${dev##*/}"
+	done
+	for ns in /run/netns/*; do
+		[ ! -e "$ns" ] || ip netns delete "${ns##*/}"
+	done
+	for link in /sys/devices/virtual/net/*; do
+		[ "${link##*/}" = lo ] || ip link delete "${link##*/}"
+	done
+} 2>/dev/null
+
+run_test()	# file
+{
+	local name rc
+	name=$(basename "$1" .test.sh)
+	echo "# $name"
+	tap_relay "$name: " < <(timeout -k 5 "$LIMIT" bash "$1" 2>&1
+		echo $? >/tmp/rc)
+	rc=$(cat /tmp/rc)
+	if [ "$rc" -ne 0 ] && [ $RELAYED_FAILED -eq 0 ]; then
+		not_ok "$name: exit status $rc"
+	elif [ "${RELAYED_PLAN:-0}" -ne $RELAYED ]; then
+		not_ok "$name: planned ${RELAYED_PLAN:-nothing}, ran $RELAYED"
+	fi
+	tidy
+}
+
+main()
+{
+	local files=() f
+	for f in "$@"; do files+=("selftests/vm/$f.test.sh"); done
+	[ $# -gt 0 ] || files=(selftests/vm/*.test.sh)
+	for f in "${files[@]}"; do
+		if [ -e "$f" ]; then run_test "$f"; else not_ok "no $f"; fi
+	done
+	echo "1..$TAP_N"
+	echo "$((TAP_N - TAP_FAILED - TAP_SKIPPED)) passed, $TAP_FAILED failed," \
+		"$TAP_SKIPPED skipped"
+	[ $TAP_FAILED -eq 0 ] && [ $TAP_N -gt 0 ]
+}
+
+main "$@"

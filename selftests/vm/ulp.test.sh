@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A kernel consumer: NVMe over Fabrics, host and target in this kernel, over one
+# device. It registers memory by work requests, has keys invalidated from afar,
+# reads and writes in both directions, and drains its queues.
+set -uo pipefail
+# shellcheck source=selftests/lib/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
+
+[ "$LINK_TYPE" = sroce ] || { skip ulp "about sroce only"; done_testing; exit; }
+
+NQN=sroce-test
+NVMET=/sys/kernel/config/nvmet
+DISK=/dev/nullb0
+MIB=8
+
+need_modules()
+{
+	modprobe -a nvmet-rdma nvme-rdma 2>/dev/null &&
+		modprobe null_blk nr_devices=1 memory_backed=1 gb=1 \
+			completion_nsec=0 irqmode=0
+}
+
+link_up()
+{
+	load_module
+	ip link add na type veth peer name nb &&
+	ip addr add 10.66.0.1/24 dev na && ip link set na up &&
+	ip link set nb up && link_add nv0 na && gid_index nv0 v4 >/dev/null
+}
+
+target_up()
+{
+	local s=$NVMET/subsystems/$NQN p=$NVMET/ports/1
+	mountpoint -q /sys/kernel/config ||
+		mount -t configfs none /sys/kernel/config || return
+	mkdir -p $s && echo 1 >$s/attr_allow_any_host &&
+	mkdir -p $s/namespaces/1 &&
+	echo -n $DISK >$s/namespaces/1/device_path &&
+	echo 1 >$s/namespaces/1/enable &&
+	mkdir -p $p && echo rdma >$p/addr_trtype && echo ipv4 >$p/addr_adrfam &&
+	echo 10.66.0.1 >$p/addr_traddr && echo 4420 >$p/addr_trsvcid &&
+	ln -s $s $p/subsystems/
+}
+
+target_down()
+{
+	rm -f $NVMET/ports/1/subsystems/$NQN
+	rmdir $NVMET/ports/1
+	echo 0 >$NVMET/subsystems/$NQN/namespaces/1/enable
+	rmdir $NVMET/subsystems/$NQN/namespaces/1 $NVMET/subsystems/$NQN
+}
+
+nvme_disk() { ls /dev/nvme[0-9]n1 2>/dev/null | head -n 1; }
+
+has_disk() { [ -n "$(nvme_disk)" ]; }
+
+connect()
+{
+	echo -n "transport=rdma,traddr=10.66.0.1,trsvcid=4420,nqn=$NQN,nr_io_queues=2,reconnect_delay=1,ctrl_loss_tmo=3" \
+		>/dev/nvme-fabrics || return
+	wait_until 20 has_disk
+}
+
+controller() { ls -d /sys/class/nvme/nvme[0-9]* 2>/dev/null | head -n 1; }
+
+no_controller() { [ -z "$(controller)" ]; }
+
+disconnect()
+{
+	local c
+	c=$(controller)
+	[ -z "$c" ] || echo 1 >"$c/delete_controller"
+	wait_until 20 no_controller
+}
+
+# Random bytes out, in blocks of $1, and back in blocks of $2; the disk's own
+# view of them is asked, too.
+through()	# write-block read-block
+{
+	local d
+	d=$(nvme_disk)
+	head -c ${MIB}M /dev/urandom >/tmp/ulp.data
+	dd if=/tmp/ulp.data of="$d" bs="$1" oflag=direct status=none &&
+	dd if=$DISK bs=1M count=$MIB iflag=direct status=none |
+		cmp - /tmp/ulp.data &&
+	dd if="$d" of=/tmp/ulp.back bs="$2" count=$((MIB * 1048576 / $2)) \
+		iflag=direct status=none &&
+	cmp /tmp/ulp.back /tmp/ulp.data
+}
+
+# Several at a time, each on a part of its own
+side_by_side()
+{
+	local d i rc=0 pids=()
+	d=$(nvme_disk)
+	head -c ${MIB}M /dev/urandom >/tmp/ulp.data
+	for i in 0 1 2 3; do
+		(
+			at=$((MIB / 4 * i))
+			dd if=/tmp/ulp.data of="$d" bs=64k skip=$((at * 16)) \
+				seek=$((at * 16)) count=$((MIB * 4)) \
+				oflag=direct status=none
+			dd if="$d" bs=64k skip=$((at * 16)) count=$((MIB * 4)) \
+				iflag=direct status=none |
+				cmp - <(tail -c +$((at * 1048576 + 1)) /tmp/ulp.data |
+					head -c $((MIB / 4))M)
+		) &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do wait "$i" || rc=1; done
+	return $rc
+}
+
+all_sizes()
+{
+	through 4096 65536 && through 65536 4096 && through 1048576 1048576 &&
+		through 512 131072
+}
+
+moved() { [ "$(counter nv0 "$1")" -gt 0 ] || { echo "no $1"; return 1; }; }
+
+counted() { moved fast_reg_mrs && moved key_invalidations; }
+
+# The disk is in use when its link is deleted: an error, and nothing hangs.
+link_goes()
+{
+	local d pid
+	d=$(nvme_disk)
+	[ -n "$d" ] || { echo "no disk"; return 1; }
+	dd if=/dev/zero of="$d" bs=64k count=100000 oflag=direct status=none \
+		2>/dev/null &
+	pid=$!
+	sleep 0.5
+	timeout 30 rdma link delete nv0 || { echo "delete: $?"; return 1; }
+	wait_until 30 no_controller || { echo "the controller stays"; return 1; }
+	wait_until 10 eval "! kill -0 $pid 2>/dev/null" ||
+		{ echo "the writer hangs"; return 1; }
+	! wait $pid
+}
+
+clean_up()
+{
+	disconnect
+	target_down
+	rdma link delete nv0
+	ip link del na
+	modprobe -r nvme-rdma nvmet-rdma null_blk
+} >/dev/null 2>&1
+
+need_modules || { skip ulp "no NVMe over RDMA in this kernel"; done_testing; exit; }
+trap clean_up EXIT
+check "a device" link_up
+check "an NVMe target listens" target_up
+check "and a host connects to it" connect
+for how in "by the short cut" "by the wire"; do
+	case $how in *wire) local=0 ;; *) local=1 ;; esac
+	echo $local >/sys/class/infiniband/nv0/loopback
+	check "NVMe $how: what is written is there, in all sizes" all_sizes
+	check "NVMe $how: four at a time" side_by_side
+	check "NVMe $how: memory is registered and invalidated by work requests" \
+		counted
+	check "NVMe $how: disconnect" disconnect
+	check "NVMe $how: and connect again" connect
+done
+check "a link is deleted while its disk is written" link_goes
+check "the target goes" target_down
+trap - EXIT
+clean_up
+done_testing
