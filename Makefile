@@ -131,7 +131,7 @@ coverage:
 check-debug:
 	@KERNEL=debug CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
 		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
-		tools/check.sh $(or $(TESTS),verbs kverbs stock links relay chaos nomem)
+		tools/check.sh $(or $(TESTS),verbs kverbs stock links steer chaos nomem)
 
 ## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)
 check-userland: vm-module

@@ -102,6 +102,6 @@ check checkpatch checkpatch
 check kernel-doc kernel_doc
 check SPDX spdx
 check sizes tools/sizes.py
-[ ! -e tools/floors.py ] || check floors tools/floors.py
+check floors tools/floors.py --names
 check shellcheck shell
 exit $BAD

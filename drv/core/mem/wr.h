@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private copies of work requests, and their queues; nothing here is shared with user space. */
+/*
+ * Private copies of work requests, and their queues. Nothing here is shared with user
+ * space.
+ */
 #ifndef SROCE_CORE_MEM_WR_H
 #define SROCE_CORE_MEM_WR_H
 

@@ -11,9 +11,9 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 PARAM=/sys/module/sroce/parameters/tx_coalesce
 OUT=$(mktemp)
 
-[ "$LINK_TYPE" = sroce ] || { skip stream "about sroce only"; done_testing; exit; }
+[ "$LINK_TYPE" = sroce ] || { skip coalesce "about sroce only"; done_testing; exit; }
 # a doorbell takes longer there than anything is held
-[[ $(uname -r) != *-debug ]] || { skip stream "too slow a kernel"; done_testing; exit; }
+[[ $(uname -r) != *-debug ]] || { skip coalesce "too slow a kernel"; done_testing; exit; }
 
 quietly() { "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }; }
 

@@ -13,8 +13,8 @@ CPU=/sys/devices/system/cpu/cpu1/online
 OUT=$(mktemp)
 SIZE=262144
 
-[ "$LINK_TYPE" = sroce ] || { skip relay "about sroce only"; done_testing; exit; }
-[ "$(nproc)" -gt 1 ] || { skip relay "one CPU"; done_testing; exit; }
+[ "$LINK_TYPE" = sroce ] || { skip steer "about sroce only"; done_testing; exit; }
+[ "$(nproc)" -gt 1 ] || { skip steer "one CPU"; done_testing; exit; }
 
 # bw TOOL [option...]: the server at b, the client at a. A host with too much to do may
 # keep a CPU of ours waiting for longer than perftest's timeout, 67 ms, and its retries.
