@@ -69,8 +69,8 @@ moving()
 # another all the same.
 chased()
 {
-	local trains relayed pid n=0
-	trains=$(both rx_trains) relayed=$(both steered_pkts)
+	local trains steered pid n=0
+	trains=$(both rx_trains) steered=$(both steered_pkts)
 	bw ib_read_bw -n 4000 & pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		taskset -apc $((n++ % 2)) "$(pgrep -o ib_read_bw)" >/dev/null 2>&1
@@ -78,10 +78,10 @@ chased()
 	done
 	wait $pid || return
 	trains=$(($(both rx_trains) - trains))
-	relayed=$(($(both steered_pkts) - relayed))
-	echo "$relayed of $trains trains"
+	steered=$(($(both steered_pkts) - steered))
+	echo "$steered of $trains trains"
 	# 98 % of them; 70 to 85 % were those that stayed
-	[ $((relayed * 100)) -ge $((trains * 92)) ]
+	[ $((steered * 100)) -ge $((trains * 92)) ]
 }
 
 # What counts is the packets, not their bytes. One that is sent again was overtaken, or had
@@ -93,7 +93,7 @@ lists()
 	perftest_pair ib_send_bw -s 64 -l 32 -n 100000 --qp-timeout 18 >"$OUT" 2>&1 ||
 		{ cat "$OUT"; return 1; }
 	n=$(($(both steered_pkts) - n)) again=$(($(both retransmitted_pkts) - again))
-	echo "$n relayed, $again packets sent again"
+	echo "$n steered, $again packets sent again"
 	[ "$n" -ge 1000 ] && [ "$again" -lt 2000 ]
 }
 
@@ -125,25 +125,25 @@ for end in in_a in_b; do
 done
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 
-check "trains of a WRITE are relayed" grows steered_pkts bw ib_write_bw -n 500
-check "trains of a READ are relayed" grows steered_pkts bw ib_read_bw -n 500
-check "lists of small messages are relayed" lists
+check "trains of a WRITE are steered" grows steered_pkts bw ib_write_bw -n 500
+check "trains of a READ are steered" grows steered_pkts bw ib_read_bw -n 500
+check "lists of small messages are steered" lists
 check "the CPU whose process posts SENDs goes on sending" in_order ib_send_bw 400
 check "and that whose process posts READs receiving" in_order ib_read_bw 100
 check "trains don't stay with a CPU that both receives and sends them" chased
-check "packets that meet a taken QP wait in its inbox" \
+check "packets that meet a locked QP wait in its backlog" \
 	grows backlog_pkts bw ib_send_bw -b -n 1000
 echo 0 >$PARAM
 check "steer=0: none are steered" stays steered_pkts bw ib_write_bw -n 500
 echo 1 >$PARAM
 for tool in send_lat write_lat read_lat; do
-	check "single messages are not relayed: $tool" \
+	check "single messages are not steered: $tool" \
 		stays steered_pkts perftest_pair ib_$tool -s 8 -n 500
 done
 check "nor are atomics" stays steered_pkts perftest_pair ib_atomic_lat -n 500
 check "nor is what nobody acknowledges" \
 	stays steered_pkts bw ib_write_bw -c UC -n 200
-check "what is relayed arrives as it was sent" stress 1
+check "what is steered arrives as it was sent" stress 1
 check "nothing was dropped for want of room" test "$(both steer_drops)" -eq 0
 check "so it does while a CPU goes and comes" hotplug
 check "a link is deleted while packets wait for a CPU" \
