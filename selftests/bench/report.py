@@ -216,19 +216,24 @@ def write_csv(stats, path):
 
 # ---- limits ---------------------------------------------------------------
 
-def read_limits(path):
-    """Lines of: contender test size metric limit; >N is the least"""
-    out = []
+def rows_of(path):
+    """(line, its words) of each line that has some besides a comment"""
     with open(path) as f:
         for line in f:
             words = line.split("#")[0].split()
-            if not words:
-                continue
-            if len(words) != 5:
-                raise ValueError(f"{path}: {line.strip()}")
-            who, test, size, metric, limit = words
-            out.append((who, test, int(size), metric, limit[0] == ">",
-                        float(limit.lstrip(">"))))
+            if words:
+                yield line.strip(), words
+
+
+def read_limits(path):
+    """Lines of: contender test size metric limit; >N is the least"""
+    out = []
+    for line, words in rows_of(path):
+        if len(words) != 5:
+            raise ValueError(f"{path}: {line}")
+        who, test, size, metric, limit = words
+        out.append((who, test, int(size), metric, limit[0] == ">",
+                    float(limit.lstrip(">"))))
     return out
 
 
@@ -257,22 +262,18 @@ Bar = namedtuple("Bar", "name case metric below value of kernel")
 def read_bars(path):
     """Lines of: bar case metric comparison [of] [kernel=]"""
     out = []
-    with open(path) as f:
-        for line in f:
-            words = line.split("#")[0].split()
-            if not words:
-                continue
-            found = re.fullmatch(r"([<>])=([0-9.]+)", words[3]) \
-                if 4 <= len(words) <= 6 else None
-            case = words[1].split("/") if found else []
-            if len(case) != 8:
-                raise ValueError(f"{path}: {line.strip()}")
-            rest = words[4:]
-            kernel = "".join(w[7:] for w in rest if w.startswith("kernel="))
-            rest = [w for w in rest if not w.startswith("kernel=")]
-            case[1], case[5], case[6] = int(case[1]), int(case[5]), int(case[6])
-            out.append(Bar(words[0], case, words[2], found.group(1) == "<",
-                           float(found.group(2)), "".join(rest), kernel))
+    for line, words in rows_of(path):
+        found = re.fullmatch(r"([<>])=([0-9.]+)", words[3]) \
+            if 4 <= len(words) <= 6 else None
+        case = words[1].split("/") if found else []
+        if len(case) != 8:
+            raise ValueError(f"{path}: {line}")
+        rest = words[4:]
+        kernel = "".join(w[7:] for w in rest if w.startswith("kernel="))
+        rest = [w for w in rest if not w.startswith("kernel=")]
+        case[1], case[5], case[6] = int(case[1]), int(case[5]), int(case[6])
+        out.append(Bar(words[0], case, words[2], found.group(1) == "<",
+                       float(found.group(2)), "".join(rest), kernel))
     return out
 
 
