@@ -114,7 +114,7 @@ netem: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@$(VM) --timeout 1500 $(VMENV) -- selftests/vm/netem-all.sh
 
-## features: FEATURES.md and its summary in README.md, from the conformance test on 6.1 and 6.12
+## features: FEATURES.md, from the conformance test on 6.1 and 6.12
 features:
 	@tools/features.sh
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# FEATURES.md and its summary in README.md, from the conformance test: each row
-# and what came of it on each kernel.
+# FEATURES.md, from the conformance test: a summary, each row, and what came of it
+# on each kernel.
 #
 # usage: tools/features.sh [FILE6.1 FILE6.12]	write them; without the outputs of
 #						selftests/vm/feature-matrix.sh, run it in VMs
@@ -11,9 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 KERNELS=(6.1 6.12)
 CONFORM=selftests/verbs/.out/conform
-BEGIN='<!-- features: written by make features -->'
-END='<!-- end of features -->'
 
+# What comes before the first heading of a subject
 head_of_file()
 {
 	cat <<EOF
@@ -27,7 +26,9 @@ and fails if a row isn't here or a name of the manual isn't in a row. Written by
 
 "Not in the stock provider": rdma-core's \`librxe\` (44) has no such call, so
 libibverbs answers by itself and the device is never asked.
+
 EOF
+	"$CONFORM" --summary
 }
 
 # Today's rows ($1), each with its result of the runs $2 and $3
@@ -63,20 +64,6 @@ run_vms()
 	done
 }
 
-# README.md with the summary between its marks
-readme()
-{
-	awk -v begin="$BEGIN" -v end="$END" -v file="$1" '
-		$0 == begin {
-			print
-			while ((getline line <file) > 0)
-				print line
-			skip = 1
-		}
-		$0 == end { skip = 0 }
-		!skip { print }' README.md
-}
-
 same()	# NAME FILE FILE
 {
 	diff -u "$2" "$3" >&2 && return
@@ -89,15 +76,13 @@ BAD=0
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 "$CONFORM" --list >"$DIR/rows"
-"$CONFORM" --summary >"$DIR/summary"
-readme "$DIR/summary" >"$DIR/README.md"
 
 if [ "${1:-}" = --check ]; then
+	sed '/^## /,$d' FEATURES.md >"$DIR/listed"
 	sed -n '/^## /,$p' FEATURES.md |
-		sed -E '/^\|/s/( [^|]* \|){2}$//' >"$DIR/listed"
-	sed -n '/^## /,$p' "$DIR/rows" >"$DIR/wanted"
+		sed -E '/^\|/s/( [^|]* \|){2}$//' >>"$DIR/listed"
+	{ head_of_file; cat "$DIR/rows"; } >"$DIR/wanted"
 	same FEATURES.md "$DIR/listed" "$DIR/wanted"
-	same README.md README.md "$DIR/README.md"
 	exit
 fi
 if [ $# -eq 2 ]; then
@@ -111,5 +96,4 @@ fi
 	merge "$DIR/rows" "$DIR/${KERNELS[0]}" "$DIR/${KERNELS[1]}"
 } >"$DIR/FEATURES.md"
 cp "$DIR/FEATURES.md" FEATURES.md
-cp "$DIR/README.md" README.md
 exit $BAD

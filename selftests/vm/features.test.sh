@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Is all that the manual names in the conformance table, and is what FEATURES.md
-# and README.md show that table? (verbs.test.sh runs the table.)
+# shows that table? (verbs.test.sh runs the table.)
 
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
@@ -14,6 +14,6 @@ trap 'rm -f "$OUT"' EXIT
 # One case per page; what it doesn't find it names.
 "$DIR/verbs/.out/conform" --names | sort -u | "$DIR/lib/manual.py" >"$OUT"
 tap_relay <"$OUT"
-check "FEATURES.md and README.md show today's rows" \
+check "FEATURES.md shows today's rows" \
 	"$DIR/../tools/features.sh" --check
 done_testing
