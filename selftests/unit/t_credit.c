@@ -154,7 +154,7 @@ static void updates(void)
 	xfers_end(&t);
 }
 
-void test_credit(void)
+UNIT_TESTS(credit)
 {
 	codes();
 	slow_receiver(10, 2);

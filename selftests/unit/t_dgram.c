@@ -346,7 +346,7 @@ static void bad_frames(void)
 		  IB_WC_LOC_QP_OP_ERR);
 }
 
-void test_dgram(void)
+UNIT_TESTS(dgram)
 {
 	u32 i;
 

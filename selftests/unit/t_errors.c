@@ -567,7 +567,7 @@ static void read_behind_replay(void)
 	xfers_end(&t);
 }
 
-void test_errors(void)
+UNIT_TESTS(errors)
 {
 	rnr_then_success();
 	rnr_exhausted(0);

@@ -122,7 +122,7 @@ static void key_goes(enum ib_qp_type type)
 	xfers_end(&t);
 }
 
-void test_fails(void)
+UNIT_TESTS(fails)
 {
 	no_room(false);
 	no_room(true);

@@ -417,7 +417,7 @@ static void replay_after_wrap(void)
 	xfers_end(&t);
 }
 
-void test_hostile(void)
+UNIT_TESTS(hostile)
 {
 	u32 i;
 

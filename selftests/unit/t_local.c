@@ -607,7 +607,7 @@ static void read_inv(void)
 	xfers_end(&t);
 }
 
-void test_local(void)
+UNIT_TESTS(local)
 {
 	read_on_host();
 	t_case("local: a window covers its bytes and no others");

@@ -160,7 +160,7 @@ static void psns(void)
 	CHECK_EQ(sroce_psn_count(0xffffffff, 256), 1 << 24);
 }
 
-void test_opcode(void)
+UNIT_TESTS(opcode)
 {
 	table();
 	msg_opcodes();

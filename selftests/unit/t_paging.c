@@ -468,7 +468,7 @@ static void tides(u32 rounds, u32 loss, bool local)
 	}
 }
 
-void test_paging(void)
+UNIT_TESTS(paging)
 {
 	u32 i, whose;
 

@@ -206,7 +206,7 @@ static void revoked(void)
 	}
 }
 
-void test_parcel(void)
+UNIT_TESTS(parcel)
 {
 	sizes(IB_MTU_256, 104);
 	sizes(IB_MTU_1024, 4096);

@@ -636,7 +636,7 @@ static void gone_since(bool older)
 	xfers_end(&t);
 }
 
-void test_peer(void)
+UNIT_TESTS(peer)
 {
 	gone_since(false);
 	gone_since(true);

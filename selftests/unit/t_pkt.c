@@ -219,7 +219,7 @@ static void garbage(struct rnd *r)
 	}
 }
 
-void test_pkt(void)
+UNIT_TESTS(pkt)
 {
 	struct rnd r = { 1 };
 	u32 i, k;

@@ -468,7 +468,7 @@ static void answers(void)
 	}
 }
 
-void test_place(void)
+UNIT_TESTS(place)
 {
 	rights();
 	nonsense();

@@ -280,7 +280,7 @@ static void lacking_after_rnr(void)
 	xfers_end(&t);
 }
 
-void test_putoff(void)
+UNIT_TESTS(putoff)
 {
 	read_put_off();
 	put_off_behind_hole();

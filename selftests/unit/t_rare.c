@@ -165,7 +165,7 @@ static void overtaken(void)
 	xfers_end(&t);
 }
 
-void test_rare(void)
+UNIT_TESTS(rare)
 {
 	drained_within_burst(14);
 	drained_within_burst(0);

@@ -402,7 +402,7 @@ static void huge(void)
 	}
 }
 
-void test_rc(void)
+UNIT_TESTS(rc)
 {
 	struct sim_cfg cfg = sim_default;
 

@@ -442,7 +442,7 @@ static void last_word(void)
 	xfers_end(&t);
 }
 
-void test_replay(void)
+UNIT_TESTS(replay)
 {
 	parts();
 	empty();

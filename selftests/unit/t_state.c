@@ -290,7 +290,7 @@ static void established(void)
 	xfers_end(&t);
 }
 
-void test_state(void)
+UNIT_TESTS(state)
 {
 	transitions(IB_QPT_RC, "RC");
 	transitions(IB_QPT_UC, "UC");

@@ -271,7 +271,7 @@ static void unasked(void)
 	end(s);
 }
 
-void test_window(void)
+UNIT_TESTS(window)
 {
 	grows();
 	recovers();

@@ -396,7 +396,7 @@ static void producer(void)
 	CHECK_EQ(sroce_ring_room(&r), 2);
 }
 
-void test_wqe(void)
+UNIT_TESTS(wqe)
 {
 	producer();
 	types();
