@@ -346,7 +346,7 @@ static void bad_frames(void)
 		  IB_WC_LOC_QP_OP_ERR);
 }
 
-UNIT_TESTS(dgram)
+UNIT_TESTS(req_pkt)
 {
 	u32 i;
 

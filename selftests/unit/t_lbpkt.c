@@ -206,7 +206,7 @@ static void revoked(void)
 	}
 }
 
-UNIT_TESTS(parcel)
+UNIT_TESTS(lbpkt)
 {
 	sizes(IB_MTU_256, 104);
 	sizes(IB_MTU_1024, 4096);

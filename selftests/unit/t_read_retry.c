@@ -636,7 +636,7 @@ static void gone_since(bool older)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(peer)
+UNIT_TESTS(read_retry)
 {
 	gone_since(false);
 	gone_since(true);

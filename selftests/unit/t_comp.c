@@ -280,7 +280,7 @@ static void lacking_after_rnr(void)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(putoff)
+UNIT_TESTS(comp)
 {
 	read_put_off();
 	put_off_behind_hole();

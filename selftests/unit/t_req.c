@@ -402,7 +402,7 @@ static void huge(void)
 	}
 }
 
-UNIT_TESTS(rc)
+UNIT_TESTS(req)
 {
 	struct sim_cfg cfg = sim_default;
 

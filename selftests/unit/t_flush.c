@@ -567,7 +567,7 @@ static void read_behind_replay(void)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(errors)
+UNIT_TESTS(flush)
 {
 	rnr_then_success();
 	rnr_exhausted(0);

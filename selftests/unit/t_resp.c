@@ -468,7 +468,7 @@ static void answers(void)
 	}
 }
 
-UNIT_TESTS(place)
+UNIT_TESTS(resp)
 {
 	rights();
 	nonsense();

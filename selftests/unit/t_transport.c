@@ -417,7 +417,7 @@ static void replay_after_wrap(void)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(hostile)
+UNIT_TESTS(transport)
 {
 	u32 i;
 

@@ -271,7 +271,7 @@ static void unasked(void)
 	end(s);
 }
 
-UNIT_TESTS(window)
+UNIT_TESTS(cwnd)
 {
 	grows();
 	recovers();

@@ -468,7 +468,7 @@ static void tides(u32 rounds, u32 loss, bool local)
 	}
 }
 
-UNIT_TESTS(paging)
+UNIT_TESTS(sge)
 {
 	u32 i, whose;
 

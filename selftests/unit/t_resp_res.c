@@ -442,7 +442,7 @@ static void last_word(void)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(replay)
+UNIT_TESTS(resp_res)
 {
 	parts();
 	empty();

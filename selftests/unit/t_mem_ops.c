@@ -607,7 +607,7 @@ static void read_inv(void)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(local)
+UNIT_TESTS(mem_ops)
 {
 	read_on_host();
 	t_case("local: a window covers its bytes and no others");

@@ -597,7 +597,7 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 	}
 }
 
-UNIT_TESTS(loss)
+UNIT_TESTS(retrans)
 {
 	struct sim_cfg cfg = sim_default;
 	u32 i;

@@ -165,7 +165,7 @@ static void overtaken(void)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(rare)
+UNIT_TESTS(resp_tx)
 {
 	drained_within_burst(14);
 	drained_within_burst(0);

@@ -553,7 +553,7 @@ static void beyond_read(void)
 	xfers_end(&t);
 }
 
-UNIT_TESTS(run)
+UNIT_TESTS(segs)
 {
 	each_size();
 	wire_of("packets lost", &(struct fate){ .loss = 30 }, long_ones);
