@@ -408,6 +408,15 @@ bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed)
 	return true;
 }
 
+/* Nothing but zeros stands in these bytes, as at the beginning. */
+bool sim_untouched(const struct sim_buf *b, u64 from, u64 to)
+{
+	for (; from < to; from++)
+		if (*sim_byte(b, from))
+			return false;
+	return true;
+}
+
 u64 sim_get64(const struct sim_buf *b, u64 off)
 {
 	u64 val;

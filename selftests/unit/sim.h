@@ -220,6 +220,7 @@ void sim_paged(struct sroce_kqp *h);
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
 u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);
+bool sim_untouched(const struct sim_buf *b, u64 from, u64 to);
 void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 u64 sim_get64(const struct sim_buf *b, u64 off);

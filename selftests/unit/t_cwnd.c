@@ -2,7 +2,7 @@
 /* How much may be under way, and for how long, by samples of the round trip */
 
 #include "tests.h"
-#include "sim.h"
+#include "xfer.h"
 
 #define US 1000ULL
 
@@ -38,7 +38,7 @@ static void grows(void)
 	struct sim *s = begin();
 	struct sroce_rtt *rtt = &s->a.qp.req.rtt;
 
-	t_case("window: twice what the path took in, within bounds");
+	t_case("cwnd: twice what the path took in, within bounds");
 	sample(s, 100, 50 * US);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
 	sample(s, 900, 50 * US);
@@ -46,7 +46,7 @@ static void grows(void)
 	sample(s, 5000, 50 * US);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX);
 
-	t_case("window: shrinks by an eighth when a queue grows");
+	t_case("cwnd: shrinks by an eighth when a queue grows");
 	sample(s, 600, 150 * US);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX / 8 * 7);
 	sample(s, 600, 200 * US);
@@ -69,7 +69,7 @@ static void recovers(void)
 	u64 eighth = (4096ULL << 8) / 8;
 	u32 i;
 
-	t_case("window: small at first, and doubled by each answer in good time");
+	t_case("cwnd: small at first, and doubled by each answer in good time");
 	rtt->cwnd = 0;
 	CHECK_EQ(sroce_cwnd(&s->a.qp), SROCE_CWND_INIT);
 	sample(s, 128, eighth - 1);
@@ -80,7 +80,7 @@ static void recovers(void)
 	sample(s, 128, 10 * US);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
 
-	t_case("window: as small as need be for a slow peer");
+	t_case("cwnd: as small as need be for a slow peer");
 	for (i = 0; i < 20; i++)
 		sroce_cwnd_timeout(&s->a.qp);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_SLOW);
@@ -97,7 +97,7 @@ static void stalls(void)
 	struct sim *s = begin();
 	struct sroce_req *req = &s->a.qp.req;
 
-	t_case("window: halved by a timeout, not by a probe");
+	t_case("cwnd: halved by a timeout, not by a probe");
 	req->rtt.cwnd = SROCE_CWND_MAX;
 	req->max_psn = sroce_psn_add(req->una, 10);
 	req->psn = req->max_psn;
@@ -132,12 +132,12 @@ static u32 window_after(u32 followed, bool sending)
 
 static void outran(void)
 {
-	t_case("window: grows where the answer comes before a quarter was sent");
+	t_case("cwnd: grows where the answer comes before a quarter was sent");
 	CHECK_EQ(window_after(0, true), SROCE_CWND_MAX);
 	CHECK_EQ(window_after(SROCE_CWND_MIN / 4, true), SROCE_CWND_MAX);
 	CHECK_EQ(window_after(SROCE_CWND_MIN / 4 + 1, true), SROCE_CWND_MIN);
 
-	t_case("window: or a burst, of who has no more to send");
+	t_case("cwnd: or a burst, of who has no more to send");
 	CHECK_EQ(window_after(SROCE_TX_BUDGET, false), SROCE_CWND_MAX);
 	CHECK_EQ(window_after(SROCE_TX_BUDGET + 1, false), SROCE_CWND_MIN);
 }
@@ -147,7 +147,7 @@ static void opens(void)
 	struct sim *s = begin();
 	struct sroce_req *req = &s->a.qp.req;
 
-	t_case("window: open until as many packets are under way");
+	t_case("cwnd: open until as many packets are under way");
 	sample(s, 900, 50 * US);
 	req->psn = sroce_psn_add(req->acked, 1799);
 	CHECK(sroce_cwnd_free(&s->a.qp));
@@ -168,7 +168,7 @@ static void samples(void)
 	struct sroce_req *req = &s->a.qp.req;
 	struct sroce_rtt *rtt = &req->rtt;
 
-	t_case("window: one sample at a time, until its packet is acknowledged");
+	t_case("cwnd: one sample at a time, until its packet is acknowledged");
 	sroce_cwnd_sent(&s->a.qp, 1009, true);
 	s->now += 10 * US;
 	sroce_cwnd_sent(&s->a.qp, 1019, true);
@@ -184,7 +184,7 @@ static void samples(void)
 	sroce_cwnd_acked(&s->a.qp);
 	CHECK_EQ(rtt->srtt, 40 * US);
 
-	t_case("window: smoothed as in RFC 6298");
+	t_case("cwnd: smoothed as in RFC 6298");
 	sample(s, 1, 48 * US);
 	CHECK_EQ(rtt->srtt, 41 * US);
 	CHECK_EQ(rtt->rttvar, 17 * US);
@@ -193,7 +193,7 @@ static void samples(void)
 	CHECK_EQ(rtt->rttvar, 16 * US + 750);
 	CHECK_EQ(rtt->min_rtt, 25 * US);
 
-	t_case("window: the shortest round trip is forgotten after 10 s");
+	t_case("cwnd: the shortest round trip is forgotten after 10 s");
 	s->now += 9900 * SIM_MS;
 	sample(s, 1, 90 * US);
 	CHECK_EQ(rtt->min_rtt, 25 * US);
@@ -201,7 +201,7 @@ static void samples(void)
 	sample(s, 1, 70 * US);
 	CHECK_EQ(rtt->min_rtt, 70 * US);
 
-	t_case("window: no time at all is some time");
+	t_case("cwnd: no time at all is some time");
 	sample(s, 900, 0);
 	CHECK_EQ(rtt->min_rtt, 1);
 	CHECK_EQ(rtt->cwnd, 1800);
@@ -213,7 +213,7 @@ static void patience(void)
 	struct sim *s = begin();
 	struct sroce_qp *qp = &s->a.qp;
 
-	t_case("window: patience follows the round trip and the timeout");
+	t_case("cwnd: patience follows the round trip and the timeout");
 	CHECK_EQ(sroce_cwnd_rto(qp, 0), 10 * SIM_MS);
 	CHECK_EQ(sroce_cwnd_rto(qp, 8 * SIM_MS), 2 * SIM_MS);
 	CHECK_EQ(sroce_cwnd_rto(qp, 100 * US), 200 * US);
@@ -252,7 +252,7 @@ static void unasked(void)
 	req->psn = req->acked;
 	req->max_psn = req->acked;
 
-	t_case("window: silence of a peer that wasn't asked doesn't count");
+	t_case("cwnd: silence of a peer that wasn't asked doesn't count");
 	leave(s, 64, false);
 	s->now += 500 * US;
 	leave(s, 64, false);
@@ -262,13 +262,56 @@ static void unasked(void)
 	due = req->retrans.probe_at;
 	CHECK(due > s->now);
 
-	t_case("window: once it was asked it does, whatever follows");
+	t_case("cwnd: once it was asked it does, whatever follows");
 	s->now += 50 * US;
 	leave(s, 64, false);
 	s->now += 50 * US;
 	leave(s, 64, true);
 	CHECK_EQ(req->retrans.probe_at, due);
 	end(s);
+}
+
+struct busy {
+	u64	take;		/* ns that the peer needs for each request packet */
+	u64	until;
+};
+
+static int takes_long(struct sim *s, struct sim_packet *p)
+{
+	struct busy *b = s->arg;
+
+	p->when = s->now + SIM_LATENCY;
+	if (p->from == &s->a) {
+		p->when = max(p->when, b->until) + b->take;
+		b->until = p->when;
+	}
+	return 1;
+}
+
+/*
+ * For the packets of a large window the peer needs many timeouts. Nothing is lost, and who
+ * has heard that it is slow gives it no more than it can do in time.
+ */
+static void peer_is_slow(u32 us)
+{
+	struct busy busy = { .take = us * 1000 };
+	u32 first;
+	struct xfers t;
+
+	t_case("cwnd: a peer that needs %u us for a packet is not given up", us);
+	xfers_init(&t, NULL, 3100000, 4096);
+	t.s->wire = takes_long;
+	t.s->arg = &busy;
+	t.s->train = SROCE_TX_BUDGET;
+	t.s->kick_delay = SIM_LATENCY;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
+	xfers_run(&t);
+	first = sim_count(&t.s->a, SROCE_CNT_TIMEOUT);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
+	xfers_run_check(&t);
+	/* that is found out once */
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), first);
+	xfers_end(&t);
 }
 
 UNIT_TESTS(cwnd)
@@ -281,4 +324,7 @@ UNIT_TESTS(cwnd)
 	samples();
 	patience();
 	unasked();
+	peer_is_slow(8);
+	peer_is_slow(20);
+	peer_is_slow(50);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Two QPs on one host: parcels instead of a wire */
+/* Loopback: two QPs on one host, without a wire */
 
 #include "tests.h"
 #include "xfer.h"
@@ -32,7 +32,7 @@ static void sizes(enum ib_mtu mtu, u32 chunk)
 	struct sim_cfg cfg = sim_default;
 	u32 i, k;
 
-	t_case("parcel: all operations and sizes, MTU %u, extents of %u",
+	t_case("lbpkt: all operations and sizes, MTU %u, extents of %u",
 	       128 << mtu, chunk);
 	cfg.mtu = mtu;
 	for (i = 0; i < ARRAY_SIZE(xfer_rc_ops); i++) {
@@ -43,9 +43,7 @@ static void sizes(enum ib_mtu mtu, u32 chunk)
 				len[k]);
 			start(&t, &cfg, len[k] + 256, chunk);
 			xfer_put(&t, xfer_rc_ops[i], len[k]);
-			sim_doorbell(&t.s->a);
-			sim_run(t.s);
-			xfers_check(&t);
+			xfers_run_check(&t);
 			nothing_lost(&t);
 			CHECK(sim_count(&t.s->a, SROCE_CNT_LOOPBACK_PACKETS) <=
 			      len[k] / 65536 + 1);
@@ -60,7 +58,7 @@ static void mixed(void)
 	struct rnd r = { 11 };
 	u32 i, round;
 
-	t_case("parcel: queues full of mixed messages, across the PSN wrap");
+	t_case("lbpkt: queues full of mixed messages, across the PSN wrap");
 	cfg.psn = 0xfffe80;
 	for (round = 0; round < 50; round++) {
 		struct xfers t;
@@ -71,9 +69,7 @@ static void mixed(void)
 			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&r, 2) ? rnd_below(&r, 100000) :
 						    rnd_below(&r, 1000));
-		sim_doorbell(&t.s->a);
-		sim_run(t.s);
-		xfers_check(&t);
+		xfers_run_check(&t);
 		nothing_lost(&t);
 		xfers_end(&t);
 	}
@@ -94,7 +90,7 @@ static void losses(void)
 	struct rnd r = { 12 };
 	u32 i, round;
 
-	t_case("parcel: parcels that can't be made are made later");
+	t_case("lbpkt: parcels that can't be made are made later");
 	for (round = 0; round < 100; round++) {
 		struct xfers t;
 
@@ -105,9 +101,7 @@ static void losses(void)
 		for (i = 0; i < 30; i++)
 			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&r, 100000));
-		sim_doorbell(&t.s->a);
-		sim_run(t.s);
-		xfers_check(&t);
+		xfers_run_check(&t);
 		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED), 0);
 		xfers_end(&t);
 	}
@@ -119,7 +113,7 @@ static void switched(void)
 	struct rnd r = { 13 };
 	u32 i, round;
 
-	t_case("parcel: the wire and the bypass may take turns");
+	t_case("lbpkt: the wire and the bypass may take turns");
 	for (round = 0; round < 100; round++) {
 		struct xfers t;
 
@@ -141,7 +135,7 @@ static void wrong_keys(void)
 {
 	u32 k;
 
-	t_case("parcel: a wrong key is the same error as on the wire");
+	t_case("lbpkt: a wrong key is the same error as on the wire");
 	for (k = 0; k < 3; k++) {
 		struct xfers t;
 		struct sim_wr wr;
@@ -170,7 +164,7 @@ static void uc_copies(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("parcel: UC data is as it was when the work request completed");
+	t_case("lbpkt: UC data is as it was when the work request completed");
 	cfg.type = IB_QPT_UC;
 	start(&t, &cfg, 10000, 5000);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 5000);
@@ -189,7 +183,7 @@ static void revoked(void)
 	struct sim_wr wr;
 	u32 i;
 
-	t_case("parcel: a region that goes away in the middle of a READ");
+	t_case("lbpkt: a region that goes away in the middle of a READ");
 	for (i = 1; i < 4; i++) {
 		t_where("after %u steps", i);
 		start(&t, NULL, 5000000, 5000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory windows and fast regions: bind, register, invalidate, and who may. */
+/* Memory windows and fast regions: bind, register, invalidate, and the rights to it */
 
 #include <string.h>
 #include "tests.h"
@@ -138,7 +138,7 @@ static void rights(void)
 	};
 	u32 i, has;
 
-	t_case("local: a window has its own rights, whatever the region has");
+	t_case("mem_ops: a window has its own rights, whatever the region has");
 	for (has = 0; has < 8; has++) {
 		for (i = 0; i < ARRAY_SIZE(ops); i++) {
 			struct sroce_bind b;
@@ -213,7 +213,7 @@ static void refused(void)
 	struct win x;
 	int how, kind;
 
-	t_case("local: binds that may not be end with an error");
+	t_case("mem_ops: binds that may not be end with an error");
 	for (kind = SROCE_MW_1; kind <= SROCE_MW_2; kind++) {
 		for (how = 0; how < SPOILT; how++) {
 			/* a window of type 1 is unbound so */
@@ -239,7 +239,7 @@ static void binds_again(void)
 	struct win x;
 	u32 old;
 
-	t_case("local: a type 1 window is bound again, and unbound by no bytes");
+	t_case("mem_ops: a type 1 window is bound again, and unbound by no bytes");
 	win_init(&x, SROCE_MW_1);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -258,7 +258,7 @@ static void binds_again(void)
 		 IB_WC_REM_ACCESS_ERR);
 	win_end(&x);
 
-	t_case("local: the key before the newest bind works no longer");
+	t_case("mem_ops: the key before the newest bind works no longer");
 	win_init(&x, SROCE_MW_1);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -269,7 +269,7 @@ static void binds_again(void)
 		 IB_WC_REM_ACCESS_ERR);
 	win_end(&x);
 
-	t_case("local: a type 2 window is bound again only after invalidation");
+	t_case("mem_ops: a type 2 window is bound again only after invalidation");
 	win_init(&x, SROCE_MW_2);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -289,7 +289,7 @@ static void read_on_host(void)
 	struct sroce_bind b;
 	struct win x;
 
-	t_case("local: on one host a READ by a window refers to nothing");
+	t_case("mem_ops: on one host a READ by a window refers to nothing");
 	win_init(&x, SROCE_MW_2);
 	x.t.s->local = true;
 	b = bind_of(&x, 0, SIZE);
@@ -338,7 +338,7 @@ static void key_invalidations(void)
 			     .flags = IB_SEND_SIGNALED };
 	struct win x;
 
-	t_case("local: a SEND invalidates a window, and the receiver hears of it");
+	t_case("mem_ops: a SEND invalidates a window, and the receiver hears of it");
 	win_init(&x, SROCE_MW_2);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -355,7 +355,7 @@ static void key_invalidations(void)
 		 IB_WC_REM_ACCESS_ERR);
 	win_end(&x);
 
-	t_case("local: a SEND that may not invalidate is refused");
+	t_case("mem_ops: a SEND that may not invalidate is refused");
 	win_init(&x, SROCE_MW_2);
 	wr.ex = x.t.b->mr.key;
 	sim_put_recv(&x.t.s->b, 5, &sge, 1);
@@ -366,7 +366,7 @@ static void key_invalidations(void)
 	CHECK_EQ(x.t.b->mr.state, SROCE_MR_VALID);
 	win_end(&x);
 
-	t_case("local: only its QP may invalidate a window of type 2");
+	t_case("mem_ops: only its QP may invalidate a window of type 2");
 	win_init(&x, SROCE_MW_2);
 	a2 = sim_pair(x.t.s, &x.t.s->cfg);
 	b = bind_of(&x, 0, 64);
@@ -375,7 +375,7 @@ static void key_invalidations(void)
 	CHECK_EQ(x.w->mr.state, SROCE_MR_VALID);
 	win_end(&x);
 
-	t_case("local: regions of processes and type 1 windows are not invalidated");
+	t_case("mem_ops: regions of processes and type 1 windows are not invalidated");
 	win_init(&x, SROCE_MW_1);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -391,7 +391,7 @@ static void no_lkey(void)
 			     .num_sge = 1 };
 	struct win x;
 
-	t_case("local: a window's key is no L_Key");
+	t_case("mem_ops: a window's key is no L_Key");
 	win_init(&x, SROCE_MW_1);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -421,7 +421,7 @@ static void order(void)
 	struct sim_wr inv = { .wr_id = 2, .opcode = IB_WR_LOCAL_INV,
 			      .flags = IB_SEND_SIGNALED };
 
-	t_case("local: work requests complete in order, and losses are repaired");
+	t_case("mem_ops: work requests complete in order, and losses are repaired");
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = t.a;
 	f->mr.kind = SROCE_MR_FAST;
@@ -433,8 +433,7 @@ static void order(void)
 	sim_put_send(&t.s->a, &inv);
 	/* flushed, or refused: its memory is invalid by then */
 	xfer_put(&t, IB_WR_RDMA_WRITE, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
+	xfers_run(&t);
 	CHECK_EQ(t.s->a.scq.n, 4);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(t.s->a.scq.e[i].status, IB_WC_SUCCESS);
@@ -451,7 +450,7 @@ static void between(void)
 	struct rnd r = { 5 };
 	u32 round, i;
 
-	t_case("local: binds among messages, with losses");
+	t_case("mem_ops: binds among messages, with losses");
 	for (round = 0; round < 50; round++) {
 		u32 lost = rnd_below(&r, 6);
 		struct sroce_bind b;
@@ -504,7 +503,7 @@ static void fast_persistent(void)
 	struct sim_buf *f;
 	struct xfers t;
 
-	t_case("local: a fast region gives the right to FLUSH, but not for good");
+	t_case("mem_ops: a fast region gives the right to FLUSH, but not for good");
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = sim_window_new(t.s, SROCE_MR_FAST);
 	f->mr.next = &laid_down;
@@ -529,7 +528,7 @@ static void fast(void)
 	struct sim_buf *f;
 	struct xfers t;
 
-	t_case("local: a fast region works from its registration to its end");
+	t_case("mem_ops: a fast region works from its registration to its end");
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = sim_window_new(t.s, SROCE_MR_FAST);
 	CHECK_EQ(reg(&t, 4096, f->mr.key), IB_WC_MW_BIND_ERR);
@@ -583,7 +582,7 @@ static void read_inv(void)
 	struct xfers t;
 	u32 key;
 
-	t_case("local: a READ ends a key of its own side when it is complete");
+	t_case("mem_ops: a READ ends a key of its own side when it is complete");
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = sim_window_new(t.s, SROCE_MR_FAST);
 	f->mr.state = SROCE_MR_VALID;
@@ -591,16 +590,13 @@ static void read_inv(void)
 	t.s->wire = with_inv;
 	t.s->arg = &key;
 	xfer_put(&t, IB_WR_RDMA_READ, 9000);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(f->mr.state, SROCE_MR_FREE);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_INVALIDATE), 1);
 	/* a key that names nothing fails it */
 	key ^= 1;
 	xfer_put(&t, IB_WR_RDMA_READ, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
+	xfers_run(&t);
 	CHECK_EQ(t.s->a.scq.n, 2);
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_MW_BIND_ERR);
 	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
@@ -610,14 +606,14 @@ static void read_inv(void)
 UNIT_TESTS(mem_ops)
 {
 	read_on_host();
-	t_case("local: a window covers its bytes and no others");
+	t_case("mem_ops: a window covers its bytes and no others");
 	bounds(SROCE_MW_1, false);
 	bounds(SROCE_MW_2, false);
 	bounds(SROCE_MW_2, true);
 	rights();
 	refused();
 	binds_again();
-	t_case("local: type 1 is for all QPs, type 2 for the one that bound it");
+	t_case("mem_ops: type 1 is for all QPs, type 2 for the one that bound it");
 	other_qp(SROCE_MW_1);
 	other_qp(SROCE_MW_2);
 	key_invalidations();

@@ -1,141 +1,352 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What may fail on a host while it takes a packet in */
+/* Packets that are kept: after a gap, and until pages come */
 
 #include "tests.h"
-#include "xfer.h"
+#include "peer.h"
 
-static bool untouched(const struct sim_buf *b, u64 from, u64 to)
-{
-	for (; from < to; from++)
-		if (*sim_byte(b, from))
-			return false;
-	return true;
-}
-
-static int lose_third(struct sim *s, struct sim_packet *p)
-{
-	u32 *seen = s->arg;
-
-	if (p->from != &s->a || sim_psn(p) != 1002)
-		return 1;
-	return (*seen)++ != 0;
-}
-
-static void no_room(bool hold)
+static void nothing_kept(bool hold)
 {
 	struct xfers t;
-	u32 seen = 0;
+	struct xfer_loss lost = { .p = { { 1002, 1 } } };
 
-	t_case("fails: what comes after a gap can't be %s",
+	t_case("ofo: what comes after a gap can't be %s",
 	       hold ? "kept" : "remembered");
 	xfers_init(&t, NULL, 65536, 4096);
-	t.s->wire = lose_third;
-	t.s->arg = &seen;
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
 	t.s->no_memory = !hold;
 	t.s->hold_fails = hold;
 	xfer_put(&t, IB_WR_SEND, 20 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
-	CHECK_EQ(seen, 2);
+	xfers_run_check(&t);
+	CHECK_EQ(lost.p[0].seen, 2);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED), 0);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ), 17);
 	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_DROPS);
 	xfers_end(&t);
 }
 
-/* The bytes of a packet can't be read: nothing of it counts. */
-static void no_bytes(u32 opcode, enum ib_wc_status here, enum ib_wc_status there)
+/* Nothing is kept without bound. */
+static void store_bound(void)
 {
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("fails: %s, the payload can't be read", xfer_name(opcode));
-	xfers_init(&t, NULL, 65536, 4096);
-	t.s->copy_fails = true;
-	xfer_put(&t, opcode, 3000);
+	t_case("ofo: no more is kept after a gap than there is room for");
+	xfers_init(&t, NULL, 131072, 4096);
+	t.s->b.qp.resp.ofo_max = 10;
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
 	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->a.scq.n, 1);
-	CHECK_EQ(t.s->a.scq.e[0].status, here);
-	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
-	if (xfer_recvs(opcode)) {
-		CHECK_EQ(t.s->b.rcq.n, 1);
-		CHECK_EQ(t.s->b.rcq.e[0].status, there);
-	}
-	CHECK(untouched(opcode == IB_WR_RDMA_READ ? t.a : t.b, 0, 65536));
+	while (sim_step(t.s))
+		CHECK(t.s->b.qp.resp.ofo_len <= 10);
+	xfers_check(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED) >= 10, 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	xfers_end(&t);
 }
 
-/* Eight bytes that the CPU can't change at once */
-static void split_atomic(const char *what, u32 opcode, u64 iova, u32 chunk)
+/* What waits in the store dies with the connection. */
+static void store_dies(enum ib_qp_state to)
 {
-	struct sim_wr wr;
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("fails: %s %s", xfer_name(opcode), what);
+	t_case("ofo: what was kept goes when the QP does (%d)", to);
 	xfers_init(&t, NULL, 65536, 4096);
-	t.b = sim_buf_new(t.s, iova, 64, chunk, IB_ACCESS_REMOTE_ATOMIC |
-			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE);
-	wr = xfer_make(&t, opcode, 8);
-	sim_put64(t.b, 0, 0);
-	wr.remote_addr = 0x10008;
-	sim_post(&t.s->a, &wr);
-	sim_run(t.s);
-	CHECK_EQ(t.s->a.scq.n, 1);
-	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_REM_INV_REQ_ERR);
-	CHECK(untouched(t.b, 0, 64));
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
+	xfer_put(&t, IB_WR_SEND, 30 * 1024);
+	sim_doorbell(&t.s->a);
+	while (t.s->b.qp.resp.ofo_len < 5 && sim_step(t.s))
+		;
+	CHECK(t.s->held >= 5);
+	sim_enter(&t.s->b, to);
+	CHECK_EQ(t.s->held, 0);
+	sim_enter(&t.s->a, IB_QPS_RESET);
 	xfers_end(&t);
 }
 
-/* A region goes while a message is written to it. */
-static void key_goes(enum ib_qp_type type)
+/*
+ * A request of an older connection, or of nobody: were it kept, each packet
+ * until its turn would be answered with a NAK, for the gap before it.
+ */
+static void far_ahead(u32 ahead, bool kept)
+{
+	struct sroce_pkt p = { .opcode = 0x04, .psn = 1000 + ahead };
+	struct xfers t;
+
+	t_case("ofo: a request %u PSNs ahead is %s", ahead,
+	       kept ? "kept" : "not kept");
+	xfers_init(&t, NULL, 262144, 4096);
+	xfers_forge(&t, &p, NULL);
+	/* before there is anything that the NAK could mean */
+	sim_run(t.s);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, kept);
+	if (!kept) {
+		xfer_put(&t, IB_WR_RDMA_WRITE, 200 * 1024);
+		xfers_run_check(&t);
+		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 0);
+	}
+	xfers_end(&t);
+}
+
+/* The packets of one message, while the first of them waits */
+static void in_order(void)
+{
+	struct xfers t;
+
+	t_case("ofo: a request that waits is executed once, and all after it");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
+	xfer_put(&t, IB_WR_SEND, 3000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
+	CHECK(t.s->b.qp.resp.paging);
+	CHECK(t.s->b.qp.resp.ofo_len > 20);
+	CHECK_EQ(t.s->b.qp.resp.msn, 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ACK_SENT), 0);
+	xfers_finish(&t);
+}
+
+static void no_room(void)
+{
+	struct xfers t;
+
+	t_case("ofo: a request that can't wait is asked for when the pages are there");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->b.qp.resp.ofo_max = 0;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_DROP) > 0);
+	xfers_finish(&t);
+}
+
+static void little_room(void)
+{
+	struct xfers t;
+
+	t_case("ofo: so is what comes after it when the room is full");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	/* who wants no retries does not probe */
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->b.qp.resp.ofo_max = 5;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfers_run(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_finish(&t);
+}
+
+/* @room: so many can be kept of those that found no page */
+static void missed_response(u32 room)
+{
+	struct xfers t;
+
+	t_case("ofo: the responses of a READ that found no page %s",
+	       room ? "wait for it" : "nor room are asked for at once");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.resp.ofo_max = room;
+	/* before the silence is one */
+	t.s->page_delay = XFER_ODP_DELAY / 3;
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	xfers_until_sent(&t);
+	sim_buf_evict(t.a, 0);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_RETRY) > 0, !room);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	xfers_finish(&t);
+}
+
+/* Who has what it asked for, and only no page for it, waits for nobody else. */
+static void kept_for_long(void)
+{
+	struct xfers t;
+
+	t_case("ofo: responses that wait longer than the timeout, without retries");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->a.qp.attr.timeout = 8;
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	xfers_until_sent(&t);
+	t.s->page_delay = 3 * (4096ULL << 8);
+	sim_buf_evict(t.a, 0);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_finish(&t);
+}
+
+/* A response that comes again and again is kept once. */
+static void kept_once(void)
+{
+	struct xfers t;
+
+	t_case("ofo: a response that waits is kept once, however often it comes");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	xfers_until_sent(&t);
+	sim_buf_evict(t.a, 0);
+	while (!t.s->a.qp.req.n_deferred && sim_step(t.s))
+		;
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 10);
+	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
+	sroce_read_retry_dropped(&t.s->a.qp, t.s->a.qp.req.max_psn);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 4);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 3);
+	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
+	xfers_finish(&t);
+}
+
+/* The QP goes while it waits. */
+static void dies(enum ib_qp_state to)
+{
+	struct xfers t;
+
+	t_case("ofo: a QP that waits goes to state %d", to);
+	xfers_init_odp(&t, XFER_LOCAL | XFER_REMOTE, false);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_RDMA_READ, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 3 * XFER_ODP_DELAY / 2);
+	CHECK(t.s->b.qp.resp.paging);
+	sim_enter(&t.s->a, to);
+	sim_enter(&t.s->b, to);
+	sim_run(t.s);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 0);
+	CHECK_EQ(t.s->a.scq.n, to == IB_QPS_ERR ? 2 : 0);
+	xfers_end(&t);
+}
+
+/* Messages that come while the first of them waits */
+static void unreliable(void)
 {
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
-	bool rc = type == IB_QPT_RC;
+	u32 i;
 
-	t_case("fails: %s WRITE, the region goes after its first packet",
-	       rc ? "RC" : "UC");
-	cfg.type = type;
-	xfers_init(&t, &cfg, 65536, 4096);
-	xfer_put(&t, IB_WR_RDMA_WRITE, 3000);
+	t_case("ofo: UC messages wait, in order");
+	cfg.type = IB_QPT_UC;
+	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
+	t.s->page_delay = XFER_ODP_DELAY;
+	sim_buf_on_demand(t.b);
+	for (i = 0; i < 8; i++)
+		xfer_put(&t, i % 2 ? IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE,
+			 3000 + i);
 	sim_doorbell(&t.s->a);
-	CHECK(sim_step(t.s));
-	CHECK_EQ(t.s->b.qp.resp.remaining, 3000 - 1024);
-	sim_buf_revoke(t.b);
-	sim_run(t.s);
-	CHECK(untouched(t.b, 1024, 65536));
-	CHECK_EQ(t.s->a.scq.n, 1);
-	CHECK_EQ(t.s->a.scq.e[0].status,
-		 rc ? IB_WC_REM_ACCESS_ERR : IB_WC_SUCCESS);
-	CHECK_EQ(t.s->b.events, rc ? BIT(IB_EVENT_QP_ACCESS_ERR) : 0);
-	CHECK_EQ(t.s->b.qp.state, rc ? IB_QPS_ERR : IB_QPS_RTS);
-	if (!rc) {
-		CHECK(sim_count(&t.s->b, SROCE_CNT_RX_LENGTH) > 0);
-		t.b->mr.key = t.b->mr.ibmr.rkey;
-		xfer_put(&t, IB_WR_RDMA_WRITE_WITH_IMM, 3000);
-		sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
+	CHECK(t.s->b.qp.resp.ofo_len > 20);
+	xfers_finish(&t);
+
+	t_case("ofo: UC loses what can't wait, and receives the next");
+	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
+	sim_buf_on_demand(t.b);
+	t.s->b.qp.resp.ofo_max = 0;
+	for (i = 0; i < 2; i++) {
+		struct sim_wr wr = {
+			.wr_id = i, .opcode = IB_WR_RDMA_WRITE, .num_sge = 1,
+			.flags = IB_SEND_SIGNALED,
+			.sge = { sim_sge(t.a, 0, 3000) },
+			.remote_addr = t.b->mr.iova, .rkey = t.b->mr.key,
+		};
+
+		sim_fill(t.a, 0, 3000, 77);
+		sim_post(&t.s->a, &wr);
 		sim_run(t.s);
-		CHECK(sim_filled(t.b, t.x[1].off, 3000, 1));
-		CHECK_EQ(t.s->b.rcq.n, 1);
+		CHECK_EQ(sim_filled(t.b, 0, 3000, 77), i == 1);
 	}
+	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_DROP) > 0);
+	xfers_end(&t);
+}
+
+/* The pages that a request goes to leave before it comes, three times. */
+static bool leave(struct sim *s, struct sroce_qp *qp)
+{
+	struct xfers *t = s->arg;
+
+	if (qp == &s->a.qp && sim_count(&s->b, SROCE_CNT_ODP_DROP) < 3)
+		sim_buf_ebb(t->b);
+	return true;
+}
+
+/* The peer says so each time, and has to be heard each time. */
+static void missed_again(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+
+	t_case("ofo: what can't wait finds no page three times, without retries");
+	cfg.retry_cnt = 0;
+	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
+	t.s->local = true;
+	t.s->page_delay = XFER_ODP_DELAY;
+	t.s->tx_ok = leave;
+	t.s->arg = &t;
+	t.s->b.qp.resp.ofo_max = 0;
+	sim_buf_on_demand(t.b);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 300);
+	xfers_run(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ODP_DROP), 3);
+	xfers_finish(&t);
+}
+
+/* The whole message comes twice, while the first packet waits for its page. */
+static void twice_while_paging(void)
+{
+	static const u8 zeros[MTU];
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("ofo: a message that comes again while pages are awaited lacks nothing");
+	cfg.timeout = 14;
+	peer_begin_with(&t, &cfg, 65536);
+	peer_record(t.s, &t.s->b);
+	t.s->page_delay = 10 * SIM_MS;
+	sim_buf_on_demand(t.b);
+	for (i = 0; i < 8; i++)
+		xfers_forge(&t, &(struct sroce_pkt){
+			.opcode = i % 4 == 0 ? 6 : i % 4 == 3 ? 8 : 7,
+			.psn = cfg.psn + i % 4, .payload_len = MTU,
+			.ackreq = i % 4 == 3, .va = t.b->mr.iova,
+			.rkey = t.b->mr.key, .length = 4 * MTU,
+		}, zeros);
+	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
+	CHECK_EQ(t.s->b.qp.resp.psn, cfg.psn + 4);
+	CHECK(tape.n > 0);
+	CHECK_EQ(tape.p[tape.n - 1].syndrome & SROCE_AETH_TYPE, 0);
+	CHECK_EQ(tape.p[tape.n - 1].psn, cfg.psn + 3);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
 	xfers_end(&t);
 }
 
 UNIT_TESTS(ofo)
 {
-	no_room(false);
-	no_room(true);
-	no_bytes(IB_WR_SEND, IB_WC_REM_OP_ERR, IB_WC_LOC_PROT_ERR);
-	no_bytes(IB_WR_RDMA_WRITE, IB_WC_REM_ACCESS_ERR, 0);
-	no_bytes(IB_WR_RDMA_READ, IB_WC_LOC_PROT_ERR, 0);
-	no_bytes(SROCE_WR_ATOMIC_WRITE, IB_WC_REM_INV_REQ_ERR, 0);
-	split_atomic("across two pieces of memory", IB_WR_ATOMIC_FETCH_AND_ADD,
-		     0x10000, 12);
-	split_atomic("across two pieces of memory", SROCE_WR_ATOMIC_WRITE,
-		     0x10000, 12);
-	split_atomic("not aligned in memory", IB_WR_ATOMIC_CMP_AND_SWP, 0x10004,
-		     64);
-	key_goes(IB_QPT_RC);
-	key_goes(IB_QPT_UC);
+	nothing_kept(false);
+	nothing_kept(true);
+	store_bound();
+	store_dies(IB_QPS_ERR);
+	store_dies(IB_QPS_RESET);
+	far_ahead(1, true);
+	far_ahead((1 << 18) - 1, true);
+	far_ahead(1 << 18, false);
+	far_ahead(0x7fffff, false);
+	in_order();
+	no_room();
+	little_room();
+	missed_response(0);
+	missed_response(10);
+	kept_for_long();
+	kept_once();
+	dies(IB_QPS_ERR);
+	dies(IB_QPS_RESET);
+	unreliable();
+	missed_again();
+	twice_while_paging();
 }

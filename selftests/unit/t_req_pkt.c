@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* UC and UD */
+/* Request packets of all services, and raw frames */
 
 #include <stdlib.h>
 #include "tests.h"
@@ -43,111 +43,6 @@ static void sizes(enum ib_qp_type type, bool v6)
 	}
 }
 
-static int lose(struct sim *s, struct sim_packet *p)
-{
-	(void)p;
-	return s->sent != *(u32 *)s->arg;
-}
-
-/* Three messages, the second of three packets of which one is lost */
-static void uc_loss(u32 opcode)
-{
-	struct sim_cfg cfg = sim_default;
-	struct ib_sge sge;
-	struct xfers t;
-	u32 k, i;
-
-	t_case("uc: %s, a lost packet costs its message and no more",
-	       xfer_name(opcode));
-	cfg.type = IB_QPT_UC;
-	for (k = 0; k < 3; k++) {
-		u32 lost = 1 + k;
-
-		t_where("packet %u", lost);
-		xfers_init(&t, &cfg, 65536, 4096);
-		t.s->wire = lose;
-		t.s->arg = &lost;
-		xfer_put(&t, IB_WR_SEND, 1000);
-		{
-			struct sim_wr wr = xfer_make(&t, opcode, 3000);
-
-			sim_put_send(&t.s->a, &wr);
-		}
-		{
-			struct sim_wr wr = xfer_make(&t, IB_WR_SEND, 1000);
-
-			sim_put_send(&t.s->a, &wr);
-		}
-		/* if the second takes it, the third has it again */
-		sge = sim_sge(t.b, t.x[2].off, 3000);
-		sim_put_recv(&t.s->b, 1002, &sge, 1);
-		sim_doorbell(&t.s->a);
-		sim_run(t.s);
-		CHECK_EQ(t.s->a.scq.n, 3);
-		for (i = 0; i < t.s->a.scq.n; i++)
-			CHECK_EQ(t.s->a.scq.e[i].status, IB_WC_SUCCESS);
-		CHECK_EQ(t.s->b.rcq.n, 2);
-		CHECK_EQ(t.s->b.rcq.e[1].wr_id, 1002);
-		CHECK_EQ(t.s->b.rcq.e[1].byte_len, 1000);
-		CHECK(sim_filled(t.b, t.x[0].off, 1000, 0));
-		CHECK(sim_filled(t.b, t.x[2].off, 1000, 2));
-		CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
-		CHECK(sim_count(&t.s->b, SROCE_CNT_UC_GAP) +
-		      sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ) > 0);
-		xfers_end(&t);
-	}
-}
-
-static void no_receive(enum ib_qp_type type)
-{
-	struct sim_cfg cfg = sim_default;
-	struct sim_wr wr;
-	struct xfers t;
-
-	t_case("%s: without a receive a message is dropped, the next arrives",
-	       type == IB_QPT_UC ? "uc" : "ud");
-	cfg.type = type;
-	xfers_init(&t, &cfg, 65536, 4096);
-	wr = xfer_make(&t, IB_WR_SEND, 700);
-	sim_post(&t.s->a, &wr);
-	sim_run(t.s);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_BUFFER), 1);
-	xfer_put(&t, IB_WR_SEND, 700);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->b.rcq.n, 1);
-	CHECK_EQ(t.s->b.rcq.e[0].status, IB_WC_SUCCESS);
-	CHECK_EQ(t.s->b.rcq.e[0].wr_id, 1001);
-	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
-	xfers_end(&t);
-}
-
-static void too_long(void)
-{
-	struct sim_cfg cfg = sim_default;
-	struct sim_wr wr;
-	struct ib_sge sge;
-	struct xfers t;
-
-	t_case("ud: a datagram too long for its receive leaves it for the next");
-	cfg.type = IB_QPT_UD;
-	xfers_init(&t, &cfg, 65536, 4096);
-	wr = xfer_make(&t, IB_WR_SEND, 700);
-	sim_put_send(&t.s->a, &wr);
-	wr = xfer_make(&t, IB_WR_SEND, 600);
-	sim_put_send(&t.s->a, &wr);
-	sge = sim_sge(t.b, t.x[1].off, 40 + 699);
-	sim_put_recv(&t.s->b, 1, &sge, 1);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->b.rcq.n, 1);
-	CHECK_EQ(t.s->b.rcq.e[0].wr_id, 1);
-	CHECK_EQ(t.s->b.rcq.e[0].byte_len, 640);
-	CHECK(sim_filled(t.b, t.x[1].off + 40, 600, 1));
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RX_LENGTH), 1);
-	xfers_end(&t);
-}
-
 static void qkeys(void)
 {
 	/* what is posted, the sender's own, and whether it gets through */
@@ -165,7 +60,7 @@ static void qkeys(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("ud: Q_Keys are checked, controlled ones replaced");
+	t_case("req_pkt: Q_Keys are checked, controlled ones replaced");
 	cfg.type = IB_QPT_UD;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		t_where("row %u", i);
@@ -180,70 +75,6 @@ static void qkeys(void)
 		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RX_QKEY), !rows[i].ok);
 		xfers_end(&t);
 	}
-}
-
-static void grh(bool v6)
-{
-	struct sim_cfg cfg = sim_default;
-	struct xfers t;
-	u32 i;
-
-	t_case("ud: the network header stands before the datagram, IPv%d",
-	       v6 ? 6 : 4);
-	cfg.type = IB_QPT_UD;
-	cfg.v6 = v6;
-	xfers_init(&t, &cfg, 65536, 4096);
-	xfer_put(&t, IB_WR_SEND, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
-	if (v6) {
-		CHECK_EQ(*sim_byte(t.b, 0), 0x60);
-		CHECK_EQ(*sim_byte(t.b, 23), 1);
-		CHECK_EQ(*sim_byte(t.b, 39), 2);
-	} else {
-		for (i = 0; i < 20; i++)
-			CHECK_EQ(*sim_byte(t.b, i), 0);
-		CHECK_EQ(*sim_byte(t.b, 20), 0x45);
-		CHECK_EQ(*sim_byte(t.b, 35), 1);
-		CHECK_EQ(*sim_byte(t.b, 39), 2);
-	}
-	CHECK_EQ(t.s->b.rcq.e[0].v6, v6);
-	xfers_end(&t);
-}
-
-/* A local error ends in SQE, from where sending can be taken up again. */
-static void sqe(enum ib_qp_type type)
-{
-	struct sim_cfg cfg = sim_default;
-	struct sim_wr wr;
-	struct xfers t;
-
-	t_case("%s: a local error ends in SQE, receiving goes on",
-	       type == IB_QPT_UC ? "uc" : "ud");
-	cfg.type = type;
-	xfers_init(&t, &cfg, 65536, 4096);
-	wr = xfer_make(&t, IB_WR_SEND, 700);
-	wr.sge[1].lkey ^= 1;
-	sim_put_send(&t.s->a, &wr);
-	wr = xfer_make(&t, IB_WR_SEND, 700);
-	sim_put_send(&t.s->a, &wr);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->a.qp.state, IB_QPS_SQE);
-	CHECK_EQ(t.s->a.scq.n, 2);
-	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_LOC_PROT_ERR);
-	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_WR_FLUSH_ERR);
-	CHECK(sroce_qp_may_receive(&t.s->a.qp));
-	sim_enter(&t.s->a, IB_QPS_RTS);
-	xfer_put(&t, IB_WR_SEND, 700);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->a.scq.n, 3);
-	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_SUCCESS);
-	CHECK_EQ(t.s->b.rcq.n, 1);
-	CHECK_EQ(t.s->b.rcq.e[0].wr_id, 1002);
-	xfers_end(&t);
 }
 
 /* Send @len bytes by a raw packet QP of @s; return: the completion's status */
@@ -282,7 +113,7 @@ static void frames(void)
 	struct ib_sge sge[2] = { sim_sge(b, 100, 1000), sim_sge(b, 1100, 518) };
 	u32 i;
 
-	t_case("raw: a frame leaves as it is, and is a packet of nobody's");
+	t_case("req_pkt: a frame leaves as it is, and is a packet of nobody's");
 	CHECK_EQ(send_frame(s, sge, 2), IB_WC_SUCCESS);
 	CHECK_EQ(s->a.frame_len, SIM_FRAME_MAX);
 	for (i = 0; i < SIM_FRAME_MAX; i++)
@@ -304,7 +135,7 @@ static void frame_pinned_then(void)
 	struct ib_sge sge = sim_sge(b, 100, 60);
 	u32 i;
 
-	t_case("raw: a frame of a region that is pinned when a page was missed");
+	t_case("req_pkt: a frame of a region that is pinned when a page was missed");
 	sim_buf_on_demand(b);
 	sim_buf_pinned_then(b);
 	CHECK_EQ(send_frame(s, &sge, 1), IB_WC_SUCCESS);
@@ -325,7 +156,7 @@ static void bad_frame(const char *what, u32 opcode, u32 len, u32 key,
 		.sge = { sim_sge(b, 0, len) },
 	};
 
-	t_case("raw: %s", what);
+	t_case("req_pkt: %s", what);
 	wr.sge[0].lkey ^= key;
 	sim_post(&s->a, &wr);
 	CHECK_EQ(s->a.scq.n, 1);
@@ -346,6 +177,63 @@ static void bad_frames(void)
 		  IB_WC_LOC_QP_OP_ERR);
 }
 
+/* The last packet of each end */
+struct seen {
+	u8	data[2][64];
+	u32	len[2];
+	u32	n;
+};
+
+static int look(struct sim *s, struct sim_packet *p)
+{
+	struct seen *w = s->arg;
+	u32 end = p->from != &s->a, len = p->len - p->l3_len - 8;
+
+	w->len[end] = len;
+	memcpy(w->data[end], sim_bth(p), len < 64 ? len : 64);
+	w->n++;
+	return 1;
+}
+
+static void on_the_wire(void)
+{
+	static const u8 whole[20] = {
+		0, 0, 0, 0x11,
+		0xff, 0xff, 0x80, 0x00, 0x00, 0x00, 0x10, 0x00,
+	};
+	struct seen w = {};
+	struct sim_wr wr;
+	struct xfers t;
+	u32 key;
+
+	t_case("req_pkt: BTH, FETH, RETH; answered by a READ response of nothing");
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = look;
+	t.s->arg = &w;
+	wr = xfer_flush(&t, 8, 0x1234);
+	CHECK_EQ(xfers_post(&t, &wr), IB_WC_SUCCESS);
+	CHECK_EQ(w.n, 2);
+	CHECK_EQ(w.len[0], 12 + 20 + SROCE_ICRC_LEN);
+	CHECK_EQ(w.data[0][0], 0x1c);
+	CHECK_EQ(w.data[0][12 + 3], 0x01);
+	CHECK_EQ(w.data[0][12 + 18], 0x12);
+	CHECK_EQ(w.data[0][12 + 19], 0x34);
+	CHECK_EQ(w.len[1], 12 + 4 + SROCE_ICRC_LEN);
+	CHECK_EQ(w.data[1][0], 0x10);
+	CHECK_EQ(w.data[1][12 + 3], 1);	/* MSN */
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ACK_SENT), 0);
+
+	/* of all of a region the length says nothing */
+	wr.level = SROCE_FLUSH_REGION;
+	CHECK_EQ(xfers_post(&t, &wr), IB_WC_SUCCESS);
+	CHECK(!memcmp(w.data[0] + 12, whole, 12));
+	key = t.b->mr.key;
+	CHECK_EQ(w.data[0][24] << 24 | w.data[0][25] << 16 |
+		 w.data[0][26] << 8 | w.data[0][27], key);
+	CHECK(!memcmp(w.data[0] + 28, "\0\0\0\0", 4));
+	xfers_end(&t);
+}
+
 UNIT_TESTS(req_pkt)
 {
 	u32 i;
@@ -353,17 +241,10 @@ UNIT_TESTS(req_pkt)
 	for (i = 0; i < 2; i++) {
 		sizes(IB_QPT_UC, i);
 		sizes(IB_QPT_UD, i);
-		grh(i);
 	}
-	uc_loss(IB_WR_SEND);
-	uc_loss(IB_WR_RDMA_WRITE);
-	no_receive(IB_QPT_UC);
-	no_receive(IB_QPT_UD);
-	too_long();
 	qkeys();
-	sqe(IB_QPT_UC);
-	sqe(IB_QPT_UD);
 	frames();
 	frame_pinned_then();
 	bad_frames();
+	on_the_wire();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* FLUSH: what was written before shall be where it was asked to be. */
+/* The responder: what it checks, executes, refuses and drops */
 
+#include <stdlib.h>
 #include <string.h>
 #include "tests.h"
 #include "xfer.h"
@@ -12,31 +13,6 @@
 /* The rights are in the order of the placements. */
 #define RIGHTS(type)	((type) * SROCE_ACCESS_FLUSH_GLOBAL)
 
-static struct sim_wr flush_of(const struct xfers *t, u64 off, u32 len)
-{
-	return (struct sim_wr){
-		.opcode = SROCE_WR_FLUSH, .flags = IB_SEND_SIGNALED,
-		.remote_addr = t->b->mr.iova + off, .rkey = t->b->mr.key,
-		.length = len, .type = GLOBAL,
-	};
-}
-
-/* How it ends; it ends */
-static enum ib_wc_status end_of(struct xfers *t, const struct sim_wr *wr)
-{
-	const struct sroce_cq *cq = &t->s->a.scq;
-	u32 n = cq->n;
-
-	sim_post(&t->s->a, wr);
-	sim_run(t->s);
-	CHECK_EQ(cq->n, n + 1);
-	if (cq->n != n + 1)
-		return IB_WC_WR_FLUSH_ERR;
-	if (cq->e[n].status == IB_WC_SUCCESS)
-		CHECK_EQ(cq->e[n].opcode, SROCE_WC_FLUSH);
-	return cq->e[n].status;
-}
-
 static enum ib_wc_status alone(struct sim_wr *how, int qp_rights, int mr_rights)
 {
 	enum ib_wc_status status;
@@ -46,10 +22,10 @@ static enum ib_wc_status alone(struct sim_wr *how, int qp_rights, int mr_rights)
 	xfers_init(&t, NULL, SIZE, 4096);
 	t.s->b.qp.attr.qp_access_flags = qp_rights;
 	t.b->mr.access = IB_ACCESS_LOCAL_WRITE | mr_rights;
-	wr = flush_of(&t, 0, 100);
+	wr = xfer_flush(&t, 0, 100);
 	wr.type = how->type;
 	wr.level = how->level;
-	status = end_of(&t, &wr);
+	status = xfers_post(&t, &wr);
 	CHECK_EQ(t.s->b.events & BIT(IB_EVENT_QP_REQ_ERR),
 		 status == IB_WC_REM_INV_REQ_ERR ? BIT(IB_EVENT_QP_REQ_ERR) : 0);
 	CHECK_EQ(t.s->b.events & BIT(IB_EVENT_QP_ACCESS_ERR),
@@ -64,7 +40,7 @@ static void rights(void)
 	struct sim_wr how = {};
 	u32 qp, mr;
 
-	t_case("place: the QP and the region must both allow each placement");
+	t_case("resp: the QP and the region must both allow each placement");
 	for (how.type = 1; how.type < 4; how.type++) {
 		for (qp = 0; qp < 4; qp++) {
 			for (mr = 0; mr < 8; mr++) {
@@ -93,7 +69,7 @@ static void nonsense(void)
 	struct sim_wr how = {};
 	u32 type, i;
 
-	t_case("place: what has no meaning is not even sent");
+	t_case("resp: what has no meaning is not even sent");
 	for (type = 0; type < 256; type++) {
 		for (i = 0; i < ARRAY_SIZE(levels); i++) {
 			bool good = type && type < 4 && levels[i] < 2;
@@ -128,7 +104,7 @@ static void ranges(void)
 	struct xfers t;
 	u32 i, level, wrong;
 
-	t_case("place: a range must be the region's, of a region all will do");
+	t_case("resp: a range must be the region's, of a region all will do");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (level = 0; level < 2; level++) {
 			for (wrong = 0; wrong < 2; wrong++) {
@@ -141,10 +117,10 @@ static void ranges(void)
 				if (wrong && want == IB_WC_SUCCESS)
 					want = IB_WC_REM_ACCESS_ERR;
 				xfers_init(&t, NULL, SIZE, 4096);
-				wr = flush_of(&t, rows[i].off, rows[i].len);
+				wr = xfer_flush(&t, rows[i].off, rows[i].len);
 				wr.level = level;
 				wr.rkey ^= wrong;
-				CHECK_EQ(end_of(&t, &wr), want);
+				CHECK_EQ(xfers_post(&t, &wr), want);
 				xfers_end(&t);
 			}
 		}
@@ -152,7 +128,7 @@ static void ranges(void)
 }
 
 /* By a window: it has rights of its own, but none that its region has not. */
-static void windows(void)
+static void by_window(void)
 {
 	enum ib_wc_status status;
 	struct sim_buf *w;
@@ -160,7 +136,7 @@ static void windows(void)
 	struct xfers t;
 	u32 has, gives, off;
 
-	t_case("place: by a window onto a part of a region");
+	t_case("resp: by a window onto a part of a region");
 	for (has = 0; has < 2; has++) {
 		for (gives = 0; gives < 4; gives++) {
 			xfers_init(&t, NULL, SIZE, 4096);
@@ -185,15 +161,15 @@ static void windows(void)
 			status = t.s->b.scq.e[0].status;
 			CHECK_EQ(status, gives & ~has ? IB_WC_MW_BIND_ERR :
 				 IB_WC_SUCCESS);
-			wr = flush_of(&t, 64, 64);
+			wr = xfer_flush(&t, 64, 64);
 			wr.rkey = w->mr.key;
 			if (status == IB_WC_SUCCESS)
-				CHECK_EQ(end_of(&t, &wr), gives ?
+				CHECK_EQ(xfers_post(&t, &wr), gives ?
 					 IB_WC_SUCCESS : IB_WC_REM_ACCESS_ERR);
 			off = t.s->a.qp.state == IB_QPS_RTS ? 63 : SIZE;
 			wr.remote_addr = t.b->mr.iova + off;
 			if (gives && off < SIZE && status == IB_WC_SUCCESS)
-				CHECK_EQ(end_of(&t, &wr), IB_WC_REM_ACCESS_ERR);
+				CHECK_EQ(xfers_post(&t, &wr), IB_WC_REM_ACCESS_ERR);
 			xfers_end(&t);
 		}
 	}
@@ -232,7 +208,7 @@ static void order(bool local)
 	struct xfers t;
 	u32 seed, i;
 
-	t_case("place: what was written before is there when a FLUSH completes%s",
+	t_case("resp: what was written before is there when a FLUSH completes%s",
 	       local ? ", on one host" : "");
 	for (seed = 1; seed <= 60 && t_ok(); seed++) {
 		t_where("seed %u", seed);
@@ -249,236 +225,549 @@ static void order(bool local)
 		for (i = 0; i < 40; i++)
 			xfer_put(&t, rnd_below(&weather, 3) ? IB_WR_RDMA_WRITE :
 				 SROCE_WR_FLUSH, rnd_below(&weather, 9000));
-		sim_doorbell(&t.s->a);
-		sim_run(t.s);
-		xfers_check(&t);
+		xfers_run_check(&t);
 		xfers_end(&t);
 	}
 }
 
-static int count_out(struct sim *s, struct sim_packet *p)
-{
-	u32 *most = s->arg;
+struct refusal {
+	const char	*what;
+	struct sroce_pkt pkt[3];
+	enum sroce_counter nak;
+};
 
-	(void)p;
-	if (s->a.qp.req.reads > *most)
-		*most = s->a.qp.req.reads;
-	return 1;
+#define W_FIRST(len)	{ .opcode = 0x06, .payload_len = 1024, .length = (len) }
+#define W_LAST(n)	{ .opcode = 0x08, .payload_len = (n) }
+
+/* Each ends with the last packet being refused for good. */
+static const struct refusal refusals[] = {
+	{ "a reserved opcode", { { .opcode = 0x1f } }, SROCE_CNT_NAK_INV_SENT },
+	{ "a reserved opcode within a SEND",
+	  { { .opcode = 0x00, .payload_len = 1024 },
+	    { .opcode = 0x1e, .payload_len = 8 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "SEND middle without first",
+	  { { .opcode = 0x01, .payload_len = 1024 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "WRITE last without first", { W_LAST(10) }, SROCE_CNT_NAK_INV_SENT },
+	{ "SEND last in a WRITE",
+	  { W_FIRST(2000), { .opcode = 0x02, .payload_len = 976 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "a message within another",
+	  { W_FIRST(2000), { .opcode = 0x04 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "READ within a WRITE",
+	  { W_FIRST(2000), { .opcode = 0x0c } }, SROCE_CNT_NAK_INV_SENT },
+	{ "SEND first shorter than the MTU",
+	  { { .opcode = 0x00, .payload_len = 1020 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "SEND only longer than the MTU",
+	  { { .opcode = 0x04, .payload_len = 1028 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "SEND last without data",
+	  { { .opcode = 0x00, .payload_len = 1024 }, { .opcode = 0x02 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "WRITE with less than promised",
+	  { W_FIRST(2000), W_LAST(975) }, SROCE_CNT_NAK_INV_SENT },
+	{ "WRITE with more than promised",
+	  { W_FIRST(2000), W_LAST(977) }, SROCE_CNT_NAK_INV_SENT },
+	{ "WRITE that goes on too long",
+	  { W_FIRST(2000), { .opcode = 0x07, .payload_len = 1024 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "WRITE first of less than a packet", { W_FIRST(1024) },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "WRITE of more than a message", { W_FIRST(0x80000001) },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "READ of more than a message",
+	  { { .opcode = 0x0c, .length = 0x80000001 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "READ of the longest message",
+	  { { .opcode = 0x0c, .length = 0x80000000 } }, SROCE_CNT_NAK_ACC_SENT },
+	{ "FETCH_ADD not aligned",
+	  { { .opcode = 0x14, .va = XFER_IOVA_B + 4 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "ATOMIC WRITE not aligned",
+	  { { .opcode = 0x1d, .va = XFER_IOVA_B + 4, .payload_len = 8,
+	      .length = 8 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "ATOMIC WRITE of four bytes",
+	  { { .opcode = 0x1d, .payload_len = 4, .length = 4 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "ATOMIC WRITE of more than it brings",
+	  { { .opcode = 0x1d, .payload_len = 8, .length = 16 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH to nowhere", { { .opcode = 0x1c } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of a range to nowhere that is known",
+	  { { .opcode = 0x1c, .feth = 0x4 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH to where is known and where not",
+	  { { .opcode = 0x1c, .feth = 0x9 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of neither a range nor a region",
+	  { { .opcode = 0x1c, .feth = 0x21 } }, SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of more than a message",
+	  { { .opcode = 0x1c, .feth = 0x1, .length = 0x80000001 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "FLUSH of more than the region",
+	  { { .opcode = 0x1c, .feth = 0x1, .length = 65537 } },
+	  SROCE_CNT_NAK_ACC_SENT },
+	{ "FLUSH of nothing beyond the region",
+	  { { .opcode = 0x1c, .feth = 0x1, .va = XFER_IOVA_B + 65537 } },
+	  SROCE_CNT_NAK_ACC_SENT },
+	{ "FLUSH within a WRITE",
+	  { W_FIRST(2000), { .opcode = 0x1c, .feth = 0x1 } },
+	  SROCE_CNT_NAK_INV_SENT },
+	{ "CMP_SWP not aligned in memory",
+	  { { .opcode = 0x13, .va = XFER_IOVA_B + 8 + 4096 * 8 + 1 } },
+	  SROCE_CNT_NAK_INV_SENT },
+};
+
+static void refuse(const struct refusal *ref)
+{
+	static const u8 data[1100];
+	struct ib_sge sge;
+	struct xfers t;
+	u32 i, n;
+
+	t_case("resp: %s", ref->what);
+	xfers_init(&t, NULL, 65536, 4096);
+	sge = sim_sge(t.b, 0, 4096);
+	sim_put_recv(&t.s->b, 1, &sge, 1);
+	for (n = 0; n < 3 && (ref->pkt[n].opcode || ref->pkt[n].payload_len); n++)
+		;
+	for (i = 0; i < n; i++) {
+		struct sroce_pkt p = ref->pkt[i];
+
+		if (!p.va)
+			p.va = t.b->mr.iova;
+		p.rkey = t.b->mr.key;
+		CHECK_EQ(sim_count(&t.s->b, ref->nak), 0);
+		xfers_forge(&t, &p, data);
+	}
+	CHECK_EQ(sim_count(&t.s->b, ref->nak), 1);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	CHECK(t.s->b.rcq.n == 1);
+	CHECK(t.s->b.rcq.e[0].status != IB_WC_SUCCESS);
+	CHECK(sim_untouched(t.b, 1024, 65536));
+	xfers_end(&t);
 }
 
-static void limit(void)
+/* The bytes of a packet can't be read: nothing of it counts. */
+static void no_bytes(u32 opcode, enum ib_wc_status here, enum ib_wc_status there)
 {
-	struct sim_cfg cfg = sim_default;
 	struct xfers t;
-	u32 i, most = 0;
 
-	t_case("place: no more are out than READs and atomics may be");
-	cfg.rd_atomic = 2;
-	cfg.dest_rd_atomic = 2;
-	xfers_init(&t, &cfg, SIZE, 4096);
-	t.s->wire = count_out;
-	t.s->arg = &most;
-	for (i = 0; i < 20; i++)
-		xfer_put(&t, i % 3 ? SROCE_WR_FLUSH : IB_WR_RDMA_READ, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
-	CHECK_EQ(most, 2);
+	t_case("resp: %s, the payload can't be read", xfer_name(opcode));
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->copy_fails = true;
+	xfer_put(&t, opcode, 3000);
+	xfers_run(&t);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].status, here);
+	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
+	if (xfer_recvs(opcode)) {
+		CHECK_EQ(t.s->b.rcq.n, 1);
+		CHECK_EQ(t.s->b.rcq.e[0].status, there);
+	}
+	CHECK(sim_untouched(opcode == IB_WR_RDMA_READ ? t.a : t.b, 0, 65536));
 	xfers_end(&t);
+}
 
-	t_case("place: a responder that may not have any refuses it");
-	cfg.dest_rd_atomic = 0;
-	xfers_init(&t, &cfg, SIZE, 4096);
-	xfer_put(&t, SROCE_WR_FLUSH, 100);
-	sim_doorbell(&t.s->a);
+/* Eight bytes that the CPU can't change at once */
+static void split_atomic(const char *what, u32 opcode, u64 iova, u32 chunk)
+{
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("resp: %s %s", xfer_name(opcode), what);
+	xfers_init(&t, NULL, 65536, 4096);
+	t.b = sim_buf_new(t.s, iova, 64, chunk, IB_ACCESS_REMOTE_ATOMIC |
+			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE);
+	wr = xfer_make(&t, opcode, 8);
+	sim_put64(t.b, 0, 0);
+	wr.remote_addr = 0x10008;
+	sim_post(&t.s->a, &wr);
 	sim_run(t.s);
 	CHECK_EQ(t.s->a.scq.n, 1);
 	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_REM_INV_REQ_ERR);
-	xfers_end(&t);
-
-	t_case("place: a requester that may not have any out can't post it");
-	cfg.rd_atomic = 0;
-	xfers_init(&t, &cfg, SIZE, 4096);
-	xfer_put(&t, SROCE_WR_FLUSH, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->a.scq.n, 1);
-	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_LOC_QP_OP_ERR);
-	CHECK_EQ(t.s->sent, 0);
+	CHECK(sim_untouched(t.b, 0, 64));
 	xfers_end(&t);
 }
 
-static int fence_hook(struct sim *s, struct sim_packet *p)
+/* A region goes while a message is written to it. */
+static void key_goes(enum ib_qp_type type)
 {
-	if (p->from == &s->a && !sim_is_response(p) && sim_bth(p)[0] != 0x1c)
-		CHECK_EQ(s->a.qp.req.reads, 0);
-	return 1;
-}
-
-static void fence(void)
-{
-	struct sim_wr wr;
+	struct sim_cfg cfg = sim_default;
 	struct xfers t;
+	bool rc = type == IB_QPT_RC;
 
-	t_case("place: a fenced work request waits for a FLUSH");
-	xfers_init(&t, NULL, SIZE, 4096);
-	t.s->wire = fence_hook;
-	xfer_put(&t, SROCE_WR_FLUSH, 100);
-	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 3000);
-	wr.flags |= IB_SEND_FENCE;
-	sim_put_send(&t.s->a, &wr);
+	t_case("resp: %s WRITE, the region goes after its first packet",
+	       rc ? "RC" : "UC");
+	cfg.type = type;
+	xfers_init(&t, &cfg, 65536, 4096);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 3000);
 	sim_doorbell(&t.s->a);
+	CHECK(sim_step(t.s));
+	CHECK_EQ(t.s->b.qp.resp.remaining, 3000 - 1024);
+	sim_buf_revoke(t.b);
 	sim_run(t.s);
-	xfers_check(&t);
+	CHECK(sim_untouched(t.b, 1024, 65536));
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].status,
+		 rc ? IB_WC_REM_ACCESS_ERR : IB_WC_SUCCESS);
+	CHECK_EQ(t.s->b.events, rc ? BIT(IB_EVENT_QP_ACCESS_ERR) : 0);
+	CHECK_EQ(t.s->b.qp.state, rc ? IB_QPS_ERR : IB_QPS_RTS);
+	if (!rc) {
+		CHECK(sim_count(&t.s->b, SROCE_CNT_RX_LENGTH) > 0);
+		t.b->mr.key = t.b->mr.ibmr.rkey;
+		xfer_put(&t, IB_WR_RDMA_WRITE_WITH_IMM, 3000);
+		xfers_run(&t);
+		CHECK(sim_filled(t.b, t.x[1].off, 3000, 1));
+		CHECK_EQ(t.s->b.rcq.n, 1);
+	}
 	xfers_end(&t);
 }
 
-/* The last packet of each end */
-struct seen {
-	u8	data[2][64];
-	u32	len[2];
-	u32	n;
+/* B went to the error state and flushed its receives. */
+static void check_refused(const struct xfers *t, u32 flushed)
+{
+	const struct sroce_cq *cq = &t->s->b.rcq;
+	u32 i, n = 0;
+
+	CHECK_EQ(t->s->b.qp.state, IB_QPS_ERR);
+	for (i = 0; i < cq->n; i++)
+		n += cq->e[i].status == IB_WC_WR_FLUSH_ERR;
+	CHECK_EQ(n, flushed);
+	CHECK_EQ(sroce_ring_filled(&t->s->b.qp.rq.ring), 0);
+}
+
+enum wrong {
+	KEY, RANGE_END, RANGE_START, WRAP, RIGHTS, GONE,
 };
 
-static int look(struct sim *s, struct sim_packet *p)
+static void spoil(struct xfers *t, struct sim_wr *wr, enum wrong how)
 {
-	struct seen *w = s->arg;
-	u32 end = p->from != &s->a, len = p->len - p->l3_len - 8;
-
-	w->len[end] = len;
-	memcpy(w->data[end], sim_bth(p), len < 64 ? len : 64);
-	w->n++;
-	return 1;
-}
-
-static void on_the_wire(void)
-{
-	static const u8 whole[20] = {
-		0, 0, 0, 0x11,
-		0xff, 0xff, 0x80, 0x00, 0x00, 0x00, 0x10, 0x00,
-	};
-	struct seen w = {};
-	struct sim_wr wr;
-	struct xfers t;
-	u32 key;
-
-	t_case("place: BTH, FETH, RETH; answered by a READ response of nothing");
-	xfers_init(&t, NULL, SIZE, 4096);
-	t.s->wire = look;
-	t.s->arg = &w;
-	wr = flush_of(&t, 8, 0x1234);
-	CHECK_EQ(end_of(&t, &wr), IB_WC_SUCCESS);
-	CHECK_EQ(w.n, 2);
-	CHECK_EQ(w.len[0], 12 + 20 + SROCE_ICRC_LEN);
-	CHECK_EQ(w.data[0][0], 0x1c);
-	CHECK_EQ(w.data[0][12 + 3], 0x01);
-	CHECK_EQ(w.data[0][12 + 18], 0x12);
-	CHECK_EQ(w.data[0][12 + 19], 0x34);
-	CHECK_EQ(w.len[1], 12 + 4 + SROCE_ICRC_LEN);
-	CHECK_EQ(w.data[1][0], 0x10);
-	CHECK_EQ(w.data[1][12 + 3], 1);	/* MSN */
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ACK_SENT), 0);
-
-	/* of all of a region the length says nothing */
-	wr.level = SROCE_FLUSH_REGION;
-	CHECK_EQ(end_of(&t, &wr), IB_WC_SUCCESS);
-	CHECK(!memcmp(w.data[0] + 12, whole, 12));
-	key = t.b->mr.key;
-	CHECK_EQ(w.data[0][24] << 24 | w.data[0][25] << 16 |
-		 w.data[0][26] << 8 | w.data[0][27], key);
-	CHECK(!memcmp(w.data[0] + 28, "\0\0\0\0", 4));
-	xfers_end(&t);
-}
-
-static void again(void)
-{
-	struct seen w = {};
-	struct sim_wr wr;
-	struct xfers t;
-	u32 i, psn;
-
-	t_case("place: asked for again, it is answered again, and not as new");
-	xfers_init(&t, NULL, SIZE, 4096);
-	t.s->wire = look;
-	t.s->arg = &w;
-	wr = flush_of(&t, 0, 64);
-	psn = t.s->b.qp.resp.psn;
-	CHECK_EQ(end_of(&t, &wr), IB_WC_SUCCESS);
-	for (i = 1; i < 4; i++) {
-		struct sroce_pkt p = {
-			.opcode = 0x1c, .qpn = t.s->b.qp.qpn, .pkey = 0xffff,
-			.psn = psn, .feth = GLOBAL, .va = t.b->mr.iova,
-			.rkey = t.b->mr.key, .length = 64,
-		};
-
-		w.data[1][0] = 0;
-		sim_deliver(t.s, sim_forge(&t.s->a, &p, NULL));
-		sim_run(t.s);
-		CHECK_EQ(w.data[1][0], 0x10);
-		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_FLUSH_REPLAY), i);
+	switch (how) {
+	case KEY:
+		wr->rkey ^= 1;
+		break;
+	case RANGE_END:
+		wr->remote_addr = t->b->mr.iova + t->b->mr.length - 1999;
+		break;
+	case RANGE_START:
+		wr->remote_addr = t->b->mr.iova - 8;
+		break;
+	case WRAP:
+		wr->remote_addr = ~0ULL - 7;
+		break;
+	case RIGHTS:
+		t->b->mr.access = IB_ACCESS_LOCAL_WRITE;
+		break;
+	case GONE:
+		sim_buf_revoke(t->b);
+		break;
 	}
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ATOMIC_REPLAY), 0);
-	CHECK_EQ(t.s->b.qp.resp.msn, 1);
-	xfers_end(&t);
 }
 
-/* Responses to a FLUSH that the peer never sees */
-static int to_nowhere(struct sim *s, struct sim_packet *p)
+static void bad_remote(u32 opcode, enum wrong how)
 {
-	return p->from != &s->a;
-}
-
-static void answers(void)
-{
-	static const u8 data[8];
-	static const struct {
-		u8 opcode;
-		u32 len;
-		enum ib_wc_status status;
-	} rows[] = {
-		{ 0x10, 0, IB_WC_SUCCESS },
-		{ 0x10, 8, IB_WC_BAD_RESP_ERR },
-		/* as if they had not come */
-		{ 0x12, 0, IB_WC_RETRY_EXC_ERR },
-		{ 0x11, 0, IB_WC_RETRY_EXC_ERR },
-	};
+	struct ib_sge sge;
 	struct sim_wr wr;
 	struct xfers t;
 	u32 i;
 
-	t_case("place: only a READ response of nothing is an answer");
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sroce_pkt p = {
-			.opcode = rows[i].opcode, .pkey = 0xffff,
-			.syndrome = 0x1f, .msn = 1, .payload_len = rows[i].len,
-		};
+	t_where("%s, %d", xfer_name(opcode), how);
+	xfers_init(&t, NULL, 65536, 4096);
+	xfer_put(&t, IB_WR_SEND, 3000);
+	wr = xfer_make(&t, opcode, 2000);
+	if (xfer_recvs(opcode))
+		xfer_recv(&t, 1);
+	spoil(&t, &wr, how);
+	/* the SEND before needs its receive to be writable */
+	if (how == GONE) {
+		sim_doorbell(&t.s->a);
+		t.b->mr.key = 0;
+	}
+	sim_put_send(&t.s->a, &wr);
+	for (i = 0; i < 3; i++) {
+		sge = sim_sge(t.b, t.off + 100 * i, 100);
+		sim_put_recv(&t.s->b, 2000 + i, &sge, 1);
+	}
+	xfers_put_writes(&t, 3);
+	if (how == GONE)
+		t.b->mr.key = t.b->mr.ibmr.lkey;
+	sim_doorbell(&t.s->a);
+	if (how == GONE) {
+		sim_run_until(t.s, t.s->now + 1);
+		sim_buf_revoke(t.b);
+	}
+	sim_run(t.s);
+	if (how != GONE) {
+		xfers_check_failed(&t, 1, IB_WC_REM_ACCESS_ERR);
+		check_refused(&t, 3 + xfer_recvs(opcode));
+		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_ACC_SENT), 1);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_FATAL_RCVD), 1);
+		CHECK(t.s->b.events & BIT(IB_EVENT_QP_ACCESS_ERR));
+	} else {
+		CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
+		CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	}
+	t.b->mr.key = t.b->mr.ibmr.lkey;
+	xfers_end(&t);
+}
 
-		t_where("row %u", i);
-		xfers_init(&t, NULL, SIZE, 4096);
-		t.s->wire = to_nowhere;
-		p.qpn = t.s->a.qp.qpn;
-		p.psn = t.s->a.qp.req.psn;
-		wr = flush_of(&t, 0, 64);
-		sim_post(&t.s->a, &wr);
-		sim_deliver(t.s, sim_forge(&t.s->b, &p, data));
-		sim_run(t.s);
-		CHECK_EQ(t.s->a.scq.n, 1);
-		CHECK_EQ(t.s->a.scq.e[0].status, rows[i].status);
+static void bad_remotes(void)
+{
+	static const u32 ops[] = {
+		IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_RDMA_READ,
+		IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD,
+		SROCE_WR_ATOMIC_WRITE, SROCE_WR_FLUSH,
+	};
+	u32 i;
+	int how;
+
+	t_case("resp: bad keys, ranges and rights are refused, all after is flushed");
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		for (how = KEY; how <= GONE; how++) {
+			/* one past the end would not be aligned */
+			if (i >= 3 && i < 6 && how == RANGE_END)
+				continue;
+			bad_remote(ops[i], how);
+		}
+	}
+}
+
+static void bad_recv(enum ib_wc_status want, enum ib_wc_status local)
+{
+	struct sim_wr wr;
+	struct ib_sge sge;
+	struct xfers t;
+
+	t_where("responder's status %d", want);
+	xfers_init(&t, NULL, 65536, 4096);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 3000);
+	wr = xfer_make(&t, IB_WR_SEND, 3000);
+	sge = sim_sge(t.b, t.x[1].off, want == IB_WC_LOC_LEN_ERR ? 2999 : 3000);
+	sge.lkey ^= want == IB_WC_LOC_PROT_ERR;
+	sim_put_recv(&t.s->b, 1001, &sge, 1);
+	sim_put_recv(&t.s->b, 1002, &sge, 1);
+	sim_put_send(&t.s->a, &wr);
+	xfers_put_writes(&t, 2);
+	xfers_run(&t);
+	xfers_check_failed(&t, 1, local);
+	check_refused(&t, 1);
+	CHECK_EQ(t.s->b.rcq.n, 2);
+	CHECK_EQ(t.s->b.rcq.e[0].wr_id, 1001);
+	CHECK_EQ(t.s->b.rcq.e[0].status, want);
+	xfers_end(&t);
+}
+
+static int lose(struct sim *s, struct sim_packet *p)
+{
+	(void)p;
+	return s->sent != *(u32 *)s->arg;
+}
+
+/* Three messages, the second of three packets of which one is lost */
+static void uc_loss(u32 opcode)
+{
+	struct sim_cfg cfg = sim_default;
+	struct ib_sge sge;
+	struct xfers t;
+	u32 k, i;
+
+	t_case("resp: %s, a lost packet costs its message and no more",
+	       xfer_name(opcode));
+	cfg.type = IB_QPT_UC;
+	for (k = 0; k < 3; k++) {
+		u32 lost = 1 + k;
+
+		t_where("packet %u", lost);
+		xfers_init(&t, &cfg, 65536, 4096);
+		t.s->wire = lose;
+		t.s->arg = &lost;
+		xfer_put(&t, IB_WR_SEND, 1000);
+		{
+			struct sim_wr wr = xfer_make(&t, opcode, 3000);
+
+			sim_put_send(&t.s->a, &wr);
+		}
+		{
+			struct sim_wr wr = xfer_make(&t, IB_WR_SEND, 1000);
+
+			sim_put_send(&t.s->a, &wr);
+		}
+		/* if the second takes it, the third has it again */
+		sge = sim_sge(t.b, t.x[2].off, 3000);
+		sim_put_recv(&t.s->b, 1002, &sge, 1);
+		xfers_run(&t);
+		CHECK_EQ(t.s->a.scq.n, 3);
+		for (i = 0; i < t.s->a.scq.n; i++)
+			CHECK_EQ(t.s->a.scq.e[i].status, IB_WC_SUCCESS);
+		CHECK_EQ(t.s->b.rcq.n, 2);
+		CHECK_EQ(t.s->b.rcq.e[1].wr_id, 1002);
+		CHECK_EQ(t.s->b.rcq.e[1].byte_len, 1000);
+		CHECK(sim_filled(t.b, t.x[0].off, 1000, 0));
+		CHECK(sim_filled(t.b, t.x[2].off, 1000, 2));
+		CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
+		CHECK(sim_count(&t.s->b, SROCE_CNT_UC_GAP) +
+		      sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ) > 0);
 		xfers_end(&t);
 	}
 }
 
+static void no_receive(enum ib_qp_type type)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("%s: without a receive a message is dropped, the next arrives",
+	       type == IB_QPT_UC ? "uc" : "ud");
+	cfg.type = type;
+	xfers_init(&t, &cfg, 65536, 4096);
+	wr = xfer_make(&t, IB_WR_SEND, 700);
+	sim_post(&t.s->a, &wr);
+	sim_run(t.s);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_BUFFER), 1);
+	xfer_put(&t, IB_WR_SEND, 700);
+	xfers_run(&t);
+	CHECK_EQ(t.s->b.rcq.n, 1);
+	CHECK_EQ(t.s->b.rcq.e[0].status, IB_WC_SUCCESS);
+	CHECK_EQ(t.s->b.rcq.e[0].wr_id, 1001);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
+	xfers_end(&t);
+}
+
+static void too_long(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+	struct ib_sge sge;
+	struct xfers t;
+
+	t_case("resp: a datagram too long for its receive leaves it for the next");
+	cfg.type = IB_QPT_UD;
+	xfers_init(&t, &cfg, 65536, 4096);
+	wr = xfer_make(&t, IB_WR_SEND, 700);
+	sim_put_send(&t.s->a, &wr);
+	wr = xfer_make(&t, IB_WR_SEND, 600);
+	sim_put_send(&t.s->a, &wr);
+	sge = sim_sge(t.b, t.x[1].off, 40 + 699);
+	sim_put_recv(&t.s->b, 1, &sge, 1);
+	xfers_run(&t);
+	CHECK_EQ(t.s->b.rcq.n, 1);
+	CHECK_EQ(t.s->b.rcq.e[0].wr_id, 1);
+	CHECK_EQ(t.s->b.rcq.e[0].byte_len, 640);
+	CHECK(sim_filled(t.b, t.x[1].off + 40, 600, 1));
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RX_LENGTH), 1);
+	xfers_end(&t);
+}
+
+static void grh(bool v6)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("resp: the network header stands before the datagram, IPv%d",
+	       v6 ? 6 : 4);
+	cfg.type = IB_QPT_UD;
+	cfg.v6 = v6;
+	xfers_init(&t, &cfg, 65536, 4096);
+	xfer_put(&t, IB_WR_SEND, 100);
+	xfers_run_check(&t);
+	if (v6) {
+		CHECK_EQ(*sim_byte(t.b, 0), 0x60);
+		CHECK_EQ(*sim_byte(t.b, 23), 1);
+		CHECK_EQ(*sim_byte(t.b, 39), 2);
+	} else {
+		for (i = 0; i < 20; i++)
+			CHECK_EQ(*sim_byte(t.b, i), 0);
+		CHECK_EQ(*sim_byte(t.b, 20), 0x45);
+		CHECK_EQ(*sim_byte(t.b, 35), 1);
+		CHECK_EQ(*sim_byte(t.b, 39), 2);
+	}
+	CHECK_EQ(t.s->b.rcq.e[0].v6, v6);
+	xfers_end(&t);
+}
+
+static void hole_in_uc(void)
+{
+	static const u8 data[256];
+	struct sim_cfg cfg = sim_default;
+	struct ib_sge sge;
+	struct xfers t;
+
+	t_case("resp: a UC message with a packet of the wrong size is none");
+	cfg.type = IB_QPT_UC;
+	cfg.mtu = IB_MTU_256;
+	xfers_init(&t, &cfg, 65536, 4096);
+	sge = sim_sge(t.b, 0, 4096);
+	sim_put_recv(&t.s->b, 7, &sge, 1);
+	xfers_forge(&t, &(struct sroce_pkt){
+		.opcode = 0x20, .psn = cfg.psn, .payload_len = 256 }, data);
+	xfers_forge(&t, &(struct sroce_pkt){
+		.opcode = 0x21, .psn = cfg.psn + 1, .payload_len = 100 }, data);
+	xfers_forge(&t, &(struct sroce_pkt){
+		.opcode = 0x22, .psn = cfg.psn + 2, .payload_len = 100 }, data);
+	CHECK_EQ(t.s->b.rcq.n, 0);
+	xfers_end(&t);
+}
+
+/* Nor is a responder given up that waits for pages, as long as it says so. */
+static void no_hurry(void)
+{
+	struct xfers t;
+
+	t_case("resp: a responder that waits longer than all timeouts says so");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->a.qp.attr.retry_cnt = 1;
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 500 * SIM_MS;
+	xfer_put(&t, IB_WR_SEND, 3000);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
+	xfers_run(&t);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
+	xfers_finish(&t);
+
+	t_case("resp: it says so to nobody while it doesn't take long");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 20 * SIM_MS;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfers_run(&t);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PROBE) > 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RNR_SENT), 0);
+	xfers_finish(&t);
+}
+
 UNIT_TESTS(resp)
 {
+	u32 i;
+
 	rights();
 	nonsense();
 	ranges();
-	windows();
+	by_window();
 	order(false);
 	order(true);
-	limit();
-	fence();
-	on_the_wire();
-	again();
-	answers();
+	for (i = 0; i < ARRAY_SIZE(refusals); i++)
+		refuse(&refusals[i]);
+	no_bytes(IB_WR_SEND, IB_WC_REM_OP_ERR, IB_WC_LOC_PROT_ERR);
+	no_bytes(IB_WR_RDMA_WRITE, IB_WC_REM_ACCESS_ERR, 0);
+	no_bytes(IB_WR_RDMA_READ, IB_WC_LOC_PROT_ERR, 0);
+	no_bytes(SROCE_WR_ATOMIC_WRITE, IB_WC_REM_INV_REQ_ERR, 0);
+	split_atomic("across two pieces of memory", IB_WR_ATOMIC_FETCH_AND_ADD,
+		     0x10000, 12);
+	split_atomic("across two pieces of memory", SROCE_WR_ATOMIC_WRITE,
+		     0x10000, 12);
+	split_atomic("not aligned in memory", IB_WR_ATOMIC_CMP_AND_SWP, 0x10004,
+		     64);
+	key_goes(IB_QPT_RC);
+	key_goes(IB_QPT_UC);
+	bad_remotes();
+	t_case("resp: receives too short or with a bad key end on both sides");
+	bad_recv(IB_WC_LOC_LEN_ERR, IB_WC_REM_INV_REQ_ERR);
+	bad_recv(IB_WC_LOC_PROT_ERR, IB_WC_REM_OP_ERR);
+	uc_loss(IB_WR_SEND);
+	uc_loss(IB_WR_RDMA_WRITE);
+	no_receive(IB_QPT_UC);
+	no_receive(IB_QPT_UD);
+	too_long();
+	grh(0);
+	grh(1);
+	hole_in_uc();
+	no_hurry();
 }

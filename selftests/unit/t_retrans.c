@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RC over a wire that loses, repeats and reorders */
+/* Retransmission: gaps, silence, probes, and what the peer does with what follows a gap */
 
 #include <stdlib.h>
 #include "tests.h"
-#include "xfer.h"
+#include "peer.h"
+
+#define MANY	200	/* packets; more than go out in one burst */
+#define LAST	(FIRST + MANY - 1)
 
 /* What befalls packets number @at and @at2, counted as they are sent */
 struct mishap {
@@ -56,9 +59,7 @@ static u32 run_one(const struct sim_cfg *cfg, int only, struct mishap *m)
 		t.s->arg = m;
 	}
 	put_all(&t, only);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(t.s->a.qp.req.reads, 0);
 	CHECK_EQ(t.s->a.qp.req.read_psns, 0);
 	if (m && !m->copies && !m->delay && !m->again && m->at == m->at2)
@@ -79,26 +80,26 @@ static void each_packet(const struct sim_cfg *cfg, int only)
 	u32 k, n = run_one(cfg, only, NULL);
 	struct mishap m;
 
-	t_case("loss: %s, each packet lost once", what_of(only));
+	t_case("retrans: %s, each packet lost once", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
 		m = (struct mishap){ .at = k, .at2 = k };
 		t_where("packet %u of %u", k, n);
 		run_one(cfg, only, &m);
 	}
-	t_case("loss: %s, each packet twice", what_of(only));
+	t_case("retrans: %s, each packet twice", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
 		m = (struct mishap){ .at = k, .at2 = k, .copies = 2 };
 		t_where("packet %u of %u", k, n);
 		run_one(cfg, only, &m);
 	}
-	t_case("loss: %s, each packet again when all is over", what_of(only));
+	t_case("retrans: %s, each packet again when all is over", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
 		m = (struct mishap){ .at = k, .at2 = k, .copies = 1,
 				     .again = 50 * SIM_MS };
 		t_where("packet %u of %u", k, n);
 		run_one(cfg, only, &m);
 	}
-	t_case("loss: %s, each packet overtaken", what_of(only));
+	t_case("retrans: %s, each packet overtaken", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
 		m = (struct mishap){ .at = k, .at2 = k, .copies = 1,
 				     .delay = 10 * SIM_LATENCY };
@@ -111,7 +112,7 @@ static void each_pair(const struct sim_cfg *cfg)
 {
 	u32 k, j, n = run_one(cfg, -1, NULL) + 20;
 
-	t_case("loss: mixed messages, each pair of packets lost");
+	t_case("retrans: mixed messages, each pair of packets lost");
 	for (k = 0; k < n; k++) {
 		for (j = k + 1; j < n && t_ok(); j++) {
 			struct mishap m = { .at = k, .at2 = j };
@@ -122,34 +123,18 @@ static void each_pair(const struct sim_cfg *cfg)
 	}
 }
 
-/* PSNs 1005 and 1015 are lost once. */
-static int lose_two(struct sim *s, struct sim_packet *p)
-{
-	u32 *seen = s->arg, psn = sim_psn(p);
-
-	if (p->from != &s->a)
-		return 1;
-	if (psn == 1005)
-		return seen[0]++ != 0;
-	if (psn == 1015)
-		return seen[1]++ != 0;
-	return 1;
-}
-
 static void no_wait(u32 opcode)
 {
-	u32 seen[2] = { 0 };
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("loss: %s, gaps are reported, each once, and nothing else sent again",
+	t_case("retrans: %s, gaps are reported, each once, and nothing else sent again",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
-	t.s->wire = lose_two;
-	t.s->arg = seen;
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
 	xfer_put(&t, opcode, 30 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
@@ -163,19 +148,17 @@ static void no_wait(u32 opcode)
 /* A peer that keeps nothing after a gap is found out by the first one. */
 static void dropping_peer(u32 opcode)
 {
-	u32 seen[2] = { 0 };
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("loss: %s, to a peer that drops what follows a gap",
+	t_case("retrans: %s, to a peer that drops what follows a gap",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->b.qp.resp.ofo_max = 0;
-	t.s->wire = lose_two;
-	t.s->arg = seen;
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
 	xfer_put(&t, opcode, 30 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_DROPS);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
@@ -212,7 +195,7 @@ static void lost_first(u32 opcode, bool keeps)
 	struct sim *s;
 	struct xfers t;
 
-	t_case("loss: %s, before others, to a peer that %s", xfer_name(opcode),
+	t_case("retrans: %s, before others, to a peer that %s", xfer_name(opcode),
 	       keeps ? "keeps them" : "drops them");
 	xfers_init(&t, NULL, 65536, 4096);
 	s = t.s;
@@ -235,31 +218,18 @@ static void lost_first(u32 opcode, bool keeps)
 	xfers_end(&t);
 }
 
-static int lose_tenth_and_last(struct sim *s, struct sim_packet *p)
-{
-	u32 *lost = s->arg, psn = sim_psn(p);
-
-	if (p->from != &s->a || (psn != 1010 && psn != 1029) ||
-	    *lost & 1U << (psn - 1000))
-		return 1;
-	*lost |= 1U << (psn - 1000);
-	return 0;
-}
-
 /* The acknowledge that ends a gap tells of all that was executed with it. */
 static void ack_of_all(u32 opcode)
 {
-	u32 lost = 0;
+	struct xfer_loss lost = { .p = { { 1010, 1 }, { 1029, 1 } } };
 	struct xfers t;
 
-	t_case("loss: %s, in its middle and at its end", xfer_name(opcode));
+	t_case("retrans: %s, in its middle and at its end", xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
-	t.s->wire = lose_tenth_and_last;
+	t.s->wire = xfer_lose;
 	t.s->arg = &lost;
 	xfer_put(&t, opcode, 30 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_KEEPS);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 2);
@@ -272,14 +242,12 @@ static void one_hole(const char *what, u32 from, u32 n, u32 opcode, u32 naks,
 	struct hole h = { .from = from, .n = n };
 	struct xfers t;
 
-	t_case("loss: %s, %s", xfer_name(opcode), what);
+	t_case("retrans: %s, %s", xfer_name(opcode), what);
 	xfers_init(&t, NULL, 131072, 4096);
 	t.s->wire = lose_hole;
 	t.s->arg = &h;
 	xfer_put(&t, opcode, 120 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(h.seen, n);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), naks);
@@ -316,16 +284,14 @@ static void lost_answer(u32 opcode)
 	u32 left = 0;
 	struct xfers t;
 
-	t_case("loss: %s, the only acknowledge is asked for by a probe",
+	t_case("retrans: %s, the only acknowledge is asked for by a probe",
 	       xfer_name(opcode));
 	cfg.timeout = 14;
 	xfers_init(&t, &cfg, 65536, 4096);
 	t.s->wire = lose_answer;
 	t.s->arg = &left;
 	xfer_put(&t, opcode, 5 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 1);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 1);
@@ -349,15 +315,13 @@ static void overtaking_probe(u32 opcode)
 	struct xfers t;
 	u64 probes;
 
-	t_case("loss: %s, a probe that overtakes is no sign of loss",
+	t_case("retrans: %s, a probe that overtakes is no sign of loss",
 	       xfer_name(opcode));
 	cfg.timeout = 16;
 	xfers_init(&t, &cfg, 262144, 4096);
 	t.s->wire = stuck;
 	xfer_put(&t, opcode, 200 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	probes = sim_count(&t.s->a, SROCE_CNT_PROBE);
 	CHECK(probes > 0);
 	/* a few by themselves, not all that waits */
@@ -383,52 +347,36 @@ static void late_packets(u32 opcode)
 {
 	struct xfers t;
 
-	t_case("loss: %s, twenty late packets are one gap", xfer_name(opcode));
+	t_case("retrans: %s, twenty late packets are one gap", xfer_name(opcode));
 	xfers_init(&t, NULL, 131072, 4096);
 	t.s->wire = late;
 	xfer_put(&t, opcode, 60 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
 	xfers_end(&t);
 }
 
-/* A requester that goes back loses the same packet once more. */
-static int lose_again(struct sim *s, struct sim_packet *p)
-{
-	u32 *left = s->arg;
-
-	if (p->from == &s->a && sim_psn(p) == 1011 && *left) {
-		--*left;
-		return 0;
-	}
-	return p->from != &s->a || sim_psn(p) != 1010 || left[1]++ > 0;
-}
-
 static void lost_going_back(void)
 {
-	u32 left[2] = { 2, 0 };
+	struct xfer_loss lost = { .p = { { 1010, 1 }, { 1011, 2 } } };
 	struct xfers t;
 
-	t_case("loss: what is lost again when all is sent again is reported");
+	t_case("retrans: what is lost again when all is sent again is reported");
 	xfers_init(&t, NULL, 131072, 4096);
 	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
-	t.s->wire = lose_again;
-	t.s->arg = left;
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
 	xfers_end(&t);
 }
 
 struct outset {
-	u32	seen[2];
+	struct xfer_loss lost;
 	u64	repair;		/* when the second repair left */
 	u64	next;		/* when the first new packet after it did */
 };
@@ -440,105 +388,28 @@ static int note_outset(struct sim *s, struct sim_packet *p)
 	if (p->from != &s->a)
 		return 1;
 	/* by then it is known that the peer keeps what follows */
-	if (sim_psn(p) == 1015 && o->seen[1])
+	if (sim_psn(p) == 1015 && o->lost.p[1].seen)
 		o->repair = s->now;
 	else if (o->repair && !o->next && sim_psn(p) > 1015)
 		o->next = s->now;
-	return lose_two(s, p);
+	return xfer_lose(s, p);
 }
 
 /* What follows is long in the making, and a train grows before it leaves. */
 static void repair_first(u32 opcode)
 {
-	struct outset o = {};
+	struct outset o = { .lost.p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("loss: %s, a repair leaves before what follows it is made",
+	t_case("retrans: %s, a repair leaves before what follows it is made",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 8388608, 4194304);
 	t.s->wire = note_outset;
 	t.s->arg = &o;
 	xfer_put(&t, opcode, 3000 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	CHECK(o.repair);
 	CHECK(o.next > o.repair);
-	xfers_end(&t);
-}
-
-/* Nothing is kept without bound. */
-static void store_bound(void)
-{
-	u32 seen[2] = { 0 };
-	struct xfers t;
-
-	t_case("loss: no more is kept after a gap than there is room for");
-	xfers_init(&t, NULL, 131072, 4096);
-	t.s->b.qp.resp.ofo_max = 10;
-	t.s->wire = lose_two;
-	t.s->arg = seen;
-	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
-	sim_doorbell(&t.s->a);
-	while (sim_step(t.s))
-		CHECK(t.s->b.qp.resp.ofo_len <= 10);
-	xfers_check(&t);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED) >= 10, 1);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
-	xfers_end(&t);
-}
-
-/* What waits in the store dies with the connection. */
-static void store_dies(enum ib_qp_state to)
-{
-	u32 seen[2] = { 0 };
-	struct xfers t;
-
-	t_case("loss: what was kept goes when the QP does (%d)", to);
-	xfers_init(&t, NULL, 65536, 4096);
-	t.s->wire = lose_two;
-	t.s->arg = seen;
-	xfer_put(&t, IB_WR_SEND, 30 * 1024);
-	sim_doorbell(&t.s->a);
-	while (t.s->b.qp.resp.ofo_len < 5 && sim_step(t.s))
-		;
-	CHECK(t.s->held >= 5);
-	sim_enter(&t.s->b, to);
-	CHECK_EQ(t.s->held, 0);
-	sim_enter(&t.s->a, IB_QPS_RESET);
-	xfers_end(&t);
-}
-
-/* A response that is missing in the middle is asked for when the next comes. */
-static int lose_response(struct sim *s, struct sim_packet *p)
-{
-	u32 *seen = s->arg;
-
-	if (p->from == &s->b && sim_psn(p) == 1005)
-		return seen[0]++ != 0;
-	return 1;
-}
-
-static void implied(void)
-{
-	u32 seen[1] = { 0 };
-	struct xfers t;
-
-	t_case("loss: READ, only the missing response is asked for, at once");
-	xfers_init(&t, NULL, 65536, 4096);
-	t.s->wire = lose_response;
-	t.s->arg = seen;
-	xfer_put(&t, IB_WR_RDMA_READ, 30 * 1024);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK), 1);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_RETRY), 1);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 1);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 1);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_TX_PACKETS), 31);
 	xfers_end(&t);
 }
 
@@ -573,7 +444,7 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 	struct xfers t;
 	u32 i, k;
 
-	t_case("loss: %u seeds, %u lost, %u repeated, %u late in 1000", rounds,
+	t_case("retrans: %u seeds, %u lost, %u repeated, %u late in 1000", rounds,
 	       loss, twice, late);
 	for (i = 0; i < rounds && t_ok(); i++) {
 		t_where("seed %u", i);
@@ -590,11 +461,345 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&w.r, rnd_below(&w.r, 8) ? 3000 :
 					   20000));
-		sim_doorbell(&t.s->a);
-		sim_run(t.s);
-		xfers_check(&t);
+		xfers_run_check(&t);
 		xfers_end(&t);
 	}
+}
+
+/* A WRITE of many packets, all of them on their way */
+static void begin_write(struct xfers *t)
+{
+	peer_begin(t);
+	xfer_put(t, IB_WR_RDMA_WRITE, MANY * MTU);
+	peer_go(t);
+	CHECK_EQ(tape.n, MANY);
+	tape.n = 0;
+}
+
+/* The same to a peer that is known to keep what follows a gap */
+static struct sroce_retrans *begin_kept(struct xfers *t)
+{
+	struct sroce_retrans *rp;
+
+	begin_write(t);
+	rp = &t->s->a.qp.req.retrans;
+	rp->gap_policy = SROCE_GAP_KEEPS;
+	return rp;
+}
+
+static void finish_write(struct xfers *t)
+{
+	peer_ack(t, LAST, ACK);
+	CHECK_EQ(t->s->a.scq.n, 1);
+	CHECK_EQ(t->s->a.scq.e[0].status, IB_WC_SUCCESS);
+	CHECK_EQ(t->s->a.qp.req.una, LAST + 1);
+	xfers_end(t);
+}
+
+/* The answer to the one packet that was sent again tells the peer's habit. */
+static void habits(void)
+{
+	struct sroce_retrans *rp;
+	struct xfers t;
+
+	t_case("retrans: acknowledges only what was sent again: it drops the rest");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.retrans;
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(tape.p[0].psn, FIRST + 10);
+	CHECK(tape.p[0].ackreq);
+	CHECK(rp->hold_new);
+	peer_ack(&t, FIRST + 10, ACK);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
+	CHECK_EQ(tape.n, 1 + SROCE_TX_BUDGET);
+	CHECK_EQ(tape.p[1].psn, FIRST + 11);
+	/* it had more, after all: no need to send that again */
+	peer_ack(&t, FIRST + 149, ACK);
+	CHECK_EQ(tape.p[1 + SROCE_TX_BUDGET].psn, FIRST + 150);
+	finish_write(&t);
+
+	t_case("retrans: acknowledges more than was sent again: it keeps");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.retrans;
+	peer_ack(&t, FIRST + 10, GAP);
+	peer_ack(&t, LAST - 1, ACK);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
+	/* the repaired one; the last may be late */
+	CHECK_EQ(tape.n, 1);
+	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
+	CHECK(tape.n > 1);
+	CHECK_EQ(tape.p[1].psn, LAST);
+	finish_write(&t);
+
+	t_case("retrans: puts off what came after the one sent again: it keeps");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.retrans;
+	peer_ack(&t, FIRST + 10, GAP);
+	peer_ack(&t, FIRST + 11, RNR);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
+	CHECK_EQ(t.s->a.qp.req.psn, LAST + 1);
+	sim_run_until(t.s, t.s->now + 100000);
+	CHECK_EQ(tape.n, 2);
+	CHECK_EQ(tape.p[1].psn, FIRST + 11);
+	finish_write(&t);
+
+	t_case("retrans: found dropping, shows that it keeps");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.retrans;
+	rp->gap_policy = SROCE_GAP_DROPS;
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK(rp->rewound);
+	CHECK_EQ(tape.n, SROCE_TX_BUDGET);
+	peer_ack(&t, FIRST + 149, ACK);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
+	CHECK(!rp->rewound);
+	finish_write(&t);
+}
+
+/* A peer that keeps tells of one gap at a time. */
+static void many_gaps(void)
+{
+	struct sroce_retrans *rp;
+	struct xfers t;
+	u32 i;
+
+	t_case("retrans: acknowledges less than was sent before the repair: lost, too");
+	rp = begin_kept(&t);
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 1);
+	/* a round trip later */
+	sim_run_until(t.s, t.s->now + 100000);
+	peer_ack(&t, FIRST + 29, ACK);
+	peer_sent(1, FIRST + 30, 1);
+	/* again, which says nothing new */
+	peer_ack(&t, FIRST + 29, ACK);
+	peer_ack(&t, FIRST + 30, GAP);
+	CHECK_EQ(tape.n, 2);
+	finish_write(&t);
+
+	t_case("retrans: gaps are frequent: repairs go out twice");
+	rp = begin_kept(&t);
+	rp->gap_dist = 200;
+	rp->gap = FIRST - 190;
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 2);
+	CHECK_EQ(tape.p[1].psn, FIRST + 10);
+	finish_write(&t);
+
+	t_case("retrans: gaps are dense: what follows goes out before the missing one");
+	rp = begin_kept(&t);
+	rp->gap_dist = 20;
+	rp->gap = FIRST - 10;
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, SROCE_RETRANS_BATCH_MIN + 1);
+	for (i = 0; i < SROCE_RETRANS_BATCH_MIN - 1; i++)
+		CHECK_EQ(tape.p[i].psn, FIRST + 11 + i);
+	CHECK_EQ(tape.p[i].psn, FIRST + 10);
+	CHECK_EQ(tape.p[i + 1].psn, FIRST + 10);
+	CHECK(tape.p[i].ackreq);
+	finish_write(&t);
+
+	t_case("retrans: thought to drop what follows, put to the test again");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.retrans;
+	rp->gap_policy = SROCE_GAP_DROPS;
+	for (i = 0; rp->gap_policy == SROCE_GAP_DROPS && i < 100; i++)
+		peer_ack(&t, FIRST + i, GAP);
+	CHECK_EQ(i, 8);
+	CHECK(rp->hold_new);
+	finish_write(&t);
+}
+
+/* Packets that come out of order look like gaps for a while. */
+static void no_gaps(void)
+{
+	struct sroce_retrans *rp;
+	struct xfers t;
+	u32 i;
+
+	t_case("retrans: has what it lacked sooner than it can: it was late, not lost");
+	rp = begin_kept(&t);
+	/* a round trip, to know what is too soon */
+	sim_run_until(t.s, t.s->now + 100000);
+	peer_ack(&t, FIRST + 70, ACK);
+	peer_ack(&t, FIRST + 80, GAP);
+	CHECK_EQ(tape.n, 1);
+	sim_run_until(t.s, t.s->now + 1000);
+	for (i = 81; i < 100; i++)
+		peer_ack(&t, FIRST + i, ACK);
+	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(rp->batch, SROCE_RETRANS_BATCH_MIN);
+	finish_write(&t);
+
+	t_case("retrans: has what it lacked sooner than it can, after a silence: no wonder");
+	rp = begin_kept(&t);
+	/* the first answer comes late, and seems to be what a round trip takes */
+	sim_run_until(t.s, t.s->now + 5000000);
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(tape.n, 1);
+	for (i = 0; tape.n < 2 && i < 100; i++)
+		sim_run_until(t.s, t.s->now + 1000000);
+	CHECK_EQ(rp->probes, 1);
+	for (i = 2; i < 6; i++) {
+		peer_ack(&t, FIRST + 10 * i, GAP);
+		sim_run_until(t.s, t.s->now + 1000);
+	}
+	CHECK(t.s->a.qp.req.rtt.srtt && t.s->a.qp.req.rtt.srtt < 5000);
+	CHECK(rp->gap_dist < SROCE_GAP_DIST_MAX / 2);
+	finish_write(&t);
+
+	t_case("retrans: thought to keep what follows, lacks every packet: it drops");
+	rp = begin_kept(&t);
+	for (i = 10; rp->gap_policy == SROCE_GAP_KEEPS && i < 100; i++) {
+		peer_ack(&t, FIRST + i, GAP);
+		sim_run_until(t.s, t.s->now + 100000);
+	}
+	CHECK(i < 20);
+	CHECK(rp->hold_new);
+	peer_ack(&t, FIRST + i - 1, ACK);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
+	finish_write(&t);
+}
+
+/* What is to be sent again waits for an RNR timer; meanwhile it may come. */
+static void overtaken_repairs(void)
+{
+	struct sroce_retrans *rp;
+	struct xfers t;
+
+	t_case("retrans: has what was about to be sent again");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.retrans;
+	peer_ack(&t, FIRST + 10, RNR);
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 1);
+	CHECK_EQ(tape.n, 0);
+	peer_ack(&t, FIRST + 20, ACK);
+	/* nothing is to be sent again, unless silence follows */
+	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 0);
+	CHECK_EQ(tape.n, 0);
+	finish_write(&t);
+
+	t_case("retrans: has a part of what was about to be sent again");
+	begin_write(&t);
+	rp = &t.s->a.qp.req.retrans;
+	peer_ack(&t, FIRST + 10, GAP);
+	peer_sent(0, FIRST + 10, 1);
+	peer_ack(&t, FIRST + 11, RNR);
+	peer_ack(&t, FIRST + 11, GAP);
+	/* the first of them is to follow the others */
+	CHECK_EQ(rp->from, FIRST + 12);
+	CHECK_EQ(rp->to, FIRST + 13);
+	CHECK_EQ(rp->copies, 1);
+	peer_ack(&t, FIRST + 11, ACK);
+	CHECK_EQ(rp->from, FIRST + 12);
+	CHECK_EQ(rp->to, FIRST + 13);
+	CHECK_EQ(rp->copies, 0);
+	CHECK_EQ(tape.n, 1);
+	/* once more when the wait is over */
+	sim_run_until(t.s, t.s->now + 100000);
+	CHECK(tape.n > 1);
+	CHECK_EQ(tape.p[1].psn, FIRST + 12);
+	finish_write(&t);
+}
+
+/* The peer's gap lies ahead of what the requester goes through once more. */
+static void gap_ahead(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+
+	t_case("retrans: reports a gap ahead of what is being sent again");
+	cfg.timeout = 8;
+	cfg.retry_cnt = 1;
+	peer_begin_with(&t, &cfg, 65536);
+	xfer_put(&t, IB_WR_RDMA_WRITE, MANY * MTU);
+	peer_go(&t);
+	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
+	while (!sim_count(&t.s->a, SROCE_CNT_TIMEOUT) && sim_step(t.s))
+		;
+	CHECK_EQ(t.s->a.qp.req.psn, FIRST + SROCE_TX_BUDGET);
+	tape.n = 0;
+	peer_ack(&t, FIRST + 100, GAP);
+	/* nothing after it was sent again: all of it is */
+	CHECK(!t.s->a.qp.req.retrans.hold_new);
+	peer_sent(0, FIRST + 100, SROCE_TX_BUDGET);
+	finish_write(&t);
+}
+
+static int cut(struct sim *s, struct sim_packet *p)
+{
+	(void)p;
+	return s->now < *(u64 *)s->arg;
+}
+
+static void peer_gone(u32 retries)
+{
+	struct sim_cfg cfg = sim_default;
+	u64 never = 0, start;
+	struct xfers t;
+
+	t_case("retrans: the peer is silent for %u retries", retries);
+	cfg.retry_cnt = retries;
+	xfers_init(&t, &cfg, 65536, 4096);
+	t.s->wire = cut;
+	t.s->arg = &never;
+	xfer_put(&t, IB_WR_SEND, 10);
+	start = t.s->now;
+	xfers_run(&t);
+	xfers_check_failed(&t, 0, IB_WC_RETRY_EXC_ERR);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), retries + 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT),
+		 retries + sim_count(&t.s->a, SROCE_CNT_PROBE));
+	CHECK_EQ(t.s->sent, 1 + sim_count(&t.s->a, SROCE_CNT_RETRANSMIT));
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE) > 0, retries > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRY_EXC), 1);
+	/* 9.7.6.1.3: not before the timeout, and not after four times that */
+	CHECK(t.s->now - start >= (retries + 1) * (4096ULL << 8));
+	CHECK(t.s->now - start <= 4 * (retries + 1) * (4096ULL << 8));
+	xfers_end(&t);
+}
+
+/*
+ * Where timers are @percent of the timeout late the answer may be late as well: that is
+ * not the peer's fault, unless it goes on.
+ */
+static void held_up(u32 percent, u32 timeouts)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u64 never = 0;
+
+	t_case("retrans: the peer is silent, and timers are %u %% late", percent);
+	cfg.retry_cnt = 1;
+	xfers_init(&t, &cfg, 65536, 4096);
+	t.s->timer_late = (4096ULL << 8) * percent / 100;
+	t.s->wire = cut;
+	t.s->arg = &never;
+	xfer_put(&t, IB_WR_SEND, 10);
+	xfers_run(&t);
+	xfers_check_failed(&t, 0, IB_WC_RETRY_EXC_ERR);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), timeouts);
+	xfers_end(&t);
+}
+
+static void peer_goes_midway(void)
+{
+	u64 when = 5 * SIM_LATENCY;
+	struct xfers t;
+
+	t_case("retrans: the peer goes in the middle of a stream");
+	xfers_init(&t, NULL, 1100000, 4096);
+	xfers_put_writes(&t, 2);
+	xfer_put(&t, IB_WR_RDMA_READ, 1000 * 1024);
+	xfers_put_writes(&t, 3);
+	t.s->wire = cut;
+	t.s->arg = &when;
+	t.s->kick_delay = 5 * SIM_LATENCY;
+	xfers_run(&t);
+	xfers_check_failed(&t, 2, IB_WC_RETRY_EXC_ERR);
+	xfers_end(&t);
 }
 
 UNIT_TESTS(retrans)
@@ -633,11 +838,17 @@ UNIT_TESTS(retrans)
 	overtaking_probe(IB_WR_RDMA_WRITE);
 	repair_first(IB_WR_SEND);
 	repair_first(IB_WR_RDMA_WRITE);
-	store_bound();
-	store_dies(IB_QPS_ERR);
-	store_dies(IB_QPS_RESET);
-	implied();
 	storms(100, 10, 10, 0);
 	storms(100, 50, 20, 50);
 	storms(100, 0, 100, 200);
+	habits();
+	many_gaps();
+	no_gaps();
+	overtaken_repairs();
+	gap_ahead();
+	peer_gone(0);
+	peer_gone(3);
+	held_up(5, 2);
+	held_up(100, 8);
+	peer_goes_midway();
 }

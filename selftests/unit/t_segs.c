@@ -126,8 +126,7 @@ static void play(struct seen *w, const struct sim_cfg *cfg, u32 chunk,
 	t->s->posted = mix_cqe;
 	t->s->arg = w;
 	work(t);
-	sim_doorbell(&t->s->a);
-	sim_run(t->s);
+	xfers_run(t);
 	mix_memory(w, t->a);
 	mix_memory(w, t->b);
 	take_counters(w, &t->s->a, &w->a);
@@ -231,7 +230,7 @@ static void each_size(void)
 	u32 chunk;
 
 	for (cfg.mtu = IB_MTU_256; cfg.mtu <= IB_MTU_4096; cfg.mtu++) {
-		t_case("run: as one by one, path MTU %u", 128 << cfg.mtu);
+		t_case("segs: as one by one, path MTU %u", 128 << cfg.mtu);
 		for (chunk = 104; chunk < 20000; chunk *= 3) {
 			u64 runs = compare(&cfg, chunk, &none, long_ones, chunk);
 
@@ -254,7 +253,7 @@ static void wire_of(const char *what, const struct fate *fate, work_fn work)
 	cfg.timeout = 14;
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		cfg.type = types[i];
-		t_case("run: as one by one, %s, %s", cfg.type == IB_QPT_RC ? "RC" : "UC",
+		t_case("segs: as one by one, %s, %s", cfg.type == IB_QPT_RC ? "RC" : "UC",
 		       what);
 		for (seed = 1; seed <= 60; seed++) {
 			t_where("seed %u", seed);
@@ -320,7 +319,7 @@ static void mishaps(void)
 	cfg.mtu = IB_MTU_256;
 	cfg.retry_cnt = 1;
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
-		t_case("run: as one by one, %s in the middle", all[i].what);
+		t_case("segs: as one by one, %s in the middle", all[i].what);
 		for (at = 1; at < 300; at += 23) {
 			struct fate fate = { .at = at, .mishap = all[i].happens };
 
@@ -337,11 +336,11 @@ static void receives(void)
 	static const struct fate none;
 	struct sim_cfg cfg = sim_default;
 
-	t_case("run: as one by one, a SEND longer than the receive");
+	t_case("segs: as one by one, a SEND longer than the receive");
 	/* that ends with an error: nothing else is to be checked */
 	compare(&cfg, 7000, &(struct fate){ .at = ~0, .mishap = state_gone },
 		too_long, 1);
-	t_case("run: as one by one, a SEND longer than the receive, UC");
+	t_case("segs: as one by one, a SEND longer than the receive, UC");
 	cfg.type = IB_QPT_UC;
 	compare(&cfg, 7000, &none, too_long, 1);
 }
@@ -353,7 +352,7 @@ static void vain(void)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("run: what is copied in vain is copied once in a burst");
+	t_case("segs: what is copied in vain is copied once in a burst");
 	cfg.mtu = IB_MTU_256;
 	xfers_init(&t, &cfg, SIZE, 100000);
 	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 61 * 256);
@@ -386,7 +385,7 @@ static void on_demand(void)
 	struct sim_cfg cfg = sim_default;
 	u32 seed;
 
-	t_case("run: as one by one, of memory that comes on demand");
+	t_case("segs: as one by one, of memory that comes on demand");
 	for (seed = 1; seed < 40; seed++) {
 		t_where("seed %u", seed);
 		compare(&cfg, 3000, seed & 1 ? &none : &harm, paged, seed);
@@ -430,7 +429,7 @@ static void alike_of(const char *what, const struct fate *fate, work_fn work)
 	cfg.mtu = IB_MTU_256;
 	cfg.timeout = 14;
 	cfg.retry_cnt = 7;
-	t_case("series: as one by one, %s", what);
+	t_case("segs: as one by one, %s", what);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u64 runs = 0;
 
@@ -477,7 +476,7 @@ static void series(void)
 	alike_of("packets twice", &(struct fate){ .copies = 20 }, alike_ones);
 	alike_of("of memory that comes on demand", &none, paged_alike);
 
-	t_case("series: as one by one, a key goes in the middle");
+	t_case("segs: as one by one, a key goes in the middle");
 	small = 64;
 	for (at = 1; at < 50; at += 7) {
 		t_where("packet %u", at);
@@ -487,7 +486,7 @@ static void series(void)
 			alike_ones, at);
 	}
 
-	t_case("series: as one by one, up to one that can't be sent");
+	t_case("segs: as one by one, up to one that can't be sent");
 	CHECK((u32)compare(&cfg, 100, &(struct fate){ .at = ~0, .mishap = state_gone },
 			   bad_among_alike, 1));
 }
@@ -501,7 +500,7 @@ static void beyond_promise(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("run: a WRITE that goes on too long ends where it was to");
+	t_case("segs: a WRITE that goes on too long ends where it was to");
 	xfers_init(&t, NULL, SIZE, 4096);
 	t.s->train = BURST;
 	memset(data, 0xee, sizeof(data));
@@ -529,7 +528,7 @@ static void beyond_read(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("run: responses past the end of a READ go nowhere");
+	t_case("segs: responses past the end of a READ go nowhere");
 	xfers_init(&t, NULL, SIZE, 4096);
 	t.s->train = BURST;
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * 1024);
