@@ -242,8 +242,8 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 void act_forge(struct world *w, const u8 *r)
 {
 	static u8 data[DATA_MAX];
-	struct sroce_kqp *to = host_at(w, !!(r[2] & FF_TO_A));
-	struct sroce_kqp *from = host_at(w, !(r[2] & FF_TO_A));
+	struct sroce_kqp *to = kqp_at(w, !!(r[2] & FF_TO_A));
+	struct sroce_kqp *from = kqp_at(w, !(r[2] & FF_TO_A));
 	struct sroce_av av = from->qp.av;
 	struct sroce_pkt p = {};
 	struct sim_packet *sp;

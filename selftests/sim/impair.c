@@ -5,49 +5,49 @@
 #include "world.h"
 
 /* Nobody gets impatient sooner. */
-#define PATIENCE (100 * SC_US)
+#define SILENCE_MIN (100 * SC_US)
 
-void weather_init(struct world *w)
+void impair_init(struct world *w)
 {
-	w->weather.r.s = w->sc->weather;
-	w->weather.jitter.s = ~w->sc->weather;
-	w->s->wire = weather_wire;
-	w->s->tx_ok = weather_tx_ok;
-	w->s->local = w->sc->local;
+	w->impair.r.s = w->sc->impair_seed;
+	w->impair.jitter.s = ~w->sc->impair_seed;
+	w->s->wire = impair_wire;
+	w->s->tx_ok = impair_tx_ok;
+	w->s->loopback = w->sc->loopback;
 }
 
-static u32 side_of(const struct world *w, const struct sroce_kqp *h)
+static u32 side_of(const struct world *w, const struct sroce_kqp *kqp)
 {
 	u32 i;
 
-	for (i = 0; i < w->n && w->s->host[i] != h; i++)
+	for (i = 0; i < w->n && w->s->kqp[i] != kqp; i++)
 		;
 	return i & 1;
 }
 
-static bool chance(struct weather *we, u32 rate)
+static bool chance(struct impair *im, u32 rate)
 {
-	return rate && rnd_below(&we->r, 10000) < rate;
+	return rate && rnd_below(&im->r, 10000) < rate;
 }
 
-static void record(struct weather *we, u32 nr, char what, u64 arg)
+static void record(struct impair *im, u32 nr, char what, u64 arg)
 {
-	we->any = true;
-	if (we->nfates < SC_FATES)
-		we->fate[we->nfates] = (struct sc_fate){
+	im->any = true;
+	if (im->nfates < SC_FATES)
+		im->fate[im->nfates] = (struct sc_fate){
 			.what = what, .nr = nr, .arg = arg,
 		};
-	we->nfates++;
+	im->nfates++;
 }
 
-static bool dark(const struct world *w)
+static bool blackout(const struct world *w)
 {
 	const struct sc_faults *f = &w->sc->faults;
 	u32 i;
 
 	for (i = 0; i < 2; i++)
-		if (w->s->now >= f->dark_from[i] &&
-		    w->s->now < f->dark_from[i] + f->dark_len[i])
+		if (w->s->now >= f->blackout_from[i] &&
+		    w->s->now < f->blackout_from[i] + f->blackout_len[i])
 			return true;
 	return false;
 }
@@ -64,21 +64,21 @@ static u32 on_the_wire(const struct world *w)
 
 static bool lost(struct world *w, const struct sc_faults *f)
 {
-	struct weather *we = &w->weather;
+	struct impair *im = &w->impair;
 
-	if (f->one == (s32)we->nr || dark(w))
+	if (f->one == (s32)im->nr || blackout(w))
 		return true;
 	if (f->queue && on_the_wire(w) >= f->queue)
 		return true;
-	if (we->burst) {
-		we->burst--;
+	if (im->burst) {
+		im->burst--;
 		return true;
 	}
-	if (!chance(we, f->drop))
+	if (!chance(im, f->drop))
 		return false;
-	we->burst = rnd_below(&we->r, 2 * f->burst);
+	im->burst = rnd_below(&im->r, 2 * f->burst);
 	if (f->burst <= 1)
-		we->burst = 0;
+		im->burst = 0;
 	return true;
 }
 
@@ -118,61 +118,61 @@ static char by_script(const struct scenario *sc, u32 nr, bool tx, u64 *arg)
 static char by_chance(struct world *w, u32 side, u64 *arg)
 {
 	const struct sc_faults *f = &w->sc->faults;
-	struct weather *we = &w->weather;
+	struct impair *im = &w->impair;
 
 	if (!(f->dirs & BIT(side)))
 		return 0;
 	if (lost(w, f))
 		return 'd';
-	*arg = rnd64(&we->r);
-	if (chance(we, f->corrupt))
+	*arg = rnd64(&im->r);
+	if (chance(im, f->corrupt))
 		return 'c';
-	if (chance(we, f->cut))
+	if (chance(im, f->cut))
 		return 'x';
-	if (chance(we, f->ghost))
+	if (chance(im, f->ghost))
 		return 'g';
 	if (f->late_max)
 		*arg %= f->late_max;
-	if (chance(we, f->dup))
+	if (chance(im, f->dup))
 		return 'u';
-	return chance(we, f->late) ? 'l' : 0;
+	return chance(im, f->late) ? 'l' : 0;
 }
 
 /* Whether the loss of one packet can be known by this later one */
 static void follow(struct world *w, const struct sim_packet *p)
 {
-	struct weather *we = &w->weather;
-	if (!we->lost_one || p->from != we->lost_from ||
-	    w->s->now > we->lost_when + PATIENCE)
+	struct impair *im = &w->impair;
+	if (!im->lost_one || p->from != im->lost_from ||
+	    w->s->now > im->lost_when + SILENCE_MIN)
 		return;
-	if (sim_is_response(p) == we->lost_response &&
-	    sroce_psn_diff(sim_psn(p), we->lost_psn) > 0)
-		we->followed = true;
+	if (sim_is_response(p) == im->lost_response &&
+	    sroce_psn_diff(sim_psn(p), im->lost_psn) > 0)
+		im->followed = true;
 }
 
 static void lose_one(struct world *w, const struct sim_packet *p)
 {
-	struct weather *we = &w->weather;
+	struct impair *im = &w->impair;
 
-	we->lost_one = true;
-	we->lost_psn = sim_psn(p);
-	we->lost_from = p->from;
-	we->lost_response = sim_is_response(p);
-	we->lost_when = w->s->now;
+	im->lost_one = true;
+	im->lost_psn = sim_psn(p);
+	im->lost_from = p->from;
+	im->lost_response = sim_is_response(p);
+	im->lost_when = w->s->now;
 }
 
 /* Packets of a sender stay in order, unless they are late by chance. */
 static u64 arrival(struct world *w, const struct sim_packet *p, u32 side)
 {
-	struct weather *we = &w->weather;
+	struct impair *im = &w->impair;
 	u64 t = w->s->now + w->sc->latency;
 
 	if (w->sc->jitter)
-		t += rnd_below(&we->jitter, w->sc->jitter);
-	if (t < we->last[side])
-		t = we->last[side];
+		t += rnd_below(&im->jitter, w->sc->jitter);
+	if (t < im->last[side])
+		t = im->last[side];
 	t += (u64)p->len * w->sc->ns_per_kb >> 10;
-	we->last[side] = t;
+	im->last[side] = t;
 	return t;
 }
 
@@ -207,23 +207,23 @@ static bool breaks_wait(const struct sim_packet *p)
 	       sroce_psn_diff(sim_psn(p), req->acked) >= 0;
 }
 
-int weather_wire(struct sim *s, struct sim_packet *p)
+int impair_wire(struct sim *s, struct sim_packet *p)
 {
 	struct world *w = s->arg;
-	struct weather *we = &w->weather;
+	struct impair *im = &w->impair;
 	u32 side = side_of(w, p->from);
 	u64 arg = 0;
 	char what;
 
-	what = w->sc->scripted ? by_script(w->sc, we->nr, false, &arg) :
+	what = w->sc->scripted ? by_script(w->sc, im->nr, false, &arg) :
 				 by_chance(w, side, &arg);
 	if (breaks_wait(p))
-		t_fail("weather", 1, "a request is sent during an RNR wait");
+		t_fail("impair", 1, "a request is sent during an RNR wait");
 	follow(w, p);
 	p->when = arrival(w, p, side);
 	if (what)
-		record(we, we->nr, what, arg);
-	we->nr++;
+		record(im, im->nr, what, arg);
+	im->nr++;
 	switch (what) {
 	case 'd':
 		if (w->sc->faults.one >= 0)
@@ -257,17 +257,17 @@ int weather_wire(struct sim *s, struct sim_packet *p)
 	}
 }
 
-bool weather_tx_ok(struct sim *s, struct sroce_qp *qp)
+bool impair_tx_ok(struct sim *s, struct sroce_qp *qp)
 {
 	struct world *w = s->arg;
-	struct weather *we = &w->weather;
-	u32 nr = we->tries++;
+	struct impair *im = &w->impair;
+	u32 nr = im->tries++;
 	u64 arg;
 
 	if (w->sc->scripted ? !by_script(w->sc, nr, true, &arg) :
-			      !chance(we, w->sc->faults.tx_fail))
+			      !chance(im, w->sc->faults.tx_fail))
 		return true;
-	record(we, nr, 't', 0);
+	record(im, nr, 't', 0);
 	trace_note(w, "a packet of QP %#x can't be sent, attempt %u", qp->qpn,
 		   nr);
 	return false;

@@ -46,19 +46,19 @@ static struct sim_wr some_work(struct world *w, struct sim_buf *b, u32 nr)
 	return wr;
 }
 
-static void live(struct world *w, struct sroce_kqp *h, struct sim_buf *b)
+static void live(struct world *w, struct sroce_kqp *kqp, struct sim_buf *b)
 {
 	u32 i, n = w->sc->cfg.slots - 1;
 	struct ib_sge sge = sim_sge(b, 0, ROOM);
 	struct sim_wr wr;
 
 	for (i = 0; i < 3 && i + 1 < w->sc->cfg.rq_slots; i++)
-		sim_put_recv(h, 1000 + i, &sge, 1);
+		sim_put_recv(kqp, 1000 + i, &sge, 1);
 	for (i = 0; i < n && i < 8; i++) {
 		wr = some_work(w, b, i);
-		sim_put_send(h, &wr);
+		sim_put_send(kqp, &wr);
 	}
-	sim_doorbell(h);
+	sim_doorbell(kqp);
 }
 
 static void clear_wire(struct sim *s)
@@ -71,25 +71,25 @@ static void clear_wire(struct sim *s)
 	}
 }
 
-static void begin_anew(struct sroce_kqp *h)
+static void begin_anew(struct sroce_kqp *kqp)
 {
-	sim_enter(h, IB_QPS_RESET);
-	sim_enter(h, IB_QPS_INIT);
-	sim_enter(h, IB_QPS_RTR);
-	sim_enter(h, IB_QPS_RTS);
-	memset(&h->counters, 0, sizeof(h->counters));
-	h->scq.n = 0;
-	h->rcq.n = 0;
-	h->scq.overflowed = false;
-	h->rcq.overflowed = false;
-	h->events = 0;
+	sim_enter(kqp, IB_QPS_RESET);
+	sim_enter(kqp, IB_QPS_INIT);
+	sim_enter(kqp, IB_QPS_RTR);
+	sim_enter(kqp, IB_QPS_RTS);
+	memset(&kqp->counters, 0, sizeof(kqp->counters));
+	kqp->scq.n = 0;
+	kqp->rcq.n = 0;
+	kqp->scq.overflowed = false;
+	kqp->rcq.overflowed = false;
+	kqp->events = 0;
 }
 
 /**
- * world_past() - let QPs live and be reset, before anything else
+ * prior_life_run() - let QPs live and be reset, before anything else
  * @w: the world; its QPs are in RTS
  */
-void world_past(struct world *w)
+void prior_life_run(struct world *w)
 {
 	struct sim *s = w->s;
 	struct sim_buf *b;
@@ -100,11 +100,11 @@ void world_past(struct world *w)
 			IB_ACCESS_REMOTE_ATOMIC | SROCE_ACCESS_FLUSH_GLOBAL);
 	s->wire = lossy;
 	for (i = 0; i < w->n; i++)
-		live(w, s->host[i], b);
-	for (i = 0; i < w->sc->past && sim_step(s); i++)
+		live(w, s->kqp[i], b);
+	for (i = 0; i < w->sc->prior_events && sim_step(s); i++)
 		;
 	for (i = 0; i < w->n; i++)
-		begin_anew(s->host[i]);
+		begin_anew(s->kqp[i]);
 	clear_wire(s);
 	s->sent = 0;
 	sim_buf_revoke(b);

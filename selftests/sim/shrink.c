@@ -125,12 +125,12 @@ static bool simpler(struct shrinker *sh)
 	u32 i;
 
 	any |= zero(sh, &c->jitter);
-	any |= zero(sh, &c->kick_max);
+	any |= zero(sh, &c->task_delay_max);
 	any |= zero32(sh, &c->ns_per_kb);
-	any |= zero32(sh, &c->past);
+	any |= zero32(sh, &c->prior_events);
 	any |= zero32(sh, &c->train);
 	any |= zero32(sh, &c->srq_limit);
-	any |= zero32(sh, &c->ebb);
+	any |= zero32(sh, &c->evict_every);
 	for (i = 0; i < SC_HOSTS; i++) {
 		any |= zero(sh, &c->host[i].rts_late);
 		any |= zero(sh, &c->host[i].recv_late);

@@ -149,7 +149,7 @@ static void passed(const struct sroce_qp *qp)
 }
 
 /* What is sent again was sent before, and is not acknowledged. */
-static void repairs(const struct sroce_qp *qp)
+static void retrans_range(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 	const struct sroce_retrans *rp = &req->retrans;
@@ -185,22 +185,22 @@ static void responses(const struct sroce_qp *qp)
 }
 
 /* Whatever waits for an acknowledge has a timer that will find it missing. */
-static void timers(const struct sroce_kqp *h)
+static void timers(const struct sroce_kqp *kqp)
 {
-	const struct sroce_req *req = &h->qp.req;
+	const struct sroce_req *req = &kqp->qp.req;
 
-	if (h->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&h->qp))
+	if (kqp->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&kqp->qp))
 		return;
 	if (req->rnr_wait)
-		CHECK(h->rnr_when);
+		CHECK(kqp->rnr_when);
 	else if (req->paging || req->n_deferred)
-		CHECK(h->paged_when);
-	else if (h->qp.attr.timeout && req->una != req->max_psn)
+		CHECK(kqp->paged_when);
+	else if (kqp->qp.attr.timeout && req->una != req->max_psn)
 		CHECK(req->deadline);
 	if (req->retrans.probe_at)
-		CHECK(h->ack_when && h->ack_when <= req->retrans.probe_at + SROCE_SLACK_MAX);
+		CHECK(kqp->ack_when && kqp->ack_when <= req->retrans.probe_at + SROCE_SLACK_MAX);
 	if (req->deadline)
-		CHECK(h->ack_when && h->ack_when <= req->deadline + SROCE_SLACK_MAX);
+		CHECK(kqp->ack_when && kqp->ack_when <= req->deadline + SROCE_SLACK_MAX);
 }
 
 /* Entries of the FIFO are different, and know that they are in it. */
@@ -239,7 +239,7 @@ static void replays(const struct sroce_resp *resp)
 }
 
 /* What waits for a gap to be filled lies ahead, in order. */
-static void store(const struct sroce_resp *resp, bool in_order)
+static void ofo_queue(const struct sroce_resp *resp, bool in_order)
 {
 	const struct list_head *pos;
 	u32 n = 0, psn = resp->psn;
@@ -259,9 +259,9 @@ static void store(const struct sroce_resp *resp, bool in_order)
 }
 
 /* Responses that wait for pages are waited for. */
-static void late(const struct sroce_kqp *h)
+static void deferred(const struct sroce_kqp *kqp)
 {
-	const struct sroce_req *req = &h->qp.req;
+	const struct sroce_req *req = &kqp->qp.req;
 	const struct list_head *pos;
 	u32 n = 0;
 
@@ -269,8 +269,8 @@ static void late(const struct sroce_kqp *h)
 		n++;
 	CHECK_EQ(n, req->n_deferred);
 	CHECK(n <= SROCE_OFO_MAX);
-	CHECK(!n || h->paged_when);
-	CHECK(!n || sroce_qp_may_send(&h->qp));
+	CHECK(!n || kqp->paged_when);
+	CHECK(!n || sroce_qp_may_send(&kqp->qp));
 }
 
 static void responder(const struct sroce_qp *qp)
@@ -282,7 +282,7 @@ static void responder(const struct sroce_qp *qp)
 	fifo(resp, &resp->fifo);
 	replays(resp);
 	if (!resp->closing)
-		store(resp, qp->svc == SROCE_SVC_RC);
+		ofo_queue(resp, qp->svc == SROCE_SVC_RC);
 	CHECK(resp->remaining <= resp->length);
 	if (resp->have_wqe)
 		CHECK(resp->wqe.num_sge <= SROCE_MAX_SGE);
@@ -303,11 +303,11 @@ static void at_rest(const struct sroce_qp *qp)
 
 /**
  * sim_invariants() - check a QP between two bursts
- * @h: the QP's host
+ * @kqp: the QP's host
  */
-void sim_invariants(const struct sroce_kqp *h)
+void sim_invariants(const struct sroce_kqp *kqp)
 {
-	const struct sroce_qp *qp = &h->qp;
+	const struct sroce_qp *qp = &kqp->qp;
 
 	rings(qp);
 	psns(qp);
@@ -315,11 +315,11 @@ void sim_invariants(const struct sroce_kqp *h)
 	next_packet(qp);
 	if (qp->svc == SROCE_SVC_RC && sroce_qp_may_send(qp)) {
 		passed(qp);
-		repairs(qp);
+		retrans_range(qp);
 		responses(qp);
 	}
-	timers(h);
-	late(h);
+	timers(kqp);
+	deferred(kqp);
 	responder(qp);
 	at_rest(qp);
 }

@@ -93,9 +93,9 @@ static bool hopeless(const struct sroce_odp *odp, u64 iova, u32 need)
 int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		   u32 len, bool write)
 {
-	struct sroce_kqp *h = qp->kqp;
+	struct sroce_kqp *kqp = qp->kqp;
 	struct sroce_odp *odp = mr->odp;
-	struct sim_want *w;
+	struct sim_fault_req *w;
 
 	CHECK(need <= len && page_of(odp, iova + len - 1) < odp->n);
 	if (hopeless(odp, iova, need)) {
@@ -103,13 +103,13 @@ int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32
 		if (!odp->tried)
 			return -EFAULT;
 	}
-	if (!h->paged_when)
-		h->paged_when = h->sim->now + h->sim->page_delay + 1;
-	if (h->sim->page_few)
+	if (!kqp->paged_when)
+		kqp->paged_when = kqp->sim->now + kqp->sim->page_delay + 1;
+	if (kqp->sim->page_few)
 		len = need;
-	if (h->wants == SIM_WANTS || !len)
+	if (kqp->fault_reqs == SIM_FAULT_REQS || !len)
 		return -EAGAIN;
-	w = &h->want[h->wants++];
+	w = &kqp->fault_req[kqp->fault_reqs++];
 	w->odp = odp;
 	w->first = page_of(odp, iova);
 	w->last = page_of(odp, iova + len - 1);
@@ -123,23 +123,23 @@ bool sroce_odp_used(const struct sroce_qp *qp)
 }
 
 /* What the host wanted has come. */
-void sim_paged(struct sroce_kqp *h)
+void sim_pages_in(struct sroce_kqp *kqp)
 {
 	u32 i, k;
 
-	for (i = 0; i < h->wants; i++) {
-		struct sim_want *w = &h->want[i];
+	for (i = 0; i < kqp->fault_reqs; i++) {
+		struct sim_fault_req *w = &kqp->fault_req[i];
 		u8 to = w->write ? WRITABLE : READABLE;
 
 		for (k = w->first; k <= w->last; k++)
 			if (w->odp->pages[k] < to)
 				w->odp->pages[k] = to;
 	}
-	h->wants = 0;
-	h->paged_when = 0;
-	if (h->sim->ebb)
-		h->sim->ebb(h->sim);
-	sroce_transport_paged(&h->qp);
+	kqp->fault_reqs = 0;
+	kqp->paged_when = 0;
+	if (kqp->sim->evict)
+		kqp->sim->evict(kqp->sim);
+	sroce_transport_paged(&kqp->qp);
 }
 
 /* From now on the region's pages come on demand; none is there. */
@@ -164,7 +164,7 @@ void sim_buf_never(struct sim_buf *b, u32 page)
 }
 
 /* It is changed to a pinned one as soon as one of its pages isn't there. */
-void sim_buf_pinned_then(struct sim_buf *b)
+void sim_buf_pin_on_fault(struct sim_buf *b)
 {
 	b->mr.odp->pinned = &b->mr;
 }
@@ -179,7 +179,7 @@ void sim_buf_evict(struct sim_buf *b, u32 page)
 }
 
 /* All of them go. */
-void sim_buf_ebb(struct sim_buf *b)
+void sim_buf_evict_all(struct sim_buf *b)
 {
 	u32 i;
 

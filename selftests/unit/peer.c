@@ -3,34 +3,34 @@
 
 #include "peer.h"
 
-struct tape tape;
+struct txlog txlog;
 
 static int record(struct sim *s, struct sim_packet *p)
 {
 	const u8 *bth = sim_bth(p);
-	u32 i = tape.n++;
+	u32 i = txlog.n++;
 
 	(void)s;
-	if (p->from != tape.of || i >= TAPE)
-		return tape.passes;
-	tape.p[i].opcode = bth[0];
-	tape.p[i].ackreq = bth[8] & 0x80;
-	tape.p[i].psn = sim_psn(p);
-	tape.p[i].syndrome = bth[SROCE_BTH_LEN];
+	if (p->from != txlog.of || i >= TXLOG_MAX)
+		return txlog.passes;
+	txlog.p[i].opcode = bth[0];
+	txlog.p[i].ackreq = bth[8] & 0x80;
+	txlog.p[i].psn = sim_psn(p);
+	txlog.p[i].syndrome = bth[SROCE_BTH_LEN];
 	if (bth[0] == 0x0c)
-		tape.p[i].length = bth[26] << 8 | bth[27];
-	tape.p[i].payload = p->len - p->l3_len - 8 - SROCE_ICRC_LEN -
+		txlog.p[i].length = bth[26] << 8 | bth[27];
+	txlog.p[i].payload = p->len - p->l3_len - 8 - SROCE_ICRC_LEN -
 			    sroce_opcodes[bth[0]].hdr_len - (bth[1] >> 4 & 3);
-	return tape.passes;
+	return txlog.passes;
 }
 
-/* From now on what @of sends is on the tape. */
+/* From now on what @of sends is on the txlog. */
 void peer_record(struct sim *s, const struct sroce_kqp *of)
 {
 	s->wire = record;
-	tape.of = of;
-	tape.passes = false;
-	tape.n = 0;
+	txlog.of = of;
+	txlog.passes = false;
+	txlog.n = 0;
 }
 
 void peer_begin_with(struct xfers *t, const struct sim_cfg *cfg, u32 size)
@@ -80,9 +80,9 @@ void peer_sent(u32 at, u32 psn, u32 n)
 {
 	u32 i;
 
-	CHECK_EQ(tape.n, at + n);
+	CHECK_EQ(txlog.n, at + n);
 	for (i = 0; i < n && t_ok(); i++)
-		CHECK_EQ(tape.p[at + i].psn, psn + i);
+		CHECK_EQ(txlog.p[at + i].psn, psn + i);
 }
 
 void peer_begin_resp(struct xfers *t, u32 n)
@@ -118,13 +118,13 @@ void peer_read_sent(u32 at, u32 psn, u32 n, u32 len)
 {
 	u32 i;
 
-	CHECK(tape.n >= at + n);
+	CHECK(txlog.n >= at + n);
 	for (i = 0; i < n && t_ok(); i++) {
 		bool last = i == n - 1;
 		u8 want = n == 1 ? 0x10 : last ? 0x0f : i ? 0x0e : 0x0d;
 
-		CHECK_EQ(tape.p[at + i].psn, psn + i);
-		CHECK_EQ(tape.p[at + i].opcode, want);
-		CHECK_EQ(tape.p[at + i].payload, last ? len : MTU);
+		CHECK_EQ(txlog.p[at + i].psn, psn + i);
+		CHECK_EQ(txlog.p[at + i].opcode, want);
+		CHECK_EQ(txlog.p[at + i].payload, last ? len : MTU);
 	}
 }

@@ -7,14 +7,14 @@
 
 #define MTU	256
 #define FIRST	1000	/* PSN */
-#define TAPE	1024
+#define TXLOG_MAX	1024
 
 #define ACK	0x1f	/* no end-to-end credits */
 #define GAP	0x60
 #define RNR	0x26	/* 80 us */
 
 /* What the end under test has sent; nothing of it arrives unless @passes. */
-struct tape {
+struct txlog {
 	const struct sroce_kqp	*of;
 	bool			passes;
 	u32			n;
@@ -25,10 +25,10 @@ struct tape {
 		u32	psn;
 		u32	length;		/* of a READ */
 		u32	payload;
-	} p[TAPE];
+	} p[TXLOG_MAX];
 };
 
-extern struct tape tape;
+extern struct txlog txlog;
 
 void peer_record(struct sim *s, const struct sroce_kqp *of);
 

@@ -7,17 +7,17 @@
 /* Nothing is sent before the time that the peer asked for, and then this. */
 static void check_put_off(struct xfers *t, u32 psn, u32 packets)
 {
-	u32 n = tape.n;
+	u32 n = txlog.n;
 
 	CHECK(t->s->a.qp.req.rnr_wait);
 	sim_run_until(t->s, t->s->now + 70000);
-	CHECK_EQ(tape.n, n);
+	CHECK_EQ(txlog.n, n);
 	sim_run_until(t->s, t->s->now + 20000);
 	CHECK(!t->s->a.qp.req.rnr_wait);
-	CHECK_EQ(tape.n, n + 1);
-	CHECK_EQ(tape.p[n].opcode, 0x0c);
-	CHECK_EQ(tape.p[n].psn, psn);
-	CHECK_EQ(tape.p[n].length, packets * MTU);
+	CHECK_EQ(txlog.n, n + 1);
+	CHECK_EQ(txlog.p[n].opcode, 0x0c);
+	CHECK_EQ(txlog.p[n].psn, psn);
+	CHECK_EQ(txlog.p[n].length, packets * MTU);
 }
 
 /* As from hardware whose pages are not in memory yet */
@@ -44,12 +44,12 @@ static void read_put_off(void)
 	t_case("comp: a READ is put off, and all that follows it with it");
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	peer_go(&t);
-	tape.n = 0;
+	txlog.n = 0;
 	peer_ack(&t, FIRST + 3, RNR);
 	sim_run_until(t.s, t.s->now + 90000);
-	CHECK_EQ(tape.n, 2);
-	CHECK_EQ(tape.p[0].psn, FIRST + 3);
-	CHECK_EQ(tape.p[1].psn, FIRST + 4);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 3);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 4);
 
 	t_case("comp: a response that is here was not put off");
 	peer_ack(&t, FIRST + 2, RNR);
@@ -123,7 +123,7 @@ static void begin_exhausted(struct xfers *t, u32 reads)
 		xfer_put(t, IB_WR_RDMA_WRITE, MTU);
 	}
 	peer_go(t);
-	tape.n = 0;
+	txlog.n = 0;
 	peer_ack(t, FIRST + 2, RNR);
 	CHECK_EQ(sim_count(&t->s->a, SROCE_CNT_RNR_RETRY_EXC), 1);
 	CHECK_EQ(t->s->a.scq.n, 0);
@@ -139,7 +139,7 @@ static void exhausted_behind_read(void)
 	begin_exhausted(&t, 1);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	peer_go(&t);
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	peer_ack(&t, FIRST + 2, RNR);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RNR_RETRY_EXC), 1);
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
@@ -274,7 +274,7 @@ static void lacking_after_rnr(void)
 	peer_sent(2, FIRST, 1);
 	/* once */
 	peer_ack(&t, FIRST, GAP);
-	CHECK_EQ(tape.n, 3);
+	CHECK_EQ(txlog.n, 3);
 	peer_ack(&t, FIRST, ACK);
 	CHECK_EQ(t.s->a.scq.n, 1);
 	xfers_end(&t);
@@ -296,7 +296,7 @@ static void within_read(void)
 	peer_ack(&t, FIRST + 1, ACK);
 	CHECK_EQ(req->acked, FIRST);
 	CHECK_EQ(req->read_psns, 3);
-	CHECK_EQ(tape.n, 3);
+	CHECK_EQ(txlog.n, 3);
 
 	t_case("comp: a later acknowledge means that READ responses are lost");
 	peer_ack(&t, FIRST + 4, ACK);
@@ -304,16 +304,16 @@ static void within_read(void)
 	CHECK_EQ(req->una, FIRST);
 	CHECK_EQ(req->read_psns, 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK), 1);
-	CHECK_EQ(tape.n, 4);
-	CHECK_EQ(tape.p[3].opcode, 0x0c);
-	CHECK_EQ(tape.p[3].psn, FIRST);
+	CHECK_EQ(txlog.n, 4);
+	CHECK_EQ(txlog.p[3].opcode, 0x0c);
+	CHECK_EQ(txlog.p[3].psn, FIRST);
 
 	t_case("comp: NAKs that were overtaken");
 	peer_ack(&t, FIRST + 4, RNR);
 	CHECK(!req->rnr_wait);
 	peer_ack(&t, FIRST + 4, GAP);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_ACK_DUP), 2);
-	CHECK_EQ(tape.n, 4);
+	CHECK_EQ(txlog.n, 4);
 
 	t_case("comp: nothing completes before what is older");
 	peer_ack(&t, FIRST + 5, ACK);
@@ -343,13 +343,13 @@ static void early_fault(const char *what, bool fits)
 	if (fits)
 		wr.sge[0].lkey++;
 	sim_post(&t.s->a, &wr);
-	CHECK_EQ(tape.n, 2);
+	CHECK_EQ(txlog.n, 2);
 	peer_hear(&t, 0x0d, FIRST + 2, ACK, fits ? MTU : MTU - 4);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_BAD_RESPONSE), !fits);
 	CHECK_EQ(t.s->a.scq.n, 0);
 	CHECK_EQ(req->una, FIRST);
 	/* the first READ is asked for again, and its responses come */
-	CHECK_EQ(tape.n, 3);
+	CHECK_EQ(txlog.n, 3);
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
 	peer_hear(&t, 0x0f, FIRST + 1, ACK, MTU);
 	CHECK_EQ(t.s->a.scq.n, 1);
@@ -375,7 +375,7 @@ static void lost_cq(void)
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	xfer_put(&t, IB_WR_RDMA_READ, MTU);
 	sim_doorbell(&t.s->a);
-	CHECK_EQ(tape.n, 3);
+	CHECK_EQ(txlog.n, 3);
 	peer_hear(&t, 0x10, FIRST + 2, ACK, MTU);
 	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
 	CHECK(t.s->a.scq.overflowed);

@@ -303,7 +303,7 @@ static void peer_is_slow(u32 us)
 	t.s->wire = takes_long;
 	t.s->arg = &busy;
 	t.s->train = SROCE_TX_BUDGET;
-	t.s->kick_delay = SIM_LATENCY;
+	t.s->task_delay = SIM_LATENCY;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
 	xfers_run(&t);
 	first = sim_count(&t.s->a, SROCE_CNT_TIMEOUT);

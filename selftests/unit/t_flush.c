@@ -120,7 +120,7 @@ static void sqe(enum ib_qp_type type)
 
 /* A user who refills a ring as fast as it is flushed */
 struct refill {
-	struct sroce_kqp	*h;
+	struct sroce_kqp	*kqp;
 	u32			posts;
 };
 
@@ -133,8 +133,8 @@ static void refill(struct sim *s, struct sroce_qp *qp,
 	(void)cqe;
 	if (f->posts++ > 100000)
 		return;
-	f->h->qp.sq.ring.buf->producer_index++;
-	f->h->qp.rq.ring.buf->producer_index++;
+	f->kqp->qp.sq.ring.buf->producer_index++;
+	f->kqp->qp.rq.ring.buf->producer_index++;
 }
 
 static void endless(void)
@@ -143,7 +143,7 @@ static void endless(void)
 	struct sim *s = sim_new(NULL);
 
 	t_case("flush: a ring refilled while it is flushed does not hold the CPU");
-	f.h = &s->a;
+	f.kqp = &s->a;
 	s->posted = refill;
 	s->arg = &f;
 	s->a.qp.sq.ring.buf->producer_index = 5;

@@ -8,7 +8,7 @@ static void start(struct xfers *t, const struct sim_cfg *cfg, u32 size,
 		  u32 chunk)
 {
 	xfers_init(t, cfg, size, chunk);
-	t->s->local = true;
+	t->s->loopback = true;
 }
 
 static void nothing_lost(const struct xfers *t)
@@ -124,7 +124,7 @@ static void switched(void)
 				 rnd_below(&r, 60000));
 		sim_doorbell(&t.s->a);
 		do {
-			t.s->local = rnd_below(&r, 2);
+			t.s->loopback = rnd_below(&r, 2);
 		} while (sim_step(t.s));
 		xfers_check(&t);
 		xfers_end(&t);

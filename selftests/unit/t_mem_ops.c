@@ -44,33 +44,33 @@ static enum ib_wc_status ended(const struct sroce_cq *cq, u32 n)
 	return n ? cq->e[n - 1].status : IB_WC_SUCCESS;
 }
 
-static enum ib_wc_status post_bind(struct sroce_kqp *h,
+static enum ib_wc_status post_bind(struct sroce_kqp *kqp,
 				   const struct sroce_bind *b)
 {
 	struct sim_wr wr = {
 		.opcode = IB_WR_BIND_MW, .flags = IB_SEND_SIGNALED, .bind = *b,
 	};
-	u32 n = h->scq.n;
+	u32 n = kqp->scq.n;
 
-	sim_post(h, &wr);
-	sim_run(h->sim);
-	if (ended(&h->scq, n + 1) == IB_WC_SUCCESS)
-		CHECK_EQ(h->scq.e[n].opcode, IB_WC_BIND_MW);
-	return h->scq.e[n].status;
+	sim_post(kqp, &wr);
+	sim_run(kqp->sim);
+	if (ended(&kqp->scq, n + 1) == IB_WC_SUCCESS)
+		CHECK_EQ(kqp->scq.e[n].opcode, IB_WC_BIND_MW);
+	return kqp->scq.e[n].status;
 }
 
-static enum ib_wc_status post_inv(struct sroce_kqp *h, u32 key)
+static enum ib_wc_status post_inv(struct sroce_kqp *kqp, u32 key)
 {
 	struct sim_wr wr = {
 		.opcode = IB_WR_LOCAL_INV, .flags = IB_SEND_SIGNALED, .ex = key,
 	};
-	u32 n = h->scq.n;
+	u32 n = kqp->scq.n;
 
-	sim_post(h, &wr);
-	sim_run(h->sim);
-	if (ended(&h->scq, n + 1) == IB_WC_SUCCESS)
-		CHECK_EQ(h->scq.e[n].opcode, IB_WC_LOCAL_INV);
-	return h->scq.e[n].status;
+	sim_post(kqp, &wr);
+	sim_run(kqp->sim);
+	if (ended(&kqp->scq, n + 1) == IB_WC_SUCCESS)
+		CHECK_EQ(kqp->scq.e[n].opcode, IB_WC_LOCAL_INV);
+	return kqp->scq.e[n].status;
 }
 
 /* A message from A to an address in B under a key */
@@ -291,7 +291,7 @@ static void read_on_host(void)
 
 	t_case("mem_ops: on one host a READ by a window refers to nothing");
 	win_init(&x, SROCE_MW_2);
-	x.t.s->local = true;
+	x.t.s->loopback = true;
 	b = bind_of(&x, 0, SIZE);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
 	CHECK_EQ(use(&x, IB_WR_RDMA_READ, b.new_key, b.addr, 32768), IB_WC_SUCCESS);

@@ -271,7 +271,7 @@ static bool leave(struct sim *s, struct sroce_qp *qp)
 	struct xfers *t = s->arg;
 
 	if (qp == &s->a.qp && sim_count(&s->b, SROCE_CNT_ODP_DROP) < 3)
-		sim_buf_ebb(t->b);
+		sim_buf_evict_all(t->b);
 	return true;
 }
 
@@ -284,7 +284,7 @@ static void missed_again(void)
 	t_case("ofo: what can't wait finds no page three times, without retries");
 	cfg.retry_cnt = 0;
 	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
-	t.s->local = true;
+	t.s->loopback = true;
 	t.s->page_delay = XFER_ODP_DELAY;
 	t.s->tx_ok = leave;
 	t.s->arg = &t;
@@ -319,9 +319,9 @@ static void twice_while_paging(void)
 		}, zeros);
 	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
 	CHECK_EQ(t.s->b.qp.resp.psn, cfg.psn + 4);
-	CHECK(tape.n > 0);
-	CHECK_EQ(tape.p[tape.n - 1].syndrome & SROCE_AETH_TYPE, 0);
-	CHECK_EQ(tape.p[tape.n - 1].psn, cfg.psn + 3);
+	CHECK(txlog.n > 0);
+	CHECK_EQ(txlog.p[txlog.n - 1].syndrome & SROCE_AETH_TYPE, 0);
+	CHECK_EQ(txlog.p[txlog.n - 1].psn, cfg.psn + 3);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
 	xfers_end(&t);
 }

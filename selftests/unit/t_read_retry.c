@@ -17,25 +17,25 @@ static void silent_read(void)
 	peer_begin_with(&t, &cfg, 65536);
 	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
 	peer_go(&t);
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
 	while (sim_count(&t.s->a, SROCE_CNT_PROBE) < 2 && sim_step(t.s))
 		;
-	CHECK_EQ(tape.n, 3);
-	CHECK_EQ(tape.p[1].psn, FIRST + 1);
-	CHECK_EQ(tape.p[1].length, MTU);
-	CHECK_EQ(tape.p[2].length, MTU);
+	CHECK_EQ(txlog.n, 3);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 1);
+	CHECK_EQ(txlog.p[1].length, MTU);
+	CHECK_EQ(txlog.p[2].length, MTU);
 	/* that and nothing else: two more are, and then four */
 	peer_hear(&t, 0x10, FIRST + 1, ACK, MTU);
 	while (sim_count(&t.s->a, SROCE_CNT_PROBE) < 3 && sim_step(t.s))
 		;
-	CHECK_EQ(tape.p[3].psn, FIRST + 2);
-	CHECK_EQ(tape.p[3].length, 2 * MTU);
+	CHECK_EQ(txlog.p[3].psn, FIRST + 2);
+	CHECK_EQ(txlog.p[3].length, 2 * MTU);
 	/* what was late goes on: nothing has to be asked for */
 	peer_hear(&t, 0x0e, FIRST + 2, ACK, MTU);
 	peer_hear(&t, 0x0e, FIRST + 3, ACK, MTU);
 	peer_hear(&t, 0x0e, FIRST + 4, ACK, MTU);
-	CHECK_EQ(tape.n, 4);
+	CHECK_EQ(txlog.n, 4);
 	xfers_end(&t);
 }
 
@@ -87,7 +87,7 @@ static void long_read(void)
 	peer_hear(&t, 0x0e, FIRST + SROCE_READ_AHEAD - 1, 0, MTU);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_ACK_EARLY), 1);
 	CHECK_EQ(req->una, FIRST);
-	CHECK_EQ(tape.n, 2);
+	CHECK_EQ(txlog.n, 2);
 	xfers_end(&t);
 
 	t_case("read_retry: a probe asks for all that is missing of it");
@@ -98,12 +98,12 @@ static void long_read(void)
 	sim_doorbell(&t.s->a);
 	peer_ack(&t, FIRST + n, ACK);
 	CHECK_EQ(req->acked, FIRST + n + 1);
-	tape.n = 0;
+	txlog.n = 0;
 	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
 		;
-	CHECK_EQ(tape.n, 1);
-	CHECK_EQ(tape.p[0].psn, FIRST);
-	CHECK_EQ(tape.p[0].opcode, 0x0c);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST);
+	CHECK_EQ(txlog.p[0].opcode, 0x0c);
 	xfers_end(&t);
 }
 
@@ -123,7 +123,7 @@ static void long_read_partly(void)
 	sim_doorbell(&t.s->a);
 	for (i = 1; i <= 500; i++)
 		peer_hear(&t, 0x0e, FIRST + i, ACK, MTU);
-	tape.n = 0;
+	txlog.n = 0;
 	peer_ack(&t, FIRST + n, ACK);
 	peer_sent(0, FIRST + 501, 1);
 	xfers_end(&t);

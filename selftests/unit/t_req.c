@@ -138,7 +138,7 @@ static s32 out_of(u32 n, bool grows)
 
 	cfg.mtu = IB_MTU_256;
 	xfers_init(&t, &cfg, 256 * n + 4096, 4096);
-	t.s->grows = grows;
+	t.s->can_append = grows;
 	t.s->wire = lose_answers;
 	t.s->a.qp.req.rtt.cwnd = SROCE_CWND_MIN;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 256 * n);
@@ -185,14 +185,14 @@ static void fails_late(bool acked)
 		sim_doorbell(&t.s->a);
 		peer_ack(&t, FIRST + 1, ACK);
 		/* the response is lost: the READ goes out again */
-		CHECK_EQ(tape.n, 3);
-		tape.n = 2;
+		CHECK_EQ(txlog.n, 3);
+		txlog.n = 2;
 	}
 	sim_post(&t.s->a, &bad);
-	CHECK_EQ(tape.n, acked ? 2 : 3);
+	CHECK_EQ(txlog.n, acked ? 2 : 3);
 	if (!acked) {
-		CHECK_EQ(tape.p[2].psn, FIRST + 1);
-		CHECK(tape.p[2].ackreq);
+		CHECK_EQ(txlog.p[2].psn, FIRST + 1);
+		CHECK(txlog.p[2].ackreq);
 		peer_ack(&t, FIRST + 1, ACK);
 	}
 	CHECK_EQ(t.s->a.scq.n, 0);
@@ -218,7 +218,7 @@ static void gone_since(bool older)
 	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 0);
 	sim_put_send(&t.s->a, &wr);
 	sim_doorbell(&t.s->a);
-	CHECK_EQ(tape.n, 2 + older);
+	CHECK_EQ(txlog.n, 2 + older);
 	sim_buf_revoke(t.a);
 	peer_ack(&t, FIRST + 1 + older, ACK);
 	if (older) {
@@ -234,7 +234,7 @@ static void gone_since(bool older)
 	CHECK_EQ(t.s->a.scq.e[older].status, IB_WC_LOC_PROT_ERR);
 	CHECK_EQ(t.s->a.scq.e[older + 1].status, IB_WC_WR_FLUSH_ERR);
 	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
-	CHECK_EQ(tape.n, 2 + 2 * older);
+	CHECK_EQ(txlog.n, 2 + 2 * older);
 	xfers_end(&t);
 }
 
@@ -271,7 +271,7 @@ static void drained_within_burst(u32 timeout)
 	cfg.timeout = timeout;
 	cfg.slots = 2 * SROCE_TX_BUDGET;
 	xfers_init(&t, &cfg, 65536, 4096);
-	t.s->kick_delay = 100 * SIM_LATENCY;
+	t.s->task_delay = 100 * SIM_LATENCY;
 	for (i = 0; i <= SROCE_TX_BUDGET; i++)
 		sim_put_send(&t.s->a, &wr);
 	sim_doorbell(&t.s->a);

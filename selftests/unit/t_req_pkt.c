@@ -137,7 +137,7 @@ static void frame_pinned_then(void)
 
 	t_case("req_pkt: a frame of a region that is pinned when a page was missed");
 	sim_buf_on_demand(b);
-	sim_buf_pinned_then(b);
+	sim_buf_pin_on_fault(b);
 	CHECK_EQ(send_frame(s, &sge, 1), IB_WC_SUCCESS);
 	CHECK(!b->mr.odp);
 	CHECK_EQ(s->a.frames, 1);

@@ -197,10 +197,10 @@ static int storm(struct sim *s, struct sim_packet *p)
 
 	(void)s;
 	if (x < 10)
-		return p->parcel ? 1 : 0;
+		return p->lbpkt ? 1 : 0;
 	if (x < 20)
 		p->when += rnd_below(&weather, 100000);
-	return x < 30 && !p->parcel ? 2 : 1;
+	return x < 30 && !p->lbpkt ? 2 : 1;
 }
 
 static void order(bool local)
@@ -214,7 +214,7 @@ static void order(bool local)
 		t_where("seed %u", seed);
 		weather.s = seed;
 		xfers_init(&t, NULL, 400000, 1000);
-		t.s->local = local;
+		t.s->loopback = local;
 		t.s->wire = storm;
 		t.s->posted = check_order;
 		t.s->arg = &t;

@@ -24,10 +24,10 @@ static void parts(void)
 	peer_read_sent(0, FIRST, 11, 5);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		t_where("from packet %u", rows[i].from);
-		at = tape.n;
+		at = txlog.n;
 		peer_ask_read(&t, FIRST + rows[i].from, rows[i].from * MTU,
 			 (rows[i].n - 1) * MTU + rows[i].len);
-		CHECK_EQ(tape.n, at + rows[i].n);
+		CHECK_EQ(txlog.n, at + rows[i].n);
 		peer_read_sent(at, FIRST + rows[i].from, rows[i].n, rows[i].len);
 	}
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), ARRAY_SIZE(rows));
@@ -45,7 +45,7 @@ static void empty(void)
 	peer_begin_resp(&t, 4);
 	for (i = 0; i < 2; i++) {
 		peer_ask_read(&t, FIRST, 0, 0);
-		CHECK_EQ(tape.n, i + 1);
+		CHECK_EQ(txlog.n, i + 1);
 		peer_read_sent(i, FIRST, 1, 0);
 	}
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 1);
@@ -77,13 +77,13 @@ static void impostors(void)
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, 10 * MTU + 5);
 	peer_ask(&t, 0x14, FIRST + 11, 0, 0, 0);
-	CHECK_EQ(tape.n, 12);
+	CHECK_EQ(txlog.n, 12);
 	value = sim_get64(t.b, 0);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		t_where("%s", rows[i].what);
 		peer_ask(&t, rows[i].opcode, rows[i].psn, rows[i].off, rows[i].len,
 		    rows[i].wrong_key);
-		CHECK_EQ(tape.n, 12);
+		CHECK_EQ(txlog.n, 12);
 		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), i + 1);
 	}
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 0);
@@ -101,11 +101,11 @@ static void unfinished(void)
 	t_case("resp_res: of what was not sent yet nothing is sent twice");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
-	CHECK_EQ(tape.n, SROCE_TX_BUDGET);
-	t.s->b.kick_when = 0;
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
+	t.s->b.task_when = 0;
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, MANY);
+	CHECK_EQ(txlog.n, MANY);
 	peer_read_sent(0, FIRST, MANY, MTU);
 	xfers_end(&t);
 
@@ -114,7 +114,7 @@ static void unfinished(void)
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, MANY + 5);
+	CHECK_EQ(txlog.n, MANY + 5);
 	peer_read_sent(SROCE_TX_BUDGET, FIRST + 10, 5, MTU);
 	xfers_end(&t);
 
@@ -123,7 +123,7 @@ static void unfinished(void)
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	peer_ask_read(&t, FIRST + 60, 60 * MTU, 10 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, MANY + 4);
+	CHECK_EQ(txlog.n, MANY + 4);
 	peer_read_sent(SROCE_TX_BUDGET, FIRST + 60, 4, MTU);
 	xfers_end(&t);
 
@@ -132,7 +132,7 @@ static void unfinished(void)
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, (MANY - 10) * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, SROCE_TX_BUDGET + MANY - 10);
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET + MANY - 10);
 	peer_read_sent(SROCE_TX_BUDGET, FIRST + 10, MANY - 10, MTU);
 	CHECK(!t.s->b.qp.resp.res[0].queued);
 	xfers_end(&t);
@@ -144,11 +144,11 @@ static u32 begin_replay(struct xfers *t, u32 n)
 	peer_begin_resp(t, 4);
 	peer_ask_read(t, FIRST, 0, MANY * MTU);
 	sim_run(t->s);
-	CHECK_EQ(tape.n, MANY);
-	tape.n = 0;
+	CHECK_EQ(txlog.n, MANY);
+	txlog.n = 0;
 	peer_ask_read(t, FIRST, 0, n * MTU);
-	CHECK_EQ(tape.n, SROCE_TX_BUDGET);
-	return tape.n;
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
+	return txlog.n;
 }
 
 static void overlapping(void)
@@ -160,7 +160,7 @@ static void overlapping(void)
 	begin_replay(&t, MANY);
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, MANY);
+	CHECK_EQ(txlog.n, MANY);
 	peer_read_sent(0, FIRST, MANY, MTU);
 	xfers_end(&t);
 
@@ -168,7 +168,7 @@ static void overlapping(void)
 	at = begin_replay(&t, MANY);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, 80 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, at + MANY - 10);
+	CHECK_EQ(txlog.n, at + MANY - 10);
 	peer_read_sent(at, FIRST + 10, MANY - 10, MTU);
 	xfers_end(&t);
 
@@ -178,7 +178,7 @@ static void overlapping(void)
 	peer_ask_read(&t, FIRST + 20, 20 * MTU, 2 * MTU);
 	peer_ask_read(&t, FIRST + 13, 13 * MTU, 4 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, MANY + 9);
+	CHECK_EQ(txlog.n, MANY + 9);
 	peer_read_sent(MANY, FIRST + 10, 7, MTU);
 	peer_read_sent(MANY + 7, FIRST + 20, 2, MTU);
 	xfers_end(&t);
@@ -199,18 +199,18 @@ static void overlapping(void)
 		peer_ask_read(&t, FIRST + i * MANY, 0, MANY * MTU);
 		sim_run(t.s);
 	}
-	tape.n = 0;
+	txlog.n = 0;
 	for (i = 0; i < SROCE_MAX_RD_ATOMIC; i++)
 		peer_ask_read(&t, FIRST + i * MANY, 0, MANY * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, SROCE_MAX_RD_ATOMIC * MANY);
+	CHECK_EQ(txlog.n, SROCE_MAX_RD_ATOMIC * MANY);
 	xfers_end(&t);
 
 	t_case("resp_res: to beyond a replay's end");
 	begin_replay(&t, 100);
 	peer_ask_read(&t, FIRST + 90, 90 * MTU, 50 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, 140);
+	CHECK_EQ(txlog.n, 140);
 	peer_read_sent(0, FIRST, 140, MTU);
 	xfers_end(&t);
 }
@@ -239,7 +239,7 @@ static void forgotten(void)
 	CHECK_EQ(t.s->b.qp.resp.replays.n, 1);
 	at = 3 * MANY;
 	sim_run(t.s);
-	CHECK_EQ(tape.n, at + 3);
+	CHECK_EQ(txlog.n, at + 3);
 	peer_read_sent(2 * MANY, FIRST + MANY, MANY, MTU);
 	peer_read_sent(at, FIRST + 2 * MANY, 3, MTU);
 	xfers_end(&t);
@@ -257,17 +257,17 @@ static void forgotten(void)
 	peer_ask_read(&t, FIRST + 3, 3 * MTU, MTU);
 	peer_ask_read(&t, FIRST + 5 + MANY, 0, 2 * MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, 5 + MANY + 2 + 2);
+	CHECK_EQ(txlog.n, 5 + MANY + 2 + 2);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 2);
 	peer_read_sent(5 + MANY + 2, FIRST + 5 + MANY, 2, MTU);
 	CHECK_EQ(t.s->b.qp.resp.head, 4);
 	/* and fewer when nothing is */
 	resize(&t.s->b.qp, 2);
-	at = tape.n;
+	at = txlog.n;
 	peer_ask_read(&t, FIRST + 5 + MANY, 0, 2 * MTU);
 	peer_ask_read(&t, FIRST + 3, 3 * MTU, MTU);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, at + 2);
+	CHECK_EQ(txlog.n, at + 2);
 	xfers_end(&t);
 
 	t_case("resp_res: an error ends it");
@@ -275,7 +275,7 @@ static void forgotten(void)
 	sim_enter(&t.s->b, IB_QPS_ERR);
 	sim_doorbell(&t.s->b);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, at);
+	CHECK_EQ(txlog.n, at);
 	CHECK_EQ(t.s->b.qp.resp.replays.n, 0);
 	xfers_end(&t);
 
@@ -283,17 +283,17 @@ static void forgotten(void)
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, 3 * MTU);
 	sim_buf_revoke(t.b);
-	tape.n = 0;
+	txlog.n = 0;
 	peer_ask_read(&t, FIRST + 1, MTU, MTU);
-	CHECK_EQ(tape.n, 0);
+	CHECK_EQ(txlog.n, 0);
 	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
 	CHECK_EQ(t.s->b.events, 0);
 	/* the same key, but for the first time */
 	peer_ask_read(&t, FIRST + 3, 0, MTU);
-	CHECK_EQ(tape.n, 1);
-	CHECK_EQ(tape.p[0].psn, FIRST + 3);
-	CHECK_EQ(tape.p[0].opcode, 0x11);
-	CHECK_EQ(tape.p[0].syndrome, 0x62);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 3);
+	CHECK_EQ(txlog.p[0].opcode, 0x11);
+	CHECK_EQ(txlog.p[0].syndrome, 0x62);
 	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
 	CHECK_EQ(t.s->b.events, BIT(IB_EVENT_QP_ACCESS_ERR));
 	xfers_end(&t);
@@ -308,7 +308,7 @@ static void again(void)
 	t_case("resp_res: asked for again, it is answered again, and not as new");
 	xfers_init(&t, NULL, 65536, 4096);
 	peer_record(t.s, &t.s->b);
-	tape.passes = true;
+	txlog.passes = true;
 	wr = xfer_flush(&t, 0, 64);
 	psn = t.s->b.qp.resp.psn;
 	CHECK_EQ(xfers_post(&t, &wr), IB_WC_SUCCESS);
@@ -319,11 +319,11 @@ static void again(void)
 			.rkey = t.b->mr.key, .length = 64,
 		};
 
-		tape.n = 0;
+		txlog.n = 0;
 		sim_deliver(t.s, sim_forge(&t.s->a, &p, NULL));
 		sim_run(t.s);
-		CHECK_EQ(tape.n, 1);
-		CHECK_EQ(tape.p[0].opcode, 0x10);
+		CHECK_EQ(txlog.n, 1);
+		CHECK_EQ(txlog.p[0].opcode, 0x10);
 		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_FLUSH_REPLAY), i);
 	}
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ATOMIC_REPLAY), 0);
@@ -372,7 +372,7 @@ static int slow_answers(struct sim *s, struct sim_packet *p)
 		p->when = 2 * SIM_MS;
 	/* the first answer leaves at once, the replay takes its time */
 	if (s->now > SIM_MS)
-		s->kick_delay = SIM_MS;
+		s->task_delay = SIM_MS;
 	return 1;
 }
 

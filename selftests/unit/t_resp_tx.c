@@ -9,9 +9,9 @@
 /* What was sent last is an acknowledge, or a NAK, of this PSN. */
 static void check_acked(u32 psn)
 {
-	CHECK(tape.n);
-	CHECK_EQ(tape.p[tape.n - 1].opcode, 0x11);
-	CHECK_EQ(tape.p[tape.n - 1].psn, psn);
+	CHECK(txlog.n);
+	CHECK_EQ(txlog.p[txlog.n - 1].opcode, 0x11);
+	CHECK_EQ(txlog.p[txlog.n - 1].psn, psn);
 }
 
 static void between_answers(void)
@@ -61,11 +61,11 @@ static void last_word(void)
 	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
 	peer_ask(&t, 0x14, FIRST + MANY, 0, 0, 0);
 	sim_run(t.s);
-	CHECK_EQ(tape.n, MANY + 1);
+	CHECK_EQ(txlog.n, MANY + 1);
 	peer_read_sent(0, FIRST, MANY, MTU);
-	CHECK_EQ(tape.p[MANY].opcode, 0x11);
-	CHECK_EQ(tape.p[MANY].psn, FIRST + MANY);
-	CHECK_EQ(tape.p[MANY].syndrome, 0x61);
+	CHECK_EQ(txlog.p[MANY].opcode, 0x11);
+	CHECK_EQ(txlog.p[MANY].psn, FIRST + MANY);
+	CHECK_EQ(txlog.p[MANY].syndrome, 0x61);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_INV_SENT), 1);
 	CHECK(sim_filled(t.b, 0, 4096, 1));
 	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
@@ -79,7 +79,7 @@ static void read_revoked(void)
 
 	t_case("resp_tx: a region that goes while a READ is answered");
 	xfers_init(&t, NULL, 400000, 4096);
-	t.s->kick_delay = 10 * SIM_LATENCY;
+	t.s->task_delay = 10 * SIM_LATENCY;
 	xfer_put(&t, IB_WR_RDMA_READ, 300000);
 	xfers_put_writes(&t, 1);
 	sim_doorbell(&t.s->a);
@@ -110,9 +110,9 @@ static void overtaken(void)
 	sim_deliver_two(t.s, p[1], p[0]);
 	sim_run_until(t.s, t.s->now + SIM_MS);
 	CHECK_EQ(t.s->b.qp.resp.psn, FIRST + 2);
-	CHECK_EQ(tape.n, 1);
-	CHECK_EQ(tape.p[0].psn, FIRST + 1);
-	CHECK_EQ(tape.p[0].syndrome & SROCE_AETH_TYPE, 0);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 1);
+	CHECK_EQ(txlog.p[0].syndrome & SROCE_AETH_TYPE, 0);
 	xfers_end(&t);
 }
 

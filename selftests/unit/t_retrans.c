@@ -456,7 +456,7 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 		xfers_init(&t, &cfg, 400000, 8 * (1 + rnd_below(&w.r, 500)));
 		t.s->wire = storm;
 		t.s->arg = &w;
-		t.s->kick_delay = rnd_below(&w.r, 50000);
+		t.s->task_delay = rnd_below(&w.r, 50000);
 		for (k = 0; k < 40; k++)
 			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, ARRAY_SIZE(xfer_rc_ops))],
 				 rnd_below(&w.r, rnd_below(&w.r, 8) ? 3000 :
@@ -472,8 +472,8 @@ static void begin_write(struct xfers *t)
 	peer_begin(t);
 	xfer_put(t, IB_WR_RDMA_WRITE, MANY * MTU);
 	peer_go(t);
-	CHECK_EQ(tape.n, MANY);
-	tape.n = 0;
+	CHECK_EQ(txlog.n, MANY);
+	txlog.n = 0;
 }
 
 /* The same to a peer that is known to keep what follows a gap */
@@ -506,17 +506,17 @@ static void habits(void)
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(tape.n, 1);
-	CHECK_EQ(tape.p[0].psn, FIRST + 10);
-	CHECK(tape.p[0].ackreq);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 10);
+	CHECK(txlog.p[0].ackreq);
 	CHECK(rp->hold_new);
 	peer_ack(&t, FIRST + 10, ACK);
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
-	CHECK_EQ(tape.n, 1 + SROCE_TX_BUDGET);
-	CHECK_EQ(tape.p[1].psn, FIRST + 11);
+	CHECK_EQ(txlog.n, 1 + SROCE_TX_BUDGET);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 11);
 	/* it had more, after all: no need to send that again */
 	peer_ack(&t, FIRST + 149, ACK);
-	CHECK_EQ(tape.p[1 + SROCE_TX_BUDGET].psn, FIRST + 150);
+	CHECK_EQ(txlog.p[1 + SROCE_TX_BUDGET].psn, FIRST + 150);
 	finish_write(&t);
 
 	t_case("retrans: acknowledges more than was sent again: it keeps");
@@ -526,10 +526,10 @@ static void habits(void)
 	peer_ack(&t, LAST - 1, ACK);
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
 	/* the repaired one; the last may be late */
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
-	CHECK(tape.n > 1);
-	CHECK_EQ(tape.p[1].psn, LAST);
+	CHECK(txlog.n > 1);
+	CHECK_EQ(txlog.p[1].psn, LAST);
 	finish_write(&t);
 
 	t_case("retrans: puts off what came after the one sent again: it keeps");
@@ -540,8 +540,8 @@ static void habits(void)
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
 	CHECK_EQ(t.s->a.qp.req.psn, LAST + 1);
 	sim_run_until(t.s, t.s->now + 100000);
-	CHECK_EQ(tape.n, 2);
-	CHECK_EQ(tape.p[1].psn, FIRST + 11);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 11);
 	finish_write(&t);
 
 	t_case("retrans: found dropping, shows that it keeps");
@@ -550,7 +550,7 @@ static void habits(void)
 	rp->gap_policy = SROCE_GAP_DROPS;
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK(rp->rewound);
-	CHECK_EQ(tape.n, SROCE_TX_BUDGET);
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
 	peer_ack(&t, FIRST + 149, ACK);
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
 	CHECK(!rp->rewound);
@@ -567,7 +567,7 @@ static void many_gaps(void)
 	t_case("retrans: acknowledges less than was sent before the repair: lost, too");
 	rp = begin_kept(&t);
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	/* a round trip later */
 	sim_run_until(t.s, t.s->now + 100000);
 	peer_ack(&t, FIRST + 29, ACK);
@@ -575,7 +575,7 @@ static void many_gaps(void)
 	/* again, which says nothing new */
 	peer_ack(&t, FIRST + 29, ACK);
 	peer_ack(&t, FIRST + 30, GAP);
-	CHECK_EQ(tape.n, 2);
+	CHECK_EQ(txlog.n, 2);
 	finish_write(&t);
 
 	t_case("retrans: gaps are frequent: repairs go out twice");
@@ -583,8 +583,8 @@ static void many_gaps(void)
 	rp->gap_dist = 200;
 	rp->gap = FIRST - 190;
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(tape.n, 2);
-	CHECK_EQ(tape.p[1].psn, FIRST + 10);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 10);
 	finish_write(&t);
 
 	t_case("retrans: gaps are dense: what follows goes out before the missing one");
@@ -592,12 +592,12 @@ static void many_gaps(void)
 	rp->gap_dist = 20;
 	rp->gap = FIRST - 10;
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(tape.n, SROCE_RETRANS_BATCH_MIN + 1);
+	CHECK_EQ(txlog.n, SROCE_RETRANS_BATCH_MIN + 1);
 	for (i = 0; i < SROCE_RETRANS_BATCH_MIN - 1; i++)
-		CHECK_EQ(tape.p[i].psn, FIRST + 11 + i);
-	CHECK_EQ(tape.p[i].psn, FIRST + 10);
-	CHECK_EQ(tape.p[i + 1].psn, FIRST + 10);
-	CHECK(tape.p[i].ackreq);
+		CHECK_EQ(txlog.p[i].psn, FIRST + 11 + i);
+	CHECK_EQ(txlog.p[i].psn, FIRST + 10);
+	CHECK_EQ(txlog.p[i + 1].psn, FIRST + 10);
+	CHECK(txlog.p[i].ackreq);
 	finish_write(&t);
 
 	t_case("retrans: thought to drop what follows, put to the test again");
@@ -624,11 +624,11 @@ static void no_gaps(void)
 	sim_run_until(t.s, t.s->now + 100000);
 	peer_ack(&t, FIRST + 70, ACK);
 	peer_ack(&t, FIRST + 80, GAP);
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	sim_run_until(t.s, t.s->now + 1000);
 	for (i = 81; i < 100; i++)
 		peer_ack(&t, FIRST + i, ACK);
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	CHECK_EQ(rp->batch, SROCE_RETRANS_BATCH_MIN);
 	finish_write(&t);
 
@@ -637,8 +637,8 @@ static void no_gaps(void)
 	/* the first answer comes late, and seems to be what a round trip takes */
 	sim_run_until(t.s, t.s->now + 5000000);
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(tape.n, 1);
-	for (i = 0; tape.n < 2 && i < 100; i++)
+	CHECK_EQ(txlog.n, 1);
+	for (i = 0; txlog.n < 2 && i < 100; i++)
 		sim_run_until(t.s, t.s->now + 1000000);
 	CHECK_EQ(rp->probes, 1);
 	for (i = 2; i < 6; i++) {
@@ -674,11 +674,11 @@ static void overtaken_repairs(void)
 	peer_ack(&t, FIRST + 10, RNR);
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 1);
-	CHECK_EQ(tape.n, 0);
+	CHECK_EQ(txlog.n, 0);
 	peer_ack(&t, FIRST + 20, ACK);
 	/* nothing is to be sent again, unless silence follows */
 	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 0);
-	CHECK_EQ(tape.n, 0);
+	CHECK_EQ(txlog.n, 0);
 	finish_write(&t);
 
 	t_case("retrans: has a part of what was about to be sent again");
@@ -696,11 +696,11 @@ static void overtaken_repairs(void)
 	CHECK_EQ(rp->from, FIRST + 12);
 	CHECK_EQ(rp->to, FIRST + 13);
 	CHECK_EQ(rp->copies, 0);
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	/* once more when the wait is over */
 	sim_run_until(t.s, t.s->now + 100000);
-	CHECK(tape.n > 1);
-	CHECK_EQ(tape.p[1].psn, FIRST + 12);
+	CHECK(txlog.n > 1);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 12);
 	finish_write(&t);
 }
 
@@ -720,7 +720,7 @@ static void gap_ahead(void)
 	while (!sim_count(&t.s->a, SROCE_CNT_TIMEOUT) && sim_step(t.s))
 		;
 	CHECK_EQ(t.s->a.qp.req.psn, FIRST + SROCE_TX_BUDGET);
-	tape.n = 0;
+	txlog.n = 0;
 	peer_ack(&t, FIRST + 100, GAP);
 	/* nothing after it was sent again: all of it is */
 	CHECK(!t.s->a.qp.req.retrans.hold_new);
@@ -796,7 +796,7 @@ static void peer_goes_midway(void)
 	xfers_put_writes(&t, 3);
 	t.s->wire = cut;
 	t.s->arg = &when;
-	t.s->kick_delay = 5 * SIM_LATENCY;
+	t.s->task_delay = 5 * SIM_LATENCY;
 	xfers_run(&t);
 	xfers_check_failed(&t, 2, IB_WC_RETRY_EXC_ERR);
 	xfers_end(&t);

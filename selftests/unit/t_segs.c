@@ -97,10 +97,10 @@ static void mix_memory(struct seen *w, const struct sim_buf *b)
 	}
 }
 
-static void take_counters(struct seen *w, const struct sroce_kqp *h,
+static void take_counters(struct seen *w, const struct sroce_kqp *kqp,
 			  struct sroce_counters *to)
 {
-	*to = h->counters;
+	*to = kqp->counters;
 	w->runs += to->c[SROCE_CNT_TX_PKT_BATCHES] + to->c[SROCE_CNT_TX_MSG_BATCHES];
 	w->runs += to->c[SROCE_CNT_RX_PKT_BATCHES] << 32;
 	to->c[SROCE_CNT_TX_PKT_BATCHES] = 0;
@@ -121,7 +121,7 @@ static void play(struct seen *w, const struct sim_cfg *cfg, u32 chunk,
 	w->rnd.s = seed;
 	xfers_init(t, cfg, SIZE, chunk);
 	t->s->train = BURST;
-	t->s->run = run;
+	t->s->max_segs = run;
 	t->s->wire = watch;
 	t->s->posted = mix_cqe;
 	t->s->arg = w;
@@ -132,8 +132,8 @@ static void play(struct seen *w, const struct sim_cfg *cfg, u32 chunk,
 	take_counters(w, &t->s->a, &w->a);
 	take_counters(w, &t->s->b, &w->b);
 	for (i = 0; i < 2; i++) {
-		w->state[i] = t->s->host[i]->qp.state;
-		w->events[i] = t->s->host[i]->events;
+		w->state[i] = t->s->kqp[i]->qp.state;
+		w->events[i] = t->s->kqp[i]->events;
 	}
 	/* a transfer that nothing befell is also right, not only the same */
 	if (!fate->mishap && t->s->a.qp.svc == SROCE_SVC_RC)

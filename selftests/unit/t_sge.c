@@ -36,7 +36,7 @@ static void pinned_then(u32 opcode, u32 len)
 	t_case("sge: %s, of a region that is pinned when a page was missed",
 	       xfer_name(opcode));
 	xfers_init_odp(&t, XFER_LOCAL, false);
-	sim_buf_pinned_then(t.a);
+	sim_buf_pin_on_fault(t.a);
 	xfer_put(&t, opcode, len);
 	xfers_run(&t);
 	CHECK(!t.a->mr.odp);
@@ -77,9 +77,9 @@ static void fleeting(u32 opcode, int whose)
 	sim_doorbell(&t.s->a);
 	do {
 		if (whose & XFER_LOCAL)
-			sim_buf_ebb(t.a);
+			sim_buf_evict_all(t.a);
 		if (whose & XFER_REMOTE)
-			sim_buf_ebb(t.b);
+			sim_buf_evict_all(t.b);
 	} while (t.s->now < limit && sim_step(t.s));
 	CHECK(t.s->now < limit);
 	CHECK_EQ(t.s->a.scq.n, 1);
@@ -145,7 +145,7 @@ static int ebb(struct sim *s, struct sim_packet *p)
 		sim_buf_evict(w->t->a, rnd32(&w->r));
 	if (!rnd_below(&w->r, 4))
 		sim_buf_evict(w->t->b, rnd32(&w->r));
-	return p->parcel || rnd_below(&w->r, 1000) >= w->loss;
+	return p->lbpkt || rnd_below(&w->r, 1000) >= w->loss;
 }
 
 static void tides(u32 rounds, u32 loss, bool local)
@@ -164,7 +164,7 @@ static void tides(u32 rounds, u32 loss, bool local)
 		cfg.mtu = 1 + rnd_below(&w.r, 5);
 		xfers_init(&t, &cfg, XFER_ODP_SIZE, 8 * (1 + rnd_below(&w.r, 900)));
 		t.s->page_delay = rnd_below(&w.r, 200000);
-		t.s->local = local;
+		t.s->loopback = local;
 		sim_buf_on_demand(t.a);
 		sim_buf_on_demand(t.b);
 		t.s->wire = ebb;

@@ -74,7 +74,7 @@ static void window_behind_read(void)
 	xfers_init(&t, &cfg, 256 * 1000 + LONG + 4096, 4096);
 	t.s->wire = watch_after_read;
 	t.s->arg = &w;
-	t.s->kick_delay = 20 * SIM_LATENCY;
+	t.s->task_delay = 20 * SIM_LATENCY;
 	xfer_put(&t, IB_WR_RDMA_READ, 256 * 1000);
 	xfer_put(&t, IB_WR_RDMA_WRITE, LONG);
 	sim_doorbell(&t.s->a);
@@ -199,7 +199,7 @@ static void longest(void)
 	sim_put_send(&t.s->a, &wr);
 	sim_put_send(&t.s->a, &wr);
 	peer_go(&t);
-	CHECK_EQ(tape.n, 1);
+	CHECK_EQ(txlog.n, 1);
 	CHECK_EQ(sq->prod - sq->cons, 2);
 	CHECK(!sroce_sq_wqe(sq, 1)->started);
 	peer_ack(&t, FIRST, 0x62);

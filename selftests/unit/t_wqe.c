@@ -13,23 +13,23 @@ static struct sim *sim_of_type(enum ib_qp_type type)
 	return sim_new(&cfg);
 }
 
-static struct sroce_abi_send_wqe *next_slot(struct sroce_kqp *h)
+static struct sroce_abi_send_wqe *next_slot(struct sroce_kqp *kqp)
 {
-	struct sroce_ring *r = &h->qp.sq.ring;
-	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, h->sq_prod);
+	struct sroce_ring *r = &kqp->qp.sq.ring;
+	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, kqp->sq_prod);
 
 	memset(raw, 0, 1u << r->shift);
 	return raw;
 }
 
 /* Take in what stands in the next slot; the result is as it was decoded. */
-static const struct sroce_wqe *take(struct sroce_kqp *h)
+static const struct sroce_wqe *take(struct sroce_kqp *kqp)
 {
-	struct sroce_qp *qp = &h->qp;
+	struct sroce_qp *qp = &kqp->qp;
 	u32 at = qp->sq.prod;
 
-	h->sq_prod = (h->sq_prod + 1) & qp->sq.ring.mask;
-	qp->sq.ring.buf->producer_index = h->sq_prod;
+	kqp->sq_prod = (kqp->sq_prod + 1) & qp->sq.ring.mask;
+	qp->sq.ring.buf->producer_index = kqp->sq_prod;
 	sroce_wqe_doorbell(qp);
 	CHECK(sroce_wqe_fetch(qp));
 	return sroce_sq_wqe(&qp->sq, at);
@@ -255,18 +255,18 @@ static void receives(void)
 }
 
 /* Some of the fields plausible, so that more than the first check is reached */
-static void scribble(struct rnd *r, struct sim *s, struct sroce_kqp *h,
+static void scribble(struct rnd *r, struct sim *s, struct sroce_kqp *kqp,
 		     struct sim_buf *b)
 {
-	struct sroce_ring *ring = &h->qp.sq.ring;
+	struct sroce_ring *ring = &kqp->qp.sq.ring;
 	u32 i, idx = rnd32(r) & ring->mask;
 	struct sroce_abi_send_wqe *raw = sroce_ring_slot(ring, idx);
-	struct sroce_abi_recv_wqe *rraw = sroce_ring_slot(&h->qp.rq.ring, idx);
+	struct sroce_abi_recv_wqe *rraw = sroce_ring_slot(&kqp->qp.rq.ring, idx);
 	struct sroce_abi_sge *sge = (void *)raw->payload;
 
 	(void)s;
 	rnd_fill(r, raw, 1u << ring->shift);
-	rnd_fill(r, rraw, 1u << h->qp.rq.ring.shift);
+	rnd_fill(r, rraw, 1u << kqp->qp.rq.ring.shift);
 	if (rnd_below(r, 8))
 		raw->wr.opcode = rnd_below(r, 10);
 	if (rnd_below(r, 4))
@@ -310,17 +310,17 @@ static void hostile(enum ib_qp_type type, u32 rounds)
 
 		t_where("type %d, round %u", type, i);
 		for (k = 0; k < 12; k++) {
-			struct sroce_kqp *h = k & 1 ? &s->b : &s->a;
+			struct sroce_kqp *kqp = k & 1 ? &s->b : &s->a;
 
-			scribble(&r, s, h, b);
-			h->qp.sq.ring.buf->producer_index = rnd_below(&r, 3) ?
+			scribble(&r, s, kqp, b);
+			kqp->qp.sq.ring.buf->producer_index = rnd_below(&r, 3) ?
 				rnd_below(&r, 8) : rnd32(&r);
-			h->qp.rq.ring.buf->producer_index = rnd32(&r);
-			h->qp.sq.ring.buf->consumer_index = rnd32(&r);
-			h->qp.rq.ring.buf->consumer_index = rnd32(&r);
-			h->qp.sq.ring.buf->log2_elem_size = rnd32(&r);
-			h->qp.sq.ring.buf->index_mask = rnd32(&r);
-			sim_doorbell(h);
+			kqp->qp.rq.ring.buf->producer_index = rnd32(&r);
+			kqp->qp.sq.ring.buf->consumer_index = rnd32(&r);
+			kqp->qp.rq.ring.buf->consumer_index = rnd32(&r);
+			kqp->qp.sq.ring.buf->log2_elem_size = rnd32(&r);
+			kqp->qp.sq.ring.buf->index_mask = rnd32(&r);
+			sim_doorbell(kqp);
 			sim_run_until(s, s->now + rnd_below(&r, 20000));
 		}
 		sim_run(s);

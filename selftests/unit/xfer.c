@@ -325,7 +325,7 @@ void xfers_init_odp(struct xfers *t, int whose, bool local)
 {
 	xfers_init(t, NULL, XFER_ODP_SIZE, 5000);
 	t->s->page_delay = XFER_ODP_DELAY;
-	t->s->local = local;
+	t->s->loopback = local;
 	if (whose & XFER_LOCAL)
 		sim_buf_on_demand(t->a);
 	if (whose & XFER_REMOTE)
