@@ -1,3 +1,3 @@
-# a send work request may have any number of entries
+# a send work request may have any number of SGEs
 # file: mem/wqe.c
 s/if (dma->num_sge > qp->sq.max_sge)/if (dma->num_sge > 10000)/

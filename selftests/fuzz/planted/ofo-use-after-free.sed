@@ -1,4 +1,4 @@
-# a kept packet is let go before it is executed
+# a kept packet is freed before it is executed
 # file: rc/resp.c
 /^static void catch_up/,/^}/{
 	/sroce_ofo_free(ofo);/d

@@ -1,3 +1,3 @@
-# more READs are taken than can be remembered
+# more READs are accepted than there are responder resources
 # file: rc/resp_tx.c
 /^bool sroce_resp_res_has_room/,/^}/s/return resp->nres && .*/return resp->nres;/

@@ -1,3 +1,3 @@
-# a receive work request may have any number of entries
+# a receive work request may have any number of SGEs
 # file: mem/wqe.c
 s/to->bad = raw.dma.num_sge > rq->max_sge;/to->bad = raw.dma.num_sge > 10000;/

@@ -1,3 +1,3 @@
-# answers stay queued in the error state
+# responses stay queued in the error state
 # file: rc/flush.c
 /^void sroce_flush_qp_error/,/^}/s/sroce_resp_res_forget(qp);/;/

@@ -1,3 +1,3 @@
-# a window is bound again on the way from a loss
+# a window is bound again when requests are sent again after a loss
 # file: rc/sq_sched.c
 /^static struct sroce_wqe \*next_wqe/,/^}/s/if (!sroce_wqe_is_local(wqe) || !wqe->started)/if (1)/

@@ -1,3 +1,3 @@
-# a fence does not wait for READs
+# a fenced work request does not wait for READs
 # file: rc/sq_sched.c
 /^static bool may_start/,/^}/s/if (wqe->flags & IB_SEND_FENCE && req->reads)/if (0)/

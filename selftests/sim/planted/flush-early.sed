@@ -1,3 +1,3 @@
-# a FLUSH is answered before what it is to flush has come
+# a FLUSH is answered before the data it has to flush has arrived
 # file: rc/resp.c
 s/^	if (diff > 0)$/	if (diff > 0 \&\& !(pkt->op->flags \& SROCE_FLUSHING))/

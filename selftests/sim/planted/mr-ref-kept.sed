@@ -1,3 +1,3 @@
-# a region is not let go of at the end of a burst
+# the reference to the last region is not dropped when the QP is unlocked
 # file: transport.c
 /^bool sroce_transport_run/,/^}/s/sroce_mr_put_last(qp);//

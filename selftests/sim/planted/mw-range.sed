@@ -1,3 +1,3 @@
-# a window opens onto all of its region
+# a memory window gives access to all of its region
 # file: mem/mr.c
 /^struct sroce_mr \*sroce_mr_remote/,/^}/s/sroce_mr_covers(mr, va, len)/sroce_mr_covers(mr->parent ? mr->parent : mr, va, len)/

@@ -1,3 +1,3 @@
-# each packet after a gap makes a NAK
+# each packet after a gap causes a NAK
 # file: rc/resp.c
 /^static void report_gap/,/^}/s/if (qp->resp.nak_sent ||/if (/

@@ -1,3 +1,3 @@
-# a range is used when its first page is there
+# a range is used when only its first page is present
 # file: mem/mr.c
 /^static noinline int walk_odp/,/^}/s/sroce_odp_enter(mr->odp, iova, len, write)/sroce_odp_enter(mr->odp, iova, 1, write)/

@@ -1,3 +1,3 @@
-# of UC and UD, what waits for pages goes behind what came after it
+# of UC and UD, a packet that waits for pages is queued behind later ones
 # file: rc/ofo.c
 /^static bool insert/,/^}/s/first ? store : store->prev/store->prev/

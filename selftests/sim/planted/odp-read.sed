@@ -1,4 +1,4 @@
-# responses that found no page count as taken in
+# READ responses that found no page count as received
 # file: rc/comp.c
 /^static bool take_response/,/^}/{
 	s/	ret = miss(qp, pkt, wqe);/	ret = 0;/

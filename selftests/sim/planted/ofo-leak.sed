@@ -1,3 +1,3 @@
-# a request that was kept is never given back
+# the reference to a kept packet is never dropped
 # file: rc/ofo.c
 /^void sroce_ofo_free/,/^}/s/sroce_pkt_release(&ofo->pkt);//

@@ -1,3 +1,3 @@
-# PSNs further apart than 2^23
+# outstanding PSNs may be more than 2^23 apart
 # file: rc/sq_sched.c
 /^static bool may_start/,/^}/s/return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;/return !span || true;/

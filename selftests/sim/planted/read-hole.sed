@@ -1,3 +1,3 @@
-# a READ with a hole in it completes
+# a READ with a missing response completes
 # file: rc/comp.c
 /^static u32 answered_end/,/^}/s/while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap)) {/while (psn != end \&\& (psn != req->una || test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap))) {/

@@ -1,3 +1,3 @@
-# RESET leaves what was kept for replay
+# RESET keeps the responder resources
 # file: state.c
 /^void sroce_reset_qp/,/^}/s/memset(res, 0, nres \* sizeof(\*res));/nres = qp->resp.nres;/

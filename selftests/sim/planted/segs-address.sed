@@ -1,3 +1,3 @@
-# messages that leave together are all written where the first goes
+# messages that are sent together all go to the address of the first
 # file: rc/req.c
 /^static bool put_like/,/^}/s/pkt->va = wqe->remote_addr;//

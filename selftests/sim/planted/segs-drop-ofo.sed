@@ -1,3 +1,3 @@
-# what was kept after a gap is forgotten when a run fills it
+# packets kept after a gap are lost when segments fill the gap
 # file: rc/resp.c
 /^bool sroce_resp_rx_segs/,/^}/s/resp->paging || resp->ofo_len ||/resp->paging ||/

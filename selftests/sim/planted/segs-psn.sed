@@ -1,3 +1,3 @@
-# the packets of a run leave out a PSN half way
+# segments of a message skip a PSN in the middle
 # file: tx/segs.c
 s/pkt\.psn = sroce_psn_add(pkt\.psn, 1);/pkt.psn = sroce_psn_add(pkt.psn, i == 9 ? 2 : 1);/

@@ -1,3 +1,3 @@
-# SQD starts new messages
+# a QP in SQD starts new messages
 # file: qp.h
 /^static inline bool sroce_qp_may_start/,/^}/s/return qp->state == IB_QPS_RTS;/return qp->state != IB_QPS_SQE;/

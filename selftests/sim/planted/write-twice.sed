@@ -1,4 +1,4 @@
-# a repeated WRITE is executed again, over what is newer
+# a duplicate WRITE is executed again and overwrites newer data
 # file: rc/resp.c
 /^static enum verdict duplicate/i\
 static enum verdict check_rkey(struct sroce_qp *qp,\
