@@ -25,14 +25,14 @@ static void read_put_off(void)
 {
 	struct xfers t;
 
-	t_case("comp: not ready for a READ, of which nothing has come");
+	t_case("comp: RNR NAK for a READ without any response yet");
 	peer_begin(&t);
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
 	peer_go(&t);
 	peer_ack(&t, FIRST + 1, RNR);
 	check_put_off(&t, FIRST, 4);
 
-	t_case("comp: not ready for the rest of a READ, twice");
+	t_case("comp: RNR NAK for the rest of a READ, twice");
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
 	peer_ack(&t, FIRST + 1, RNR);
 	check_put_off(&t, FIRST + 1, 3);
@@ -41,7 +41,7 @@ static void read_put_off(void)
 	peer_hear(&t, 0x0d, FIRST + 1, ACK, MTU);
 	peer_hear(&t, 0x0e, FIRST + 2, 0, MTU);
 
-	t_case("comp: a READ is put off, and all that follows it with it");
+	t_case("comp: an RNR NAK for a READ also delays all that follows it");
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	peer_go(&t);
 	txlog.n = 0;
@@ -51,7 +51,7 @@ static void read_put_off(void)
 	CHECK_EQ(txlog.p[0].psn, FIRST + 3);
 	CHECK_EQ(txlog.p[1].psn, FIRST + 4);
 
-	t_case("comp: a response that is here was not put off");
+	t_case("comp: an RNR NAK for a response that has arrived is ignored");
 	peer_ack(&t, FIRST + 2, RNR);
 	CHECK(!t.s->a.qp.req.rnr_wait);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RNR_RCVD), 4);
@@ -75,7 +75,7 @@ static void put_off_behind_hole(void)
 {
 	struct xfers t;
 
-	t_case("comp: not ready for the rest of a READ, and one before it lacks");
+	t_case("comp: RNR NAK for the rest of a READ while an older READ has a gap");
 	peer_begin(&t);
 	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
@@ -135,7 +135,7 @@ static void exhausted_behind_read(void)
 {
 	struct xfers t;
 
-	t_case("comp: no RNR retries left fails the SEND, not the READ before it");
+	t_case("comp: exceeded RNR retries fail the SEND, not the READ before it");
 	begin_exhausted(&t, 1);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	peer_go(&t);
@@ -159,7 +159,7 @@ static void exhausted_behind_read(void)
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_WR_FLUSH_ERR);
 	xfers_end(&t);
 
-	t_case("comp: an older READ is put off while the SEND after it has failed");
+	t_case("comp: RNR NAK for an older READ after the SEND behind it has failed");
 	begin_exhausted(&t, 1);
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
 	peer_ack(&t, FIRST + 1, RNR);
@@ -173,7 +173,7 @@ static void better_luck(void)
 {
 	struct xfers t;
 
-	t_case("comp: no RNR retries left, but the SEND has come another time");
+	t_case("comp: RNR retries exceeded, but another copy of the SEND arrived");
 	begin_exhausted(&t, 1);
 	peer_ack(&t, FIRST + 2, ACK);
 	/* what was sent after it may have been dropped */
@@ -186,7 +186,7 @@ static void better_luck(void)
 	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
 
-	t_case("comp: so it has, and what follows is lacking");
+	t_case("comp: likewise, and the next request is lost");
 	begin_exhausted(&t, 1);
 	peer_ack(&t, FIRST + 3, GAP);
 	peer_sent(1, FIRST + 3, 1);
@@ -196,7 +196,7 @@ static void better_luck(void)
 	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
 
-	t_case("comp: so it has, and what follows is refused");
+	t_case("comp: likewise, and the next request is refused");
 	begin_exhausted(&t, 1);
 	peer_ack(&t, FIRST + 3, 0x62);
 	read_comes(&t);
@@ -205,7 +205,7 @@ static void better_luck(void)
 	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_REM_ACCESS_ERR);
 	xfers_end(&t);
 
-	t_case("comp: no RNR retries left for a READ, but it was executed");
+	t_case("comp: RNR retries exceeded for a READ, but it was executed");
 	begin_exhausted(&t, 2);
 	peer_hear(&t, 0x0f, FIRST + 3, ACK, MTU);
 	read_comes(&t);
@@ -222,7 +222,7 @@ static void read_refused_midway(u8 syndrome, enum ib_wc_status status)
 {
 	struct xfers t;
 
-	t_case("comp: refuses half a READ, and the other half is lost: %u", status);
+	t_case("comp: half a READ is refused and the other half is lost, status %u", status);
 	begin_without_retries(&t);
 	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
 	sim_doorbell(&t.s->a);
@@ -238,7 +238,7 @@ static void nothing_behind(void)
 	struct sroce_req *req;
 	struct xfers t;
 
-	t_case("comp: a READ that was put off is no measure of what is sent later");
+	t_case("comp: a READ with an RNR wait is no RTT sample for later requests");
 	peer_begin(&t);
 	req = &t.s->a.qp.req;
 	req->retrans.gap_policy = SROCE_GAP_KEEPS;
@@ -262,7 +262,7 @@ static void lacking_after_rnr(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("comp: lacks what was sent again after an RNR wait, without retries");
+	t_case("comp: a gap at what was sent again after an RNR wait, without retries");
 	cfg.retry_cnt = 0;
 	peer_begin_with(&t, &cfg, 65536);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
@@ -286,7 +286,7 @@ static void within_read(void)
 	struct sroce_req *req;
 	struct xfers t;
 
-	t_case("comp: acknowledges the middle of a READ");
+	t_case("comp: an ACK within a READ");
 	peer_begin(&t);
 	req = &t.s->a.qp.req;
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
@@ -298,7 +298,7 @@ static void within_read(void)
 	CHECK_EQ(req->read_psns, 3);
 	CHECK_EQ(txlog.n, 3);
 
-	t_case("comp: a later acknowledge means that READ responses are lost");
+	t_case("comp: a later ACK implies that READ responses are lost");
 	peer_ack(&t, FIRST + 4, ACK);
 	CHECK_EQ(req->acked, FIRST + 5);
 	CHECK_EQ(req->una, FIRST);
@@ -308,14 +308,14 @@ static void within_read(void)
 	CHECK_EQ(txlog.p[3].opcode, 0x0c);
 	CHECK_EQ(txlog.p[3].psn, FIRST);
 
-	t_case("comp: NAKs that were overtaken");
+	t_case("comp: NAKs that a later ACK has overtaken");
 	peer_ack(&t, FIRST + 4, RNR);
 	CHECK(!req->rnr_wait);
 	peer_ack(&t, FIRST + 4, GAP);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_ACK_DUP), 2);
 	CHECK_EQ(txlog.n, 4);
 
-	t_case("comp: nothing completes before what is older");
+	t_case("comp: nothing completes before older work requests");
 	peer_ack(&t, FIRST + 5, ACK);
 	CHECK_EQ(t.s->a.scq.n, 0);
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
@@ -335,7 +335,7 @@ static void early_fault(const char *what, bool fits)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("comp: %s counts when its turn comes", what);
+	t_case("comp: %s counts once it is the oldest", what);
 	peer_begin(&t);
 	req = &t.s->a.qp.req;
 	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
@@ -368,7 +368,7 @@ static void lost_cq(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("comp: a READ response that costs the CQ is not taken in");
+	t_case("comp: a READ response is dropped if older completions overflow the CQ");
 	cfg.cqe = 1;
 	peer_begin_with(&t, &cfg, 65536);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
@@ -383,7 +383,7 @@ static void lost_cq(void)
 	CHECK_EQ(t.s->a.qp.req.reads, 0);
 	xfers_end(&t);
 
-	t_case("comp: so with a NAK");
+	t_case("comp: likewise a NAK");
 	peer_begin_with(&t, &cfg, 65536);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
@@ -406,7 +406,7 @@ static void rnr_then_success(void)
 	u32 i, k;
 
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		t_case("comp: %s before its receive is posted, then posted",
+		t_case("comp: %s before its receive is posted",
 		       xfer_name(ops[i]));
 		for (k = 0; k < 2; k++) {
 			xfers_init(&t, NULL, 65536, 4096);
@@ -485,7 +485,7 @@ static void rnr_again(u32 ops)
 	struct xfers t;
 	u32 i;
 
-	t_case("comp: %u times RNR, an atomic before each", ops);
+	t_case("comp: %u RNR waits, an atomic before each", ops);
 	cfg.retry_cnt = 0;
 	cfg.timeout = 14;
 	cfg.min_rnr_timer = 8;
@@ -513,7 +513,7 @@ static void rnr_then_gone(void)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("comp: memory deregistered while the peer isn't ready");
+	t_case("comp: memory deregistered during an RNR wait");
 	cfg.timeout = 0;
 	cfg.min_rnr_timer = 8;
 	xfers_init(&t, &cfg, 4096, 4096);
@@ -569,7 +569,7 @@ static void answers(void)
 	p = (struct sroce_pkt){ .opcode = 0x0f };
 	answer(&p, IB_WC_BAD_RESP_ERR);
 
-	t_case("comp: answers of the wrong kind or with odd codes do no harm");
+	t_case("comp: responses of the wrong kind or with odd codes do no harm");
 	p = (struct sroce_pkt){ .opcode = 0x12 };
 	answer(&p, IB_WC_SUCCESS);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x1f };
@@ -616,7 +616,7 @@ static void flush_answers(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("comp: only a READ response of nothing is an answer");
+	t_case("comp: only an empty READ response completes a FLUSH");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct sroce_pkt p = {
 			.opcode = rows[i].opcode, .pkey = 0xffff,
@@ -649,8 +649,8 @@ UNIT_TESTS(comp)
 	read_refused_midway(RNR, IB_WC_RNR_RETRY_EXC_ERR);
 	read_refused_midway(0x62, IB_WC_REM_ACCESS_ERR);
 	within_read();
-	early_fault("an early response of the wrong length", false);
-	early_fault("an early response without a place", true);
+	early_fault("an out-of-order response of the wrong length", false);
+	early_fault("an out-of-order response with a bad L_Key", true);
 	lost_cq();
 	rnr_then_success();
 	rnr_exhausted(0);

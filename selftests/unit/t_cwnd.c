@@ -38,7 +38,7 @@ static void grows(void)
 	struct sim *s = begin();
 	struct sroce_rtt *rtt = &s->a.qp.req.rtt;
 
-	t_case("cwnd: twice what the path took in, within bounds");
+	t_case("cwnd: twice the delivered packets, within bounds");
 	sample(s, 100, 50 * US);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
 	sample(s, 900, 50 * US);
@@ -69,7 +69,7 @@ static void recovers(void)
 	u64 eighth = (4096ULL << 8) / 8;
 	u32 i;
 
-	t_case("cwnd: small at first, and doubled by each answer in good time");
+	t_case("cwnd: small at first, doubled by each ACK in time");
 	rtt->cwnd = 0;
 	CHECK_EQ(sroce_cwnd(&s->a.qp), SROCE_CWND_INIT);
 	sample(s, 128, eighth - 1);
@@ -80,7 +80,7 @@ static void recovers(void)
 	sample(s, 128, 10 * US);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
 
-	t_case("cwnd: as small as need be for a slow peer");
+	t_case("cwnd: small for a slow peer");
 	for (i = 0; i < 20; i++)
 		sroce_cwnd_timeout(&s->a.qp);
 	CHECK_EQ(rtt->cwnd, SROCE_CWND_SLOW);
@@ -132,12 +132,12 @@ static u32 window_after(u32 followed, bool sending)
 
 static void outran(void)
 {
-	t_case("cwnd: grows where the answer comes before a quarter was sent");
+	t_case("cwnd: grows if the ACK comes before a quarter of it was sent");
 	CHECK_EQ(window_after(0, true), SROCE_CWND_MAX);
 	CHECK_EQ(window_after(SROCE_CWND_MIN / 4, true), SROCE_CWND_MAX);
 	CHECK_EQ(window_after(SROCE_CWND_MIN / 4 + 1, true), SROCE_CWND_MIN);
 
-	t_case("cwnd: or a burst, of who has no more to send");
+	t_case("cwnd: or before one budget of packets, with nothing more to send");
 	CHECK_EQ(window_after(SROCE_TX_BUDGET, false), SROCE_CWND_MAX);
 	CHECK_EQ(window_after(SROCE_TX_BUDGET + 1, false), SROCE_CWND_MIN);
 }
@@ -147,7 +147,7 @@ static void opens(void)
 	struct sim *s = begin();
 	struct sroce_req *req = &s->a.qp.req;
 
-	t_case("cwnd: open until as many packets are under way");
+	t_case("cwnd: open until as many packets are in flight");
 	sample(s, 900, 50 * US);
 	req->psn = sroce_psn_add(req->acked, 1799);
 	CHECK(sroce_cwnd_free(&s->a.qp));
@@ -168,7 +168,7 @@ static void samples(void)
 	struct sroce_req *req = &s->a.qp.req;
 	struct sroce_rtt *rtt = &req->rtt;
 
-	t_case("cwnd: one sample at a time, until its packet is acknowledged");
+	t_case("cwnd: one RTT sample at a time, until its packet is acknowledged");
 	sroce_cwnd_sent(&s->a.qp, 1009, true);
 	s->now += 10 * US;
 	sroce_cwnd_sent(&s->a.qp, 1019, true);
@@ -184,7 +184,7 @@ static void samples(void)
 	sroce_cwnd_acked(&s->a.qp);
 	CHECK_EQ(rtt->srtt, 40 * US);
 
-	t_case("cwnd: smoothed as in RFC 6298");
+	t_case("cwnd: srtt and rttvar as in RFC 6298");
 	sample(s, 1, 48 * US);
 	CHECK_EQ(rtt->srtt, 41 * US);
 	CHECK_EQ(rtt->rttvar, 17 * US);
@@ -193,7 +193,7 @@ static void samples(void)
 	CHECK_EQ(rtt->rttvar, 16 * US + 750);
 	CHECK_EQ(rtt->min_rtt, 25 * US);
 
-	t_case("cwnd: the shortest round trip is forgotten after 10 s");
+	t_case("cwnd: min_rtt is forgotten after 10 s");
 	s->now += 9900 * SIM_MS;
 	sample(s, 1, 90 * US);
 	CHECK_EQ(rtt->min_rtt, 25 * US);
@@ -201,7 +201,7 @@ static void samples(void)
 	sample(s, 1, 70 * US);
 	CHECK_EQ(rtt->min_rtt, 70 * US);
 
-	t_case("cwnd: no time at all is some time");
+	t_case("cwnd: an RTT of 0 counts as 1 ns");
 	sample(s, 900, 0);
 	CHECK_EQ(rtt->min_rtt, 1);
 	CHECK_EQ(rtt->cwnd, 1800);
@@ -213,7 +213,7 @@ static void patience(void)
 	struct sim *s = begin();
 	struct sroce_qp *qp = &s->a.qp;
 
-	t_case("cwnd: patience follows the round trip and the timeout");
+	t_case("cwnd: rto follows the RTT and the timeout");
 	CHECK_EQ(sroce_cwnd_rto(qp, 0), 10 * SIM_MS);
 	CHECK_EQ(sroce_cwnd_rto(qp, 8 * SIM_MS), 2 * SIM_MS);
 	CHECK_EQ(sroce_cwnd_rto(qp, 100 * US), 200 * US);
@@ -252,7 +252,7 @@ static void unasked(void)
 	req->psn = req->acked;
 	req->max_psn = req->acked;
 
-	t_case("cwnd: silence of a peer that wasn't asked doesn't count");
+	t_case("cwnd: silence does not count without an ACK request");
 	leave(s, 64, false);
 	s->now += 500 * US;
 	leave(s, 64, false);
@@ -262,7 +262,7 @@ static void unasked(void)
 	due = req->retrans.probe_at;
 	CHECK(due > s->now);
 
-	t_case("cwnd: once it was asked it does, whatever follows");
+	t_case("cwnd: it counts from the first ACK request on");
 	s->now += 50 * US;
 	leave(s, 64, false);
 	s->now += 50 * US;
@@ -298,7 +298,7 @@ static void peer_is_slow(u32 us)
 	u32 first;
 	struct xfers t;
 
-	t_case("cwnd: a peer that needs %u us for a packet is not given up", us);
+	t_case("cwnd: no error for a peer that takes %u us for each packet", us);
 	xfers_init(&t, NULL, 3100000, 4096);
 	t.s->wire = takes_long;
 	t.s->arg = &busy;

@@ -31,7 +31,7 @@ static void bad_locals(void)
 {
 	u32 i, k;
 
-	t_case("flush: bad local keys end their own work request, not those before");
+	t_case("flush: a bad local key fails its own work request, not those before");
 	/* all but a FLUSH, which has none */
 	for (i = 0; xfer_rc_ops[i] != SROCE_WR_FLUSH; i++)
 		for (k = 0; k < 3; k++)
@@ -62,7 +62,7 @@ static void error(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("flush: ERR flushes both queues, in order, and what comes later");
+	t_case("flush: ERR flushes both queues in order, and later work");
 	xfers_init(&t, NULL, 800000, 4096);
 	for (i = 0; i < 8; i++)
 		xfer_put(&t, xfer_rc_ops[i], 90000);
@@ -93,7 +93,7 @@ static void sqe(enum ib_qp_type type)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("%s: a local error ends in SQE, receiving goes on",
+	t_case("flush: %s, a local error ends in SQE, receiving goes on",
 	       type == IB_QPT_UC ? "uc" : "ud");
 	cfg.type = type;
 	xfers_init(&t, &cfg, 65536, 4096);

@@ -90,7 +90,7 @@ static void losses(void)
 	struct rnd r = { 12 };
 	u32 i, round;
 
-	t_case("lbpkt: parcels that can't be made are made later");
+	t_case("lbpkt: packets that can't be allocated are sent later");
 	for (round = 0; round < 100; round++) {
 		struct xfers t;
 
@@ -113,7 +113,7 @@ static void switched(void)
 	struct rnd r = { 13 };
 	u32 i, round;
 
-	t_case("lbpkt: the wire and the bypass may take turns");
+	t_case("lbpkt: the wire and loopback may alternate");
 	for (round = 0; round < 100; round++) {
 		struct xfers t;
 
@@ -183,7 +183,7 @@ static void revoked(void)
 	struct sim_wr wr;
 	u32 i;
 
-	t_case("lbpkt: a region that goes away in the middle of a READ");
+	t_case("lbpkt: a region deregistered in the middle of a READ");
 	for (i = 1; i < 4; i++) {
 		t_where("after %u steps", i);
 		start(&t, NULL, 5000000, 5000);

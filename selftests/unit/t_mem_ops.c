@@ -138,7 +138,7 @@ static void rights(void)
 	};
 	u32 i, has;
 
-	t_case("mem_ops: a window has its own rights, whatever the region has");
+	t_case("mem_ops: a window's access rights are its own, not its region's");
 	for (has = 0; has < 8; has++) {
 		for (i = 0; i < ARRAY_SIZE(ops); i++) {
 			struct sroce_bind b;
@@ -213,7 +213,7 @@ static void refused(void)
 	struct win x;
 	int how, kind;
 
-	t_case("mem_ops: binds that may not be end with an error");
+	t_case("mem_ops: forbidden binds complete with an error");
 	for (kind = SROCE_MW_1; kind <= SROCE_MW_2; kind++) {
 		for (how = 0; how < SPOILT; how++) {
 			/* a window of type 1 is unbound so */
@@ -239,7 +239,7 @@ static void binds_again(void)
 	struct win x;
 	u32 old;
 
-	t_case("mem_ops: a type 1 window is bound again, and unbound by no bytes");
+	t_case("mem_ops: a type 1 window is bound again, and unbound by a length of 0");
 	win_init(&x, SROCE_MW_1);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -258,7 +258,7 @@ static void binds_again(void)
 		 IB_WC_REM_ACCESS_ERR);
 	win_end(&x);
 
-	t_case("mem_ops: the key before the newest bind works no longer");
+	t_case("mem_ops: the key from before the newest bind is invalid");
 	win_init(&x, SROCE_MW_1);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -289,7 +289,7 @@ static void read_on_host(void)
 	struct sroce_bind b;
 	struct win x;
 
-	t_case("mem_ops: on one host a READ by a window refers to nothing");
+	t_case("mem_ops: loopback copies what is read by a window");
 	win_init(&x, SROCE_MW_2);
 	x.t.s->loopback = true;
 	b = bind_of(&x, 0, SIZE);
@@ -338,7 +338,7 @@ static void key_invalidations(void)
 			     .flags = IB_SEND_SIGNALED };
 	struct win x;
 
-	t_case("mem_ops: a SEND invalidates a window, and the receiver hears of it");
+	t_case("mem_ops: a SEND invalidates a window and the receiver is told");
 	win_init(&x, SROCE_MW_2);
 	b = bind_of(&x, 0, 64);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
@@ -421,7 +421,7 @@ static void order(void)
 	struct sim_wr inv = { .wr_id = 2, .opcode = IB_WR_LOCAL_INV,
 			      .flags = IB_SEND_SIGNALED };
 
-	t_case("mem_ops: work requests complete in order, and losses are repaired");
+	t_case("mem_ops: work requests complete in order in spite of losses");
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = t.a;
 	f->mr.kind = SROCE_MR_FAST;
@@ -503,7 +503,7 @@ static void fast_persistent(void)
 	struct sim_buf *f;
 	struct xfers t;
 
-	t_case("mem_ops: a fast region gives the right to FLUSH, but not for good");
+	t_case("mem_ops: a fast region allows FLUSH, but not to persistence");
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = sim_window_new(t.s, SROCE_MR_FAST);
 	f->mr.next = &laid_down;
@@ -582,7 +582,7 @@ static void read_inv(void)
 	struct xfers t;
 	u32 key;
 
-	t_case("mem_ops: a READ ends a key of its own side when it is complete");
+	t_case("mem_ops: READ with invalidate ends a local key on completion");
 	xfers_init(&t, NULL, SIZE, 4096);
 	f = sim_window_new(t.s, SROCE_MR_FAST);
 	f->mr.state = SROCE_MR_VALID;

@@ -9,8 +9,8 @@ static void nothing_kept(bool hold)
 	struct xfers t;
 	struct xfer_loss lost = { .p = { { 1002, 1 } } };
 
-	t_case("ofo: what comes after a gap can't be %s",
-	       hold ? "kept" : "remembered");
+	t_case("ofo: packets after a gap can't be %s",
+	       hold ? "held" : "allocated");
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = xfer_lose;
 	t.s->arg = &lost;
@@ -31,7 +31,7 @@ static void store_bound(void)
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("ofo: no more is kept after a gap than there is room for");
+	t_case("ofo: no more packets are kept after a gap than ofo_max");
 	xfers_init(&t, NULL, 131072, 4096);
 	t.s->b.qp.resp.ofo_max = 10;
 	t.s->wire = xfer_lose;
@@ -52,7 +52,7 @@ static void store_dies(enum ib_qp_state to)
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("ofo: what was kept goes when the QP does (%d)", to);
+	t_case("ofo: kept packets are freed when the QP goes to state %d", to);
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = xfer_lose;
 	t.s->arg = &lost;
@@ -98,7 +98,7 @@ static void in_order(void)
 {
 	struct xfers t;
 
-	t_case("ofo: a request that waits is executed once, and all after it");
+	t_case("ofo: a request that waits for pages is executed once, as are all after it");
 	xfers_init_odp(&t, XFER_REMOTE, false);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
 	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
@@ -116,7 +116,7 @@ static void no_room(void)
 {
 	struct xfers t;
 
-	t_case("ofo: a request that can't wait is asked for when the pages are there");
+	t_case("ofo: a request that can't be kept is NAKed once its pages are in");
 	xfers_init_odp(&t, XFER_REMOTE, false);
 	t.s->b.qp.resp.ofo_max = 0;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
@@ -131,7 +131,7 @@ static void little_room(void)
 {
 	struct xfers t;
 
-	t_case("ofo: so is what comes after it when the room is full");
+	t_case("ofo: likewise packets after it once the queue is full");
 	xfers_init_odp(&t, XFER_REMOTE, false);
 	/* who wants no retries does not probe */
 	t.s->a.qp.attr.retry_cnt = 0;
@@ -147,8 +147,8 @@ static void missed_response(u32 room)
 {
 	struct xfers t;
 
-	t_case("ofo: the responses of a READ that found no page %s",
-	       room ? "wait for it" : "nor room are asked for at once");
+	t_case("ofo: READ responses that found no page %s",
+	       room ? "wait for it" : "and can't be kept are asked for at once");
 	xfers_init_odp(&t, XFER_LOCAL, false);
 	t.s->a.qp.resp.ofo_max = room;
 	/* before the silence is one */
@@ -168,7 +168,7 @@ static void kept_for_long(void)
 {
 	struct xfers t;
 
-	t_case("ofo: responses that wait longer than the timeout, without retries");
+	t_case("ofo: responses that wait for pages longer than the timeout, without retries");
 	xfers_init_odp(&t, XFER_LOCAL, false);
 	t.s->a.qp.attr.retry_cnt = 0;
 	t.s->a.qp.attr.timeout = 8;
@@ -187,7 +187,7 @@ static void kept_once(void)
 {
 	struct xfers t;
 
-	t_case("ofo: a response that waits is kept once, however often it comes");
+	t_case("ofo: a response that waits is kept once, however often it arrives");
 	xfers_init_odp(&t, XFER_LOCAL, false);
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
 	xfers_until_sent(&t);
@@ -209,7 +209,7 @@ static void dies(enum ib_qp_state to)
 {
 	struct xfers t;
 
-	t_case("ofo: a QP that waits goes to state %d", to);
+	t_case("ofo: a QP that waits for pages goes to state %d", to);
 	xfers_init_odp(&t, XFER_LOCAL | XFER_REMOTE, false);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
 	xfer_put(&t, IB_WR_RDMA_READ, 20000);
@@ -231,7 +231,7 @@ static void unreliable(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("ofo: UC messages wait, in order");
+	t_case("ofo: UC messages wait for pages in order");
 	cfg.type = IB_QPT_UC;
 	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
 	t.s->page_delay = XFER_ODP_DELAY;
@@ -244,7 +244,7 @@ static void unreliable(void)
 	CHECK(t.s->b.qp.resp.ofo_len > 20);
 	xfers_finish(&t);
 
-	t_case("ofo: UC loses what can't wait, and receives the next");
+	t_case("ofo: UC drops what can't be kept, and receives the next");
 	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
 	sim_buf_on_demand(t.b);
 	t.s->b.qp.resp.ofo_max = 0;
@@ -281,7 +281,7 @@ static void missed_again(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("ofo: what can't wait finds no page three times, without retries");
+	t_case("ofo: a request that can't be kept finds no page three times, without retries");
 	cfg.retry_cnt = 0;
 	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
 	t.s->loopback = true;
@@ -304,7 +304,7 @@ static void twice_while_paging(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("ofo: a message that comes again while pages are awaited lacks nothing");
+	t_case("ofo: a duplicate message during a page fault causes no NAK");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, 65536);
 	peer_record(t.s, &t.s->b);

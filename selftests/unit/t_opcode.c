@@ -111,7 +111,7 @@ static void msg_opcodes(void)
 	};
 	u32 i, k;
 
-	t_case("opcode: of each packet of each message of each service");
+	t_case("opcode: the opcode of each packet of each message of each service");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (k = 0; k < 4; k++) {
 			bool first = k == 0 || k == 3, last = k >= 2;

@@ -168,7 +168,7 @@ static void refused(struct rnd *r)
 	}
 	free(buf);
 
-	t_case("pkt: pads that don't fit are refused");
+	t_case("pkt: a pad count longer than the packet is refused");
 	for (i = 0; i < 16; i++) {
 		u32 pad = i & 3, payload = i >> 2;
 		u32 size = 12 + payload + SROCE_ICRC_LEN;
@@ -182,7 +182,7 @@ static void refused(struct rnd *r)
 		free(exact);
 	}
 
-	t_case("pkt: data or pad where none belongs is refused");
+	t_case("pkt: payload or pad is refused where the opcode has none");
 	for (i = 0; i < 256; i++) {
 		u32 f = sroce_opcodes[i].flags;
 		u8 hdr[64] = { i };

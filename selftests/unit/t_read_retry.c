@@ -12,7 +12,7 @@ static void silent_read(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("read_retry: stops in the middle of a READ: one response is asked for");
+	t_case("read_retry: the peer stops in the middle of a READ: one response is asked for");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, 65536);
 	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
@@ -46,7 +46,7 @@ static void slow_read(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("read_retry: as long as READ responses come it has not gone");
+	t_case("read_retry: no retry is counted while READ responses arrive");
 	cfg.timeout = 8;	/* 1 ms */
 	cfg.retry_cnt = 1;
 	peer_begin_with(&t, &cfg, 65536);
@@ -75,7 +75,7 @@ static void long_read(void)
 	struct sroce_req *req;
 	struct xfers t;
 
-	t_case("read_retry: a READ longer than responses are taken in ahead");
+	t_case("read_retry: a READ longer than the window for out-of-order responses");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
 	req = &t.s->a.qp.req;
@@ -90,7 +90,7 @@ static void long_read(void)
 	CHECK_EQ(txlog.n, 2);
 	xfers_end(&t);
 
-	t_case("read_retry: a probe asks for all that is missing of it");
+	t_case("read_retry: a probe asks for all missing responses of it");
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
 	req = &t.s->a.qp.req;
 	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
@@ -115,7 +115,7 @@ static void long_read_partly(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("read_retry: all that is missing of a long READ is asked for, at once");
+	t_case("read_retry: all missing responses of a long READ are asked for at once");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
 	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
@@ -137,7 +137,7 @@ static void asked_often(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("read_retry: what was asked for many times is not waited for twice");
+	t_case("read_retry: ranges asked for many times are dropped once they have arrived");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, 65536);
 	rr = &t.s->a.qp.req.read_retry;
@@ -162,7 +162,7 @@ static void implied(void)
 	struct xfer_loss lost = { .responses = true, .p = { { 1005, 1 } } };
 	struct xfers t;
 
-	t_case("read_retry: READ, only the missing response is asked for, at once");
+	t_case("read_retry: only the missing response is asked for, at once");
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = xfer_lose;
 	t.s->arg = &lost;

@@ -96,7 +96,7 @@ static void unannounced(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("req: what is posted while others are under way waits for its doorbell");
+	t_case("req: work posted without a doorbell is not started by an ACK");
 	xfers_init(&t, NULL, 65536, 4096);
 	for (i = 0; i < 3; i++) {
 		put_write(&t, IB_SEND_SIGNALED);
@@ -111,7 +111,7 @@ static void unannounced(void)
 	xfers_check_data(&t, 3);
 	xfers_end(&t);
 
-	t_case("req: and is flushed by it");
+	t_case("req: nor flushed before its doorbell");
 	xfers_init(&t, NULL, 65536, 4096);
 	for (i = 0; i < 3; i++)
 		put_write(&t, IB_SEND_SIGNALED);
@@ -155,13 +155,13 @@ static s32 out_of(u32 n, bool grows)
 
 static void window_cuts(void)
 {
-	t_case("req: no train is begun that the window would cut short");
+	t_case("req: no train is started that the window would cut short");
 	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, false), SROCE_CWND_MIN - SROCE_TX_BUDGET + 1);
 
-	t_case("req: but one that was begun goes on");
+	t_case("req: a train that was started goes on");
 	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, true), SROCE_CWND_MIN);
 
-	t_case("req: and so does what ends within the window");
+	t_case("req: so does one that ends within the window");
 	CHECK_EQ(out_of(SROCE_CWND_MIN - 1, false), SROCE_CWND_MIN - 1);
 }
 
@@ -174,8 +174,8 @@ static void fails_late(bool acked)
 	struct sim_wr bad;
 	struct xfers t;
 
-	t_case("req: a WRITE fails here, the one before %s",
-	       acked ? "has its acknowledge" : "asks for one");
+	t_case("req: a WRITE fails locally, the one before %s",
+	       acked ? "has its ACK" : "requests an ACK");
 	peer_begin(&t);
 	xfer_put(&t, IB_WR_RDMA_READ, MTU);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
@@ -209,7 +209,7 @@ static void gone_since(bool older)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("req: an ATOMIC WRITE to be sent again, its bytes are gone%s",
+	t_case("req: retransmission of an ATOMIC WRITE whose memory is gone%s",
 	       older ? ", after a READ" : "");
 	peer_begin(&t);
 	if (older)
@@ -243,7 +243,7 @@ static void patience(void)
 {
 	struct xfers t;
 
-	t_case("req: a requester without retries waits longer than its timeout");
+	t_case("req: a page fault longer than the timeout, without retries");
 	xfers_init_odp(&t, XFER_LOCAL, false);
 	t.s->a.qp.attr.retry_cnt = 0;
 	t.s->a.qp.attr.timeout = 8;
@@ -266,7 +266,7 @@ static void drained_within_burst(u32 timeout)
 	struct xfers t;
 	u32 i;
 
-	t_case("req: SQD between two bursts, no retries, timeout %u", timeout);
+	t_case("req: SQD between two runs of the task, no retries, timeout %u", timeout);
 	cfg.retry_cnt = 0;
 	cfg.timeout = timeout;
 	cfg.slots = 2 * SROCE_TX_BUDGET;

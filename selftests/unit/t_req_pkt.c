@@ -36,7 +36,7 @@ static void sizes(enum ib_qp_type type, bool v6)
 	cfg.v6 = v6;
 	cfg.psn = 0xfffffe;
 	for (i = 0; i < nops; i++) {
-		t_case("%s: %s, IPv%d", type == IB_QPT_UC ? "uc" : "ud",
+		t_case("req_pkt: %s %s, IPv%d", type == IB_QPT_UC ? "UC" : "UD",
 		       xfer_name(uc_ops[i]), v6 ? 6 : 4);
 		for (k = 0; k < nsizes; k++)
 			one(&cfg, uc_ops[i], sizes[k]);
@@ -113,7 +113,7 @@ static void frames(void)
 	struct ib_sge sge[2] = { sim_sge(b, 100, 1000), sim_sge(b, 1100, 518) };
 	u32 i;
 
-	t_case("req_pkt: a frame leaves as it is, and is a packet of nobody's");
+	t_case("req_pkt: a raw frame is sent unchanged, and is no RoCE packet");
 	CHECK_EQ(send_frame(s, sge, 2), IB_WC_SUCCESS);
 	CHECK_EQ(s->a.frame_len, SIM_FRAME_MAX);
 	for (i = 0; i < SIM_FRAME_MAX; i++)
@@ -135,7 +135,7 @@ static void frame_pinned_then(void)
 	struct ib_sge sge = sim_sge(b, 100, 60);
 	u32 i;
 
-	t_case("req_pkt: a frame of a region that is pinned when a page was missed");
+	t_case("req_pkt: a raw frame from a region that is pinned during a page fault");
 	sim_buf_on_demand(b);
 	sim_buf_pin_on_fault(b);
 	CHECK_EQ(send_frame(s, &sge, 1), IB_WC_SUCCESS);
@@ -156,7 +156,7 @@ static void bad_frame(const char *what, u32 opcode, u32 len, u32 key,
 		.sge = { sim_sge(b, 0, len) },
 	};
 
-	t_case("req_pkt: %s", what);
+	t_case("req_pkt: raw frame, %s", what);
 	wr.sge[0].lkey ^= key;
 	sim_post(&s->a, &wr);
 	CHECK_EQ(s->a.scq.n, 1);
@@ -168,12 +168,12 @@ static void bad_frame(const char *what, u32 opcode, u32 len, u32 key,
 
 static void bad_frames(void)
 {
-	bad_frame("less than a header", IB_WR_SEND, 13, 0, IB_WC_LOC_LEN_ERR);
-	bad_frame("more than fits", IB_WR_SEND, SIM_FRAME_MAX + 1, 0,
+	bad_frame("shorter than a header", IB_WR_SEND, 13, 0, IB_WC_LOC_LEN_ERR);
+	bad_frame("longer than the MTU", IB_WR_SEND, SIM_FRAME_MAX + 1, 0,
 		  IB_WC_LOC_LEN_ERR);
-	bad_frame("a key that isn't one", IB_WR_SEND, 100, 0xff,
+	bad_frame("wrong L_Key", IB_WR_SEND, 100, 0xff,
 		  IB_WC_LOC_PROT_ERR);
-	bad_frame("what is no SEND", IB_WR_RDMA_WRITE, 100, 0,
+	bad_frame("not a SEND", IB_WR_RDMA_WRITE, 100, 0,
 		  IB_WC_LOC_QP_OP_ERR);
 }
 
@@ -206,7 +206,7 @@ static void on_the_wire(void)
 	struct xfers t;
 	u32 key;
 
-	t_case("req_pkt: BTH, FETH, RETH; answered by a READ response of nothing");
+	t_case("req_pkt: FLUSH: BTH, FETH, RETH; the response is an empty READ response");
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = look;
 	t.s->arg = &w;

@@ -10,7 +10,7 @@ static void reset(void)
 	struct xfers t;
 	u32 i, seen;
 
-	t_case("reset: RESET forgets work without completions, and works again");
+	t_case("reset: work is dropped without completions, and the QP works again");
 	xfers_init(&t, NULL, 800000, 4096);
 	for (i = 0; i < 4; i++)
 		xfer_put(&t, IB_WR_RDMA_READ, 150000);

@@ -40,7 +40,7 @@ static void rights(void)
 	struct sim_wr how = {};
 	u32 qp, mr;
 
-	t_case("resp: the QP and the region must both allow each placement");
+	t_case("resp: FLUSH: the QP and the region must both allow each placement type");
 	for (how.type = 1; how.type < 4; how.type++) {
 		for (qp = 0; qp < 4; qp++) {
 			for (mr = 0; mr < 8; mr++) {
@@ -69,7 +69,7 @@ static void nonsense(void)
 	struct sim_wr how = {};
 	u32 type, i;
 
-	t_case("resp: what has no meaning is not even sent");
+	t_case("resp: FLUSH: reserved types and levels are not sent");
 	for (type = 0; type < 256; type++) {
 		for (i = 0; i < ARRAY_SIZE(levels); i++) {
 			bool good = type && type < 4 && levels[i] < 2;
@@ -104,7 +104,7 @@ static void ranges(void)
 	struct xfers t;
 	u32 i, level, wrong;
 
-	t_case("resp: a range must be the region's, of a region all will do");
+	t_case("resp: FLUSH: a range must lie in the region, any address does for all of it");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (level = 0; level < 2; level++) {
 			for (wrong = 0; wrong < 2; wrong++) {
@@ -136,7 +136,7 @@ static void by_window(void)
 	struct xfers t;
 	u32 has, gives, off;
 
-	t_case("resp: by a window onto a part of a region");
+	t_case("resp: FLUSH by a window onto a part of a region");
 	for (has = 0; has < 2; has++) {
 		for (gives = 0; gives < 4; gives++) {
 			xfers_init(&t, NULL, SIZE, 4096);
@@ -208,8 +208,8 @@ static void order(bool local)
 	struct xfers t;
 	u32 seed, i;
 
-	t_case("resp: what was written before is there when a FLUSH completes%s",
-	       local ? ", on one host" : "");
+	t_case("resp: data written before a FLUSH is in memory when it completes%s",
+	       local ? ", loopback" : "");
 	for (seed = 1; seed <= 60 && t_ok(); seed++) {
 		t_where("seed %u", seed);
 		weather.s = seed;
@@ -347,7 +347,7 @@ static void no_bytes(u32 opcode, enum ib_wc_status here, enum ib_wc_status there
 {
 	struct xfers t;
 
-	t_case("resp: %s, the payload can't be read", xfer_name(opcode));
+	t_case("resp: %s, the payload of its packets can't be read", xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->copy_fails = true;
 	xfer_put(&t, opcode, 3000);
@@ -369,7 +369,7 @@ static void split_atomic(const char *what, u32 opcode, u64 iova, u32 chunk)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("resp: %s %s", xfer_name(opcode), what);
+	t_case("resp: %s, memory %s", xfer_name(opcode), what);
 	xfers_init(&t, NULL, 65536, 4096);
 	t.b = sim_buf_new(t.s, iova, 64, chunk, IB_ACCESS_REMOTE_ATOMIC |
 			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE);
@@ -391,7 +391,7 @@ static void key_goes(enum ib_qp_type type)
 	struct xfers t;
 	bool rc = type == IB_QPT_RC;
 
-	t_case("resp: %s WRITE, the region goes after its first packet",
+	t_case("resp: %s WRITE, the region is deregistered after its first packet",
 	       rc ? "RC" : "UC");
 	cfg.type = type;
 	xfers_init(&t, &cfg, 65536, 4096);
@@ -516,7 +516,7 @@ static void bad_remotes(void)
 	u32 i;
 	int how;
 
-	t_case("resp: bad keys, ranges and rights are refused, all after is flushed");
+	t_case("resp: bad keys, ranges and rights are refused, and later work is flushed");
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		for (how = KEY; how <= GONE; how++) {
 			/* one past the end would not be aligned */
@@ -566,7 +566,7 @@ static void uc_loss(u32 opcode)
 	struct xfers t;
 	u32 k, i;
 
-	t_case("resp: %s, a lost packet costs its message and no more",
+	t_case("resp: UC %s, a lost packet costs its message and no more",
 	       xfer_name(opcode));
 	cfg.type = IB_QPT_UC;
 	for (k = 0; k < 3; k++) {
@@ -612,8 +612,8 @@ static void no_receive(enum ib_qp_type type)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("%s: without a receive a message is dropped, the next arrives",
-	       type == IB_QPT_UC ? "uc" : "ud");
+	t_case("resp: %s, without a receive a message is dropped, the next arrives",
+	       type == IB_QPT_UC ? "UC" : "UD");
 	cfg.type = type;
 	xfers_init(&t, &cfg, 65536, 4096);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
@@ -636,7 +636,7 @@ static void too_long(void)
 	struct ib_sge sge;
 	struct xfers t;
 
-	t_case("resp: a datagram too long for its receive leaves it for the next");
+	t_case("resp: UD: a datagram too long for its receive leaves it for the next");
 	cfg.type = IB_QPT_UD;
 	xfers_init(&t, &cfg, 65536, 4096);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
@@ -660,7 +660,7 @@ static void grh(bool v6)
 	struct xfers t;
 	u32 i;
 
-	t_case("resp: the network header stands before the datagram, IPv%d",
+	t_case("resp: UD: the network header is placed before the datagram, IPv%d",
 	       v6 ? 6 : 4);
 	cfg.type = IB_QPT_UD;
 	cfg.v6 = v6;
@@ -689,7 +689,7 @@ static void hole_in_uc(void)
 	struct ib_sge sge;
 	struct xfers t;
 
-	t_case("resp: a UC message with a packet of the wrong size is none");
+	t_case("resp: a UC message with a packet of the wrong size is dropped");
 	cfg.type = IB_QPT_UC;
 	cfg.mtu = IB_MTU_256;
 	xfers_init(&t, &cfg, 65536, 4096);
@@ -710,7 +710,7 @@ static void no_hurry(void)
 {
 	struct xfers t;
 
-	t_case("resp: a responder that waits longer than all timeouts says so");
+	t_case("resp: a page fault longer than all timeouts is reported by RNR NAKs");
 	xfers_init_odp(&t, XFER_REMOTE, false);
 	t.s->a.qp.attr.retry_cnt = 1;
 	t.s->a.qp.attr.timeout = 14;
@@ -722,7 +722,7 @@ static void no_hurry(void)
 	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
 	xfers_finish(&t);
 
-	t_case("resp: it says so to nobody while it doesn't take long");
+	t_case("resp: no RNR NAK is sent for a short page fault");
 	xfers_init_odp(&t, XFER_REMOTE, false);
 	t.s->a.qp.attr.timeout = 14;
 	t.s->page_delay = 20 * SIM_MS;
@@ -749,16 +749,16 @@ UNIT_TESTS(resp)
 	no_bytes(IB_WR_RDMA_WRITE, IB_WC_REM_ACCESS_ERR, 0);
 	no_bytes(IB_WR_RDMA_READ, IB_WC_LOC_PROT_ERR, 0);
 	no_bytes(SROCE_WR_ATOMIC_WRITE, IB_WC_REM_INV_REQ_ERR, 0);
-	split_atomic("across two pieces of memory", IB_WR_ATOMIC_FETCH_AND_ADD,
+	split_atomic("in two extents", IB_WR_ATOMIC_FETCH_AND_ADD,
 		     0x10000, 12);
-	split_atomic("across two pieces of memory", SROCE_WR_ATOMIC_WRITE,
+	split_atomic("in two extents", SROCE_WR_ATOMIC_WRITE,
 		     0x10000, 12);
-	split_atomic("not aligned in memory", IB_WR_ATOMIC_CMP_AND_SWP, 0x10004,
+	split_atomic("not aligned", IB_WR_ATOMIC_CMP_AND_SWP, 0x10004,
 		     64);
 	key_goes(IB_QPT_RC);
 	key_goes(IB_QPT_UC);
 	bad_remotes();
-	t_case("resp: receives too short or with a bad key end on both sides");
+	t_case("resp: receives too short or with a bad key fail both sides");
 	bad_recv(IB_WC_LOC_LEN_ERR, IB_WC_REM_INV_REQ_ERR);
 	bad_recv(IB_WC_LOC_PROT_ERR, IB_WC_REM_OP_ERR);
 	uc_loss(IB_WR_SEND);

@@ -18,7 +18,7 @@ static void parts(void)
 	struct xfers t;
 	u32 i, at;
 
-	t_case("resp_res: a READ, whole or from any packet on to any");
+	t_case("resp_res: a READ again, whole or any range of packets");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, 10 * MTU + 5);
 	peer_read_sent(0, FIRST, 11, 5);
@@ -41,7 +41,7 @@ static void empty(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("resp_res: a READ of nothing");
+	t_case("resp_res: a READ of 0 bytes again");
 	peer_begin_resp(&t, 4);
 	for (i = 0; i < 2; i++) {
 		peer_ask_read(&t, FIRST, 0, 0);
@@ -73,7 +73,7 @@ static void impostors(void)
 	u64 value;
 	u32 i;
 
-	t_case("resp_res: nothing but what was asked for before");
+	t_case("resp_res: a duplicate that differs from the request is dropped");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, 10 * MTU + 5);
 	peer_ask(&t, 0x14, FIRST + 11, 0, 0, 0);
@@ -98,7 +98,7 @@ static void unfinished(void)
 {
 	struct xfers t;
 
-	t_case("resp_res: of what was not sent yet nothing is sent twice");
+	t_case("resp_res: responses not yet sent for the first time are not replayed");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
@@ -109,7 +109,7 @@ static void unfinished(void)
 	peer_read_sent(0, FIRST, MANY, MTU);
 	xfers_end(&t);
 
-	t_case("resp_res: what was sent already goes before the rest");
+	t_case("resp_res: a replay is sent before the rest of the first response");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
@@ -118,7 +118,7 @@ static void unfinished(void)
 	peer_read_sent(SROCE_TX_BUDGET, FIRST + 10, 5, MTU);
 	xfers_end(&t);
 
-	t_case("resp_res: up to where the first answer goes on");
+	t_case("resp_res: a replay ends where the first response continues");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	peer_ask_read(&t, FIRST + 60, 60 * MTU, 10 * MTU);
@@ -127,7 +127,7 @@ static void unfinished(void)
 	peer_read_sent(SROCE_TX_BUDGET, FIRST + 60, 4, MTU);
 	xfers_end(&t);
 
-	t_case("resp_res: to the end, instead of the first answer");
+	t_case("resp_res: a replay to the end replaces the first response");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, (MANY - 10) * MTU);
@@ -156,7 +156,7 @@ static void overlapping(void)
 	struct xfers t;
 	u32 at, i;
 
-	t_case("resp_res: what is about to be sent again anyhow");
+	t_case("resp_res: a range that is part of a queued replay is not queued again");
 	begin_replay(&t, MANY);
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
 	sim_run(t.s);
@@ -164,7 +164,7 @@ static void overlapping(void)
 	peer_read_sent(0, FIRST, MANY, MTU);
 	xfers_end(&t);
 
-	t_case("resp_res: from before a replay's next packet to behind it");
+	t_case("resp_res: a range around a replay's next packet restarts it there");
 	at = begin_replay(&t, MANY);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, 80 * MTU);
 	sim_run(t.s);
@@ -172,7 +172,7 @@ static void overlapping(void)
 	peer_read_sent(at, FIRST + 10, MANY - 10, MTU);
 	xfers_end(&t);
 
-	t_case("resp_res: two parts of a READ, and nothing in between");
+	t_case("resp_res: two ranges of a READ are replayed without what lies between");
 	at = begin_replay(&t, MANY);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
 	peer_ask_read(&t, FIRST + 20, 20 * MTU, 2 * MTU);
@@ -183,7 +183,7 @@ static void overlapping(void)
 	peer_read_sent(MANY + 7, FIRST + 20, 2, MTU);
 	xfers_end(&t);
 
-	t_case("resp_res: more than can be remembered");
+	t_case("resp_res: more ranges than there are entries");
 	begin_replay(&t, MANY);
 	for (i = 0; i < SROCE_REPLAYS_MAX; i++)
 		peer_ask_read(&t, FIRST + 2 * i % 60, 2 * i % 60 * MTU, MTU);
@@ -193,7 +193,7 @@ static void overlapping(void)
 	sim_run(t.s);
 	xfers_end(&t);
 
-	t_case("resp_res: a peer that goes back over all READs it may have");
+	t_case("resp_res: all outstanding READs are replayed in full");
 	peer_begin_resp(&t, SROCE_MAX_RD_ATOMIC);
 	for (i = 0; i < SROCE_MAX_RD_ATOMIC; i++) {
 		peer_ask_read(&t, FIRST + i * MANY, 0, MANY * MTU);
@@ -206,7 +206,7 @@ static void overlapping(void)
 	CHECK_EQ(txlog.n, SROCE_MAX_RD_ATOMIC * MANY);
 	xfers_end(&t);
 
-	t_case("resp_res: to beyond a replay's end");
+	t_case("resp_res: a range that extends a queued replay");
 	begin_replay(&t, 100);
 	peer_ask_read(&t, FIRST + 90, 90 * MTU, 50 * MTU);
 	sim_run(t.s);
@@ -244,7 +244,7 @@ static void forgotten(void)
 	peer_read_sent(at, FIRST + 2 * MANY, 3, MTU);
 	xfers_end(&t);
 
-	t_case("resp_res: what is owed stays when more may be outstanding");
+	t_case("resp_res: pending responses survive a resize");
 	peer_begin_resp(&t, 3);
 	for (at = 0; at < 5; at++) {
 		peer_ask_read(&t, FIRST + at, at * MTU, MTU);
@@ -270,7 +270,7 @@ static void forgotten(void)
 	CHECK_EQ(txlog.n, at + 2);
 	xfers_end(&t);
 
-	t_case("resp_res: an error ends it");
+	t_case("resp_res: an error ends a replay");
 	at = begin_replay(&t, MANY);
 	sim_enter(&t.s->b, IB_QPS_ERR);
 	sim_doorbell(&t.s->b);
@@ -279,7 +279,7 @@ static void forgotten(void)
 	CHECK_EQ(t.s->b.qp.resp.replays.n, 0);
 	xfers_end(&t);
 
-	t_case("resp_res: of memory that is gone, no answer and no harm");
+	t_case("resp_res: a replay of deregistered memory is dropped");
 	peer_begin_resp(&t, 4);
 	peer_ask_read(&t, FIRST, 0, 3 * MTU);
 	sim_buf_revoke(t.b);
@@ -305,7 +305,7 @@ static void again(void)
 	struct xfers t;
 	u32 i, psn;
 
-	t_case("resp_res: asked for again, it is answered again, and not as new");
+	t_case("resp_res: a duplicate FLUSH is answered again, and not executed as new");
 	xfers_init(&t, NULL, 65536, 4096);
 	peer_record(t.s, &t.s->b);
 	txlog.passes = true;
@@ -339,7 +339,7 @@ static void replay_after_wrap(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("resp_res: an atomic replayed is the newest with its PSN");
+	t_case("resp_res: the atomic that is replayed is the newest with its PSN");
 	xfers_init(&t, NULL, 4096, 4096);
 	p.va = t.b->mr.iova;
 	p.rkey = t.b->mr.key;
@@ -381,7 +381,7 @@ static void read_behind_replay(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("resp_res: a READ is no violation while a replay is being sent");
+	t_case("resp_res: a new READ is accepted while a replay is being sent");
 	cfg.rd_atomic = 1;
 	cfg.dest_rd_atomic = 1;
 	xfers_init(&t, &cfg, 700000, 4096);

@@ -19,7 +19,7 @@ static void between_answers(void)
 	struct xfers t;
 
 	/* WRITE, FETCH_ADD, WRITE, READ, WRITE, FETCH_ADD; without bytes */
-	t_case("resp_tx: an acknowledge of a duplicate does not overtake answers");
+	t_case("resp_tx: the ACK of a duplicate does not overtake responses");
 	peer_begin_resp(&t, 4);
 	peer_ask(&t, 0x0a, FIRST, 0, 0, 0);
 	peer_ask(&t, 0x14, FIRST + 1, 8, 8, 0);
@@ -37,7 +37,7 @@ static void between_answers(void)
 	check_acked(FIRST + 5);
 	xfers_end(&t);
 
-	t_case("resp_tx: nothing to be asked for follows: all is acknowledged");
+	t_case("resp_tx: a duplicate without later responses acknowledges all");
 	peer_begin_resp(&t, 4);
 	peer_ask(&t, 0x14, FIRST, 8, 8, 0);
 	peer_ask(&t, 0x0a, FIRST + 1, 0, 0, 0);
@@ -52,7 +52,7 @@ static void last_word(void)
 {
 	struct xfers t;
 
-	t_case("resp_tx: a request refused waits for the READ before it");
+	t_case("resp_tx: a NAK waits for the READ before it");
 	peer_begin_resp(&t, 1);
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	/* more READs than may be outstanding */
@@ -77,7 +77,7 @@ static void read_revoked(void)
 {
 	struct xfers t;
 
-	t_case("resp_tx: a region that goes while a READ is answered");
+	t_case("resp_tx: a region deregistered during a READ response");
 	xfers_init(&t, NULL, 400000, 4096);
 	t.s->task_delay = 10 * SIM_LATENCY;
 	xfer_put(&t, IB_WR_RDMA_READ, 300000);
@@ -99,7 +99,7 @@ static void overtaken(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("resp_tx: a gap that is filled before it was told of is not told of");
+	t_case("resp_tx: no NAK for a gap that is filled before it is sent");
 	peer_begin_resp(&t, 4);
 	for (i = 0; i < 2; i++)
 		/* WRITE of nothing */

@@ -128,7 +128,7 @@ static void no_wait(u32 opcode)
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("retrans: %s, gaps are reported, each once, and nothing else sent again",
+	t_case("retrans: %s, only the missing packet of each gap is sent again",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = xfer_lose;
@@ -151,7 +151,7 @@ static void dropping_peer(u32 opcode)
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("retrans: %s, to a peer that drops what follows a gap",
+	t_case("retrans: %s, to a peer that drops packets after a gap",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->b.qp.resp.ofo_max = 0;
@@ -195,7 +195,7 @@ static void lost_first(u32 opcode, bool keeps)
 	struct sim *s;
 	struct xfers t;
 
-	t_case("retrans: %s, before others, to a peer that %s", xfer_name(opcode),
+	t_case("retrans: %s lost before others, to a peer that %s", xfer_name(opcode),
 	       keeps ? "keeps them" : "drops them");
 	xfers_init(&t, NULL, 65536, 4096);
 	s = t.s;
@@ -224,7 +224,7 @@ static void ack_of_all(u32 opcode)
 	struct xfer_loss lost = { .p = { { 1010, 1 }, { 1029, 1 } } };
 	struct xfers t;
 
-	t_case("retrans: %s, in its middle and at its end", xfer_name(opcode));
+	t_case("retrans: %s, losses in the middle and at the end", xfer_name(opcode));
 	xfers_init(&t, NULL, 65536, 4096);
 	t.s->wire = xfer_lose;
 	t.s->arg = &lost;
@@ -259,15 +259,15 @@ static void one_hole(const char *what, u32 from, u32 n, u32 opcode, u32 naks,
 static void holes(u32 opcode)
 {
 	/* 1, 2, 4 are sent again, and one of them too many */
-	one_hole("six packets in a row", 1010, 6, opcode, 3, 0, 7);
+	one_hole("six packets in a row lost", 1010, 6, opcode, 3, 0, 7);
 	/* 1, 2, 4, 8, 16, 32: never what follows the hole twice over */
-	one_hole("forty packets in a row", 1010, 40, opcode, 6, 0, 63);
+	one_hole("forty packets in a row lost", 1010, 40, opcode, 6, 0, 63);
 	/*
 	 * Nobody can report these. First one goes out that did come; then 1, 2
 	 * and the 3 that are left, each after a silence.
 	 */
-	one_hole("the last packet", 1119, 1, opcode, 0, 2, 2);
-	one_hole("the last six packets", 1114, 6, opcode, 0, 4, 7);
+	one_hole("the last packet lost", 1119, 1, opcode, 0, 2, 2);
+	one_hole("the last six packets lost", 1114, 6, opcode, 0, 4, 7);
 }
 
 /* Number @at of the packets with this direction is lost. */
@@ -284,7 +284,7 @@ static void lost_answer(u32 opcode)
 	u32 left = 0;
 	struct xfers t;
 
-	t_case("retrans: %s, the only acknowledge is asked for by a probe",
+	t_case("retrans: %s, a probe asks for the only ACK",
 	       xfer_name(opcode));
 	cfg.timeout = 14;
 	xfers_init(&t, &cfg, 65536, 4096);
@@ -315,7 +315,7 @@ static void overtaking_probe(u32 opcode)
 	struct xfers t;
 	u64 probes;
 
-	t_case("retrans: %s, a probe that overtakes is no sign of loss",
+	t_case("retrans: %s, the response to a probe that overtook is no sign of loss",
 	       xfer_name(opcode));
 	cfg.timeout = 16;
 	xfers_init(&t, &cfg, 262144, 4096);
@@ -347,7 +347,7 @@ static void late_packets(u32 opcode)
 {
 	struct xfers t;
 
-	t_case("retrans: %s, twenty late packets are one gap", xfer_name(opcode));
+	t_case("retrans: %s, twenty reordered packets are one gap", xfer_name(opcode));
 	xfers_init(&t, NULL, 131072, 4096);
 	t.s->wire = late;
 	xfer_put(&t, opcode, 60 * 1024);
@@ -363,7 +363,7 @@ static void lost_going_back(void)
 	struct xfer_loss lost = { .p = { { 1010, 1 }, { 1011, 2 } } };
 	struct xfers t;
 
-	t_case("retrans: what is lost again when all is sent again is reported");
+	t_case("retrans: a packet lost again during go-back-N is reported");
 	xfers_init(&t, NULL, 131072, 4096);
 	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
 	t.s->wire = xfer_lose;
@@ -401,7 +401,7 @@ static void repair_first(u32 opcode)
 	struct outset o = { .lost.p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
-	t_case("retrans: %s, a repair leaves before what follows it is made",
+	t_case("retrans: %s, a retransmission is sent before new packets are built",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 8388608, 4194304);
 	t.s->wire = note_outset;
@@ -502,7 +502,7 @@ static void habits(void)
 	struct sroce_retrans *rp;
 	struct xfers t;
 
-	t_case("retrans: acknowledges only what was sent again: it drops the rest");
+	t_case("retrans: ACK of just the retransmission: the peer drops");
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
@@ -519,7 +519,7 @@ static void habits(void)
 	CHECK_EQ(txlog.p[1 + SROCE_TX_BUDGET].psn, FIRST + 150);
 	finish_write(&t);
 
-	t_case("retrans: acknowledges more than was sent again: it keeps");
+	t_case("retrans: ACK beyond the retransmission: the peer keeps");
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
@@ -532,7 +532,7 @@ static void habits(void)
 	CHECK_EQ(txlog.p[1].psn, LAST);
 	finish_write(&t);
 
-	t_case("retrans: puts off what came after the one sent again: it keeps");
+	t_case("retrans: RNR NAK beyond the retransmission: the peer keeps");
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
@@ -544,7 +544,7 @@ static void habits(void)
 	CHECK_EQ(txlog.p[1].psn, FIRST + 11);
 	finish_write(&t);
 
-	t_case("retrans: found dropping, shows that it keeps");
+	t_case("retrans: a peer believed to drop shows that it keeps");
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	rp->gap_policy = SROCE_GAP_DROPS;
@@ -564,7 +564,7 @@ static void many_gaps(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("retrans: acknowledges less than was sent before the repair: lost, too");
+	t_case("retrans: an ACK below what was sent before the retransmission: another gap");
 	rp = begin_kept(&t);
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(txlog.n, 1);
@@ -578,7 +578,7 @@ static void many_gaps(void)
 	CHECK_EQ(txlog.n, 2);
 	finish_write(&t);
 
-	t_case("retrans: gaps are frequent: repairs go out twice");
+	t_case("retrans: frequent gaps: retransmissions are sent twice");
 	rp = begin_kept(&t);
 	rp->gap_dist = 200;
 	rp->gap = FIRST - 190;
@@ -587,7 +587,7 @@ static void many_gaps(void)
 	CHECK_EQ(txlog.p[1].psn, FIRST + 10);
 	finish_write(&t);
 
-	t_case("retrans: gaps are dense: what follows goes out before the missing one");
+	t_case("retrans: dense gaps: following packets are sent before the missing one");
 	rp = begin_kept(&t);
 	rp->gap_dist = 20;
 	rp->gap = FIRST - 10;
@@ -600,7 +600,7 @@ static void many_gaps(void)
 	CHECK(txlog.p[i].ackreq);
 	finish_write(&t);
 
-	t_case("retrans: thought to drop what follows, put to the test again");
+	t_case("retrans: a peer believed to drop is tested again");
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	rp->gap_policy = SROCE_GAP_DROPS;
@@ -618,7 +618,7 @@ static void no_gaps(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("retrans: has what it lacked sooner than it can: it was late, not lost");
+	t_case("retrans: ACK earlier than an RTT: the packet was reordered, not lost");
 	rp = begin_kept(&t);
 	/* a round trip, to know what is too soon */
 	sim_run_until(t.s, t.s->now + 100000);
@@ -632,7 +632,7 @@ static void no_gaps(void)
 	CHECK_EQ(rp->batch, SROCE_RETRANS_BATCH_MIN);
 	finish_write(&t);
 
-	t_case("retrans: has what it lacked sooner than it can, after a silence: no wonder");
+	t_case("retrans: ACK earlier than an RTT after silence: no sign of reordering");
 	rp = begin_kept(&t);
 	/* the first answer comes late, and seems to be what a round trip takes */
 	sim_run_until(t.s, t.s->now + 5000000);
@@ -649,7 +649,7 @@ static void no_gaps(void)
 	CHECK(rp->gap_dist < SROCE_GAP_DIST_MAX / 2);
 	finish_write(&t);
 
-	t_case("retrans: thought to keep what follows, lacks every packet: it drops");
+	t_case("retrans: a peer believed to keep reports each packet: it drops");
 	rp = begin_kept(&t);
 	for (i = 10; rp->gap_policy == SROCE_GAP_KEEPS && i < 100; i++) {
 		peer_ack(&t, FIRST + i, GAP);
@@ -668,7 +668,7 @@ static void overtaken_repairs(void)
 	struct sroce_retrans *rp;
 	struct xfers t;
 
-	t_case("retrans: has what was about to be sent again");
+	t_case("retrans: ACK of all that is queued to be sent again");
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, RNR);
@@ -681,7 +681,7 @@ static void overtaken_repairs(void)
 	CHECK_EQ(txlog.n, 0);
 	finish_write(&t);
 
-	t_case("retrans: has a part of what was about to be sent again");
+	t_case("retrans: ACK of a part of what is queued to be sent again");
 	begin_write(&t);
 	rp = &t.s->a.qp.req.retrans;
 	peer_ack(&t, FIRST + 10, GAP);
@@ -710,7 +710,7 @@ static void gap_ahead(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("retrans: reports a gap ahead of what is being sent again");
+	t_case("retrans: a gap ahead of what is being sent again");
 	cfg.timeout = 8;
 	cfg.retry_cnt = 1;
 	peer_begin_with(&t, &cfg, 65536);
@@ -789,7 +789,7 @@ static void peer_goes_midway(void)
 	u64 when = 5 * SIM_LATENCY;
 	struct xfers t;
 
-	t_case("retrans: the peer goes in the middle of a stream");
+	t_case("retrans: the peer disappears in the middle of a transfer");
 	xfers_init(&t, NULL, 1100000, 4096);
 	xfers_put_writes(&t, 2);
 	xfer_put(&t, IB_WR_RDMA_READ, 1000 * 1024);

@@ -23,14 +23,14 @@ static void producer(void)
 	}
 	CHECK_EQ(sroce_ring_room(&r), 0);
 
-	t_case("ring: and goes around");
+	t_case("ring: the index wraps");
 	mem.head.consumer_index = 5;
 	CHECK_EQ(sroce_ring_room(&r), 5);
 	sroce_ring_produce(&r);
 	CHECK_EQ(mem.head.producer_index, 0);
 	CHECK_EQ(sroce_ring_room(&r), 4);
 
-	t_case("ring: an index out of range gives no more than there is");
+	t_case("ring: an index out of range is masked");
 	mem.head.consumer_index = 0xfffffff3;
 	CHECK_EQ(sroce_ring_room(&r), 2);
 }

@@ -230,7 +230,7 @@ static void each_size(void)
 	u32 chunk;
 
 	for (cfg.mtu = IB_MTU_256; cfg.mtu <= IB_MTU_4096; cfg.mtu++) {
-		t_case("segs: as one by one, path MTU %u", 128 << cfg.mtu);
+		t_case("segs: same as single packets, path MTU %u", 128 << cfg.mtu);
 		for (chunk = 104; chunk < 20000; chunk *= 3) {
 			u64 runs = compare(&cfg, chunk, &none, long_ones, chunk);
 
@@ -253,7 +253,7 @@ static void wire_of(const char *what, const struct fate *fate, work_fn work)
 	cfg.timeout = 14;
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		cfg.type = types[i];
-		t_case("segs: as one by one, %s, %s", cfg.type == IB_QPT_RC ? "RC" : "UC",
+		t_case("segs: same as single packets, %s, %s", cfg.type == IB_QPT_RC ? "RC" : "UC",
 		       what);
 		for (seed = 1; seed <= 60; seed++) {
 			t_where("seed %u", seed);
@@ -304,13 +304,13 @@ static void mishaps(void)
 		const char *what;
 		void (*happens)(struct xfers *t);
 	} all[] = {
-		{ "the requester's key goes", local_key_gone },
-		{ "the responder's key goes", remote_key_gone },
-		{ "the QP's rights go", right_gone },
-		{ "the region's rights go", region_right_gone },
-		{ "the responder ends", state_gone },
-		{ "the requester ends", own_state_gone },
-		{ "the peer is somebody else", other_peer },
+		{ "the requester's key is revoked", local_key_gone },
+		{ "the responder's key is revoked", remote_key_gone },
+		{ "the QP's access rights change", right_gone },
+		{ "the region's access rights change", region_right_gone },
+		{ "the responder goes to ERR", state_gone },
+		{ "the requester goes to ERR", own_state_gone },
+		{ "the peer's address changes", other_peer },
 	};
 	static const work_fn works[] = { a_write, a_send, a_read };
 	struct sim_cfg cfg = sim_default;
@@ -319,7 +319,7 @@ static void mishaps(void)
 	cfg.mtu = IB_MTU_256;
 	cfg.retry_cnt = 1;
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
-		t_case("segs: as one by one, %s in the middle", all[i].what);
+		t_case("segs: same as single packets, %s in the middle", all[i].what);
 		for (at = 1; at < 300; at += 23) {
 			struct fate fate = { .at = at, .mishap = all[i].happens };
 
@@ -336,11 +336,11 @@ static void receives(void)
 	static const struct fate none;
 	struct sim_cfg cfg = sim_default;
 
-	t_case("segs: as one by one, a SEND longer than the receive");
+	t_case("segs: same as single packets, a SEND longer than the receive");
 	/* that ends with an error: nothing else is to be checked */
 	compare(&cfg, 7000, &(struct fate){ .at = ~0, .mishap = state_gone },
 		too_long, 1);
-	t_case("segs: as one by one, a SEND longer than the receive, UC");
+	t_case("segs: same as single packets, a SEND longer than the receive, UC");
 	cfg.type = IB_QPT_UC;
 	compare(&cfg, 7000, &none, too_long, 1);
 }
@@ -352,7 +352,7 @@ static void vain(void)
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("segs: what is copied in vain is copied once in a burst");
+	t_case("segs: payload of segments that fail is copied once per run of the task");
 	cfg.mtu = IB_MTU_256;
 	xfers_init(&t, &cfg, SIZE, 100000);
 	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 61 * 256);
@@ -385,7 +385,7 @@ static void on_demand(void)
 	struct sim_cfg cfg = sim_default;
 	u32 seed;
 
-	t_case("segs: as one by one, of memory that comes on demand");
+	t_case("segs: same as single packets, memory on demand");
 	for (seed = 1; seed < 40; seed++) {
 		t_where("seed %u", seed);
 		compare(&cfg, 3000, seed & 1 ? &none : &harm, paged, seed);
@@ -429,7 +429,7 @@ static void alike_of(const char *what, const struct fate *fate, work_fn work)
 	cfg.mtu = IB_MTU_256;
 	cfg.timeout = 14;
 	cfg.retry_cnt = 7;
-	t_case("segs: as one by one, %s", what);
+	t_case("segs: messages sent together, same as one by one, %s", what);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u64 runs = 0;
 
@@ -474,9 +474,9 @@ static void series(void)
 	alike_of("whole", &none, alike_ones);
 	alike_of("packets lost", &(struct fate){ .loss = 20 }, alike_ones);
 	alike_of("packets twice", &(struct fate){ .copies = 20 }, alike_ones);
-	alike_of("of memory that comes on demand", &none, paged_alike);
+	alike_of("memory on demand", &none, paged_alike);
 
-	t_case("segs: as one by one, a key goes in the middle");
+	t_case("segs: messages sent together, a key is revoked in the middle");
 	small = 64;
 	for (at = 1; at < 50; at += 7) {
 		t_where("packet %u", at);
@@ -486,7 +486,7 @@ static void series(void)
 			alike_ones, at);
 	}
 
-	t_case("segs: as one by one, up to one that can't be sent");
+	t_case("segs: messages sent together, up to one that can't be sent");
 	CHECK((u32)compare(&cfg, 100, &(struct fate){ .at = ~0, .mishap = state_gone },
 			   bad_among_alike, 1));
 }
@@ -500,7 +500,7 @@ static void beyond_promise(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("segs: a WRITE that goes on too long ends where it was to");
+	t_case("segs: a WRITE longer than announced writes nothing beyond");
 	xfers_init(&t, NULL, SIZE, 4096);
 	t.s->train = BURST;
 	memset(data, 0xee, sizeof(data));
@@ -528,7 +528,7 @@ static void beyond_read(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("segs: responses past the end of a READ go nowhere");
+	t_case("segs: responses past the end of a READ write nothing");
 	xfers_init(&t, NULL, SIZE, 4096);
 	t.s->train = BURST;
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * 1024);

@@ -15,7 +15,7 @@ static void each(u32 opcode, int whose, bool local)
 	struct xfers t;
 
 	t_case("sge: %s, %s memory%s", xfer_name(opcode), where(whose),
-	       local ? ", on one host" : "");
+	       local ? ", loopback" : "");
 	xfers_init_odp(&t, whose, local);
 	xfer_put(&t, opcode, 50000);
 	xfer_put(&t, opcode, 700);
@@ -33,7 +33,7 @@ static void pinned_then(u32 opcode, u32 len)
 {
 	struct xfers t;
 
-	t_case("sge: %s, of a region that is pinned when a page was missed",
+	t_case("sge: %s from a region that is pinned during a page fault",
 	       xfer_name(opcode));
 	xfers_init_odp(&t, XFER_LOCAL, false);
 	sim_buf_pin_on_fault(t.a);
@@ -48,7 +48,7 @@ static void cold(u32 opcode)
 {
 	struct xfers t;
 
-	t_case("sge: %s of 300 KB, cold at both ends", xfer_name(opcode));
+	t_case("sge: %s of 300 KB, no page present at either end", xfer_name(opcode));
 	xfers_init_odp(&t, XFER_LOCAL | XFER_REMOTE, false);
 	xfer_put(&t, opcode, 300000);
 	xfers_run(&t);
@@ -69,7 +69,7 @@ static void fleeting(u32 opcode, int whose)
 	u64 limit = 100 * XFER_ODP_DELAY;
 	struct xfers t;
 
-	t_case("sge: %s, pages in %s memory that are gone when the next packet comes",
+	t_case("sge: %s, pages in %s memory that are evicted after each packet",
 	       xfer_name(opcode), where(whose));
 	xfers_init_odp(&t, whose, false);
 	limit += t.s->now;
@@ -91,7 +91,7 @@ static void never(u32 opcode, int whose, enum ib_wc_status status)
 {
 	struct xfers t;
 
-	t_case("sge: %s, pages in %s memory that can't come: an error",
+	t_case("sge: %s, pages in %s memory that can't be faulted in",
 	       xfer_name(opcode), where(whose));
 	xfers_init_odp(&t, whose, false);
 	sim_buf_never(whose & XFER_LOCAL ? t.a : t.b, 0);
@@ -110,7 +110,7 @@ static void never_later(u32 opcode, u32 want)
 		.opcode = opcode, .num_sge = 1, .flags = IB_SEND_SIGNALED,
 	};
 
-	t_case("sge: %s of pages that are there, before some that can't come",
+	t_case("sge: %s of present pages before some that can't be faulted in",
 	       xfer_name(opcode));
 	xfers_init_odp(&t, XFER_LOCAL | XFER_REMOTE, false);
 	sim_buf_never(t.a, 2);
@@ -156,7 +156,7 @@ static void tides(u32 rounds, u32 loss, bool local)
 	u32 i, k;
 
 	t_case("sge: %u seeds, pages come and go, %u of 1000 packets lost%s",
-	       rounds, loss, local ? ", on one host" : "");
+	       rounds, loss, local ? ", loopback" : "");
 	for (i = 0; i < rounds && t_ok(); i++) {
 		t_where("seed %u", i);
 		w = (struct tide){ { i + 1 }, &t, loss };

@@ -36,7 +36,7 @@ static void window(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("sq_sched: no more requests are out than the window allows");
+	t_case("sq_sched: no more requests are in flight than cwnd allows");
 	cfg.mtu = IB_MTU_256;
 	xfers_init(&t, &cfg, LONG + 4096, 4096);
 	t.s->wire = watch_window;
@@ -69,7 +69,7 @@ static void window_behind_read(void)
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 
-	t_case("sq_sched: a READ half answered does not widen the window");
+	t_case("sq_sched: a READ with half its responses does not widen the window");
 	cfg.mtu = IB_MTU_256;
 	xfers_init(&t, &cfg, 256 * 1000 + LONG + 4096, 4096);
 	t.s->wire = watch_after_read;
@@ -106,7 +106,7 @@ static void read_limit(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("sq_sched: no more READs and atomics are out than agreed");
+	t_case("sq_sched: no more READs and atomics are outstanding than max_rd_atomic");
 	cfg.rd_atomic = 3;
 	cfg.dest_rd_atomic = 3;
 	xfers_init(&t, &cfg, 200000, 4096);
@@ -156,7 +156,7 @@ static void huge(void)
 
 	cfg.mtu = IB_MTU_256;
 	for (i = 0; i < 2; i++) {
-		t_case("sq_sched: a message of %u bytes at MTU 256 is sent or refused",
+		t_case("sq_sched: a message of %u bytes at MTU 256 is sent or fails",
 		       lens[i]);
 		for (k = 0; k < 2; k++) {
 			struct sim_wr wr = {
@@ -192,7 +192,7 @@ static void longest(void)
 	struct sroce_sq *sq;
 	struct xfers t;
 
-	t_case("sq_sched: the longest messages go alone");
+	t_case("sq_sched: the longest messages are sent one at a time");
 	peer_begin(&t);
 	sq = &t.s->a.qp.sq;
 	wr.sge[0] = sim_sge(t.a, 0, 600u << 20);
@@ -216,7 +216,7 @@ static void flush_limit(void)
 	struct span w = { 0 };
 	u32 i;
 
-	t_case("sq_sched: no more are out than READs and atomics may be");
+	t_case("sq_sched: FLUSHes count towards max_rd_atomic");
 	cfg.rd_atomic = 2;
 	cfg.dest_rd_atomic = 2;
 	xfers_init(&t, &cfg, 65536, 4096);
@@ -228,7 +228,7 @@ static void flush_limit(void)
 	CHECK_EQ(w.max, 2);
 	xfers_end(&t);
 
-	t_case("sq_sched: a responder that may not have any refuses it");
+	t_case("sq_sched: a FLUSH without responder resources is refused");
 	cfg.dest_rd_atomic = 0;
 	xfers_init(&t, &cfg, 65536, 4096);
 	xfer_put(&t, SROCE_WR_FLUSH, 100);
@@ -237,7 +237,7 @@ static void flush_limit(void)
 	CHECK_EQ(t.s->a.scq.e[0].status, IB_WC_REM_INV_REQ_ERR);
 	xfers_end(&t);
 
-	t_case("sq_sched: a requester that may not have any out can't post it");
+	t_case("sq_sched: a FLUSH with max_rd_atomic 0 fails locally");
 	cfg.rd_atomic = 0;
 	xfers_init(&t, &cfg, 65536, 4096);
 	xfer_put(&t, SROCE_WR_FLUSH, 100);
@@ -281,7 +281,7 @@ static void read_without_resources(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("sq_sched: READs and atomics where none may be out end with an error");
+	t_case("sq_sched: READs and atomics with max_rd_atomic 0 fail");
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		t_where("requester, %s", xfer_name(ops[i]));
 		cfg.rd_atomic = 0;

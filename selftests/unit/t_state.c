@@ -127,7 +127,7 @@ static void current(void)
 	struct ib_qp_attr attr = { .cur_qp_state = IB_QPS_RTR };
 	struct sim *s = sim_new(NULL);
 
-	t_case("state: the state that the caller believes in must be right");
+	t_case("state: cur_qp_state must be right");
 	CHECK(rtr_to_rts(s, &attr, IB_QP_CUR_STATE));
 	attr.cur_qp_state = IB_QPS_RTS;
 	CHECK(!rtr_to_rts(s, &attr, IB_QP_CUR_STATE));
@@ -151,7 +151,7 @@ static void drain(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("state: SQD ends what was started, keeps the rest for RTS");
+	t_case("state: SQD finishes what was started and keeps the rest for RTS");
 	xfers_init(&t, NULL, 800000, 4096);
 	t.s->a.qp.attr.en_sqd_async_notify = 1;
 	for (i = 0; i < 8; i++)

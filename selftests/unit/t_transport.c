@@ -19,9 +19,9 @@ static void dropped(void)
 		  SROCE_CNT_OUT_OF_SEQ },
 		{ "a PSN that went", { .opcode = 0x04, .psn = 900 },
 		  SROCE_CNT_DUPLICATE },
-		{ "an acknowledge of nothing", { .opcode = 0x11, .psn = 5000 },
+		{ "an ACK of nothing", { .opcode = 0x11, .psn = 5000 },
 		  SROCE_CNT_ACK_GHOST },
-		{ "an old acknowledge", { .opcode = 0x11, .psn = 900 },
+		{ "an old ACK", { .opcode = 0x11, .psn = 900 },
 		  SROCE_CNT_ACK_DUP },
 		{ "a READ response to nothing",
 		  { .opcode = 0x10, .payload_len = 100, .psn = 1200 },
@@ -32,7 +32,7 @@ static void dropped(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("transport: packets out of place are dropped and counted");
+	t_case("transport: unexpected packets are dropped and counted");
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		t_where("%s", rows[i].what);
 		xfers_init(&t, NULL, 65536, 4096);

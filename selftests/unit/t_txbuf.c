@@ -34,7 +34,7 @@ static void no_memory(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("txbuf: packets that can't be built are losses and recover");
+	t_case("txbuf: packets that can't be allocated count as lost and are sent again");
 	xfers_init(&t, NULL, 65536, 4096);
 	for (i = 0; i < 8; i++)
 		xfer_put(&t, xfer_rc_ops[i], 3000);

@@ -69,7 +69,7 @@ static void types(void)
 	};
 	u32 opcode, type;
 
-	t_case("wqe: opcodes that a QP type has not got are refused");
+	t_case("wqe: opcodes that a QP type does not have are refused");
 	for (type = 0; type < 3; type++) {
 		for (opcode = 0; opcode < 300; opcode++) {
 			bool ok = opcode < 16 && may[opcode] & 1 << type;
@@ -189,7 +189,7 @@ static void fields(void)
 	struct sroce_abi_send_wqe *raw = next_slot(&s->a);
 	const struct sroce_wqe *wqe;
 
-	t_case("wqe: what is taken in is what was posted, flags masked");
+	t_case("wqe: a decoded work request is what was posted, flags masked");
 	raw->wr.wr_id = 0x123456789abcdefULL;
 	raw->wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
 	raw->wr.send_flags = ~0u;
