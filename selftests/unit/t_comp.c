@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The completer: ACKs, NAKs and responses, in any order, and RNR waits */
+/* The completer: ACKs, NAKs and responses in any order, and RNR waits */
 
 #include "tests.h"
 #include "peer.h"
 
-/* Nothing is sent before the time that the peer asked for, and then this. */
-static void check_put_off(struct xfers *t, u32 psn, u32 packets)
+/* Nothing is sent before the RNR delay is over, and then a READ of @packets at @psn. */
+static void check_rnr_wait(struct xfers *t, u32 psn, u32 packets)
 {
 	u32 n = txlog.n;
 
@@ -20,8 +20,8 @@ static void check_put_off(struct xfers *t, u32 psn, u32 packets)
 	CHECK_EQ(txlog.p[n].length, packets * MTU);
 }
 
-/* As from hardware whose pages are not in memory yet */
-static void read_put_off(void)
+/* Hardware sends RNR NAKs for READs whose pages are not in memory yet. */
+static void rnr_read(void)
 {
 	struct xfers t;
 
@@ -30,14 +30,14 @@ static void read_put_off(void)
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
 	peer_go(&t);
 	peer_ack(&t, FIRST + 1, RNR);
-	check_put_off(&t, FIRST, 4);
+	check_rnr_wait(&t, FIRST, 4);
 
 	t_case("comp: RNR NAK for the rest of a READ, twice");
 	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
 	peer_ack(&t, FIRST + 1, RNR);
-	check_put_off(&t, FIRST + 1, 3);
+	check_rnr_wait(&t, FIRST + 1, 3);
 	peer_ack(&t, FIRST + 1, RNR);
-	check_put_off(&t, FIRST + 1, 3);
+	check_rnr_wait(&t, FIRST + 1, 3);
 	peer_hear(&t, 0x0d, FIRST + 1, ACK, MTU);
 	peer_hear(&t, 0x0e, FIRST + 2, 0, MTU);
 
@@ -63,15 +63,15 @@ static void read_put_off(void)
 	xfers_end(&t);
 }
 
-/* All that the oldest READ, one of two packets, has asked for */
-static void read_comes(struct xfers *t)
+/* Both responses of the oldest READ arrive. */
+static void read_arrives(struct xfers *t)
 {
 	peer_hear(t, 0x0d, FIRST, ACK, MTU);
 	peer_hear(t, 0x0f, FIRST + 1, ACK, MTU);
 }
 
-/* What lacks is of an older READ, and what was asked for again is lost as well. */
-static void put_off_behind_hole(void)
+/* A response of an older READ is missing, and so is the one that is asked for again. */
+static void rnr_behind_gap(void)
 {
 	struct xfers t;
 
@@ -84,8 +84,8 @@ static void put_off_behind_hole(void)
 	peer_sent(2, FIRST, 1);
 	peer_ack(&t, FIRST + 4, RNR);
 	peer_sent(3, FIRST + 3, 1);
-	check_put_off(&t, FIRST + 4, 2);
-	read_comes(&t);
+	check_rnr_wait(&t, FIRST + 4, 2);
+	read_arrives(&t);
 	peer_hear(&t, 0x10, FIRST + 3, ACK, MTU);
 	peer_hear(&t, 0x0d, FIRST + 4, ACK, MTU);
 	peer_hear(&t, 0x0f, FIRST + 5, ACK, MTU);
@@ -94,7 +94,7 @@ static void put_off_behind_hole(void)
 	xfers_end(&t);
 }
 
-/* Nobody probes, no timer helps, and the first RNR NAK is the last. */
+/* There are no probes and no timers, and the first RNR NAK is fatal. */
 static void begin_without_retries(struct xfers *t)
 {
 	struct sim_cfg cfg = sim_default;
@@ -127,7 +127,7 @@ static void begin_exhausted(struct xfers *t, u32 reads)
 	peer_ack(t, FIRST + 2, RNR);
 	CHECK_EQ(sim_count(&t->s->a, SROCE_CNT_RNR_RETRY_EXC), 1);
 	CHECK_EQ(t->s->a.scq.n, 0);
-	/* the first READ is asked for again */
+	/* the first READ is sent again */
 	peer_sent(0, FIRST, 1);
 }
 
@@ -168,8 +168,8 @@ static void exhausted_behind_read(void)
 	xfers_end(&t);
 }
 
-/* No RNR retries left for a SEND, but a copy of it was received. */
-static void better_luck(void)
+/* RNR retries of a SEND are exceeded, but another copy of it was received. */
+static void exhausted_but_received(void)
 {
 	struct xfers t;
 
@@ -178,7 +178,7 @@ static void better_luck(void)
 	peer_ack(&t, FIRST + 2, ACK);
 	/* what was sent after it may have been dropped */
 	peer_sent(1, FIRST + 3, 1);
-	read_comes(&t);
+	read_arrives(&t);
 	CHECK_EQ(t.s->a.scq.n, 2);
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
 	peer_ack(&t, FIRST + 3, ACK);
@@ -191,7 +191,7 @@ static void better_luck(void)
 	peer_ack(&t, FIRST + 3, GAP);
 	peer_sent(1, FIRST + 3, 1);
 	peer_ack(&t, FIRST + 3, ACK);
-	read_comes(&t);
+	read_arrives(&t);
 	CHECK_EQ(t.s->a.scq.n, 3);
 	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
 	xfers_end(&t);
@@ -199,7 +199,7 @@ static void better_luck(void)
 	t_case("comp: likewise, and the next request is refused");
 	begin_exhausted(&t, 1);
 	peer_ack(&t, FIRST + 3, 0x62);
-	read_comes(&t);
+	read_arrives(&t);
 	CHECK_EQ(t.s->a.scq.n, 3);
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
 	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_REM_ACCESS_ERR);
@@ -208,7 +208,7 @@ static void better_luck(void)
 	t_case("comp: RNR retries exceeded for a READ, but it was executed");
 	begin_exhausted(&t, 2);
 	peer_hear(&t, 0x0f, FIRST + 3, ACK, MTU);
-	read_comes(&t);
+	read_arrives(&t);
 	CHECK_EQ(t.s->a.scq.n, 1);
 	peer_hear(&t, 0x0d, FIRST + 2, ACK, MTU);
 	CHECK_EQ(t.s->a.scq.n, 2);
@@ -217,7 +217,7 @@ static void better_luck(void)
 	xfers_end(&t);
 }
 
-/* Nothing of it has come, and nothing need come any more. */
+/* No response has arrived, and the READ fails without waiting for any. */
 static void read_refused_midway(u8 syndrome, enum ib_wc_status status)
 {
 	struct xfers t;
@@ -232,7 +232,7 @@ static void read_refused_midway(u8 syndrome, enum ib_wc_status status)
 	xfers_end(&t);
 }
 
-/* Who has nothing more to send has nothing to measure a round trip by. */
+/* Without anything else in flight there is no packet to take an RTT sample of. */
 static void nothing_behind(void)
 {
 	struct sroce_req *req;
@@ -256,8 +256,11 @@ static void nothing_behind(void)
 	xfers_end(&t);
 }
 
-/* It was ready, and then had no room for what came: no probe asks without retries. */
-static void lacking_after_rnr(void)
+/*
+ * The peer was ready, and then dropped what was sent again. It has to be sent once more at
+ * its NAK, as there are no probes without retries.
+ */
+static void gap_after_rnr(void)
 {
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
@@ -280,7 +283,7 @@ static void lacking_after_rnr(void)
 	xfers_end(&t);
 }
 
-/* An acknowledge can't end within a READ, and a stale NAK changes nothing. */
+/* An ACK can't end within a READ, and a stale NAK changes nothing. */
 static void within_read(void)
 {
 	struct sroce_req *req;
@@ -328,7 +331,7 @@ static void within_read(void)
 	xfers_end(&t);
 }
 
-/* Two READs of two packets each; the second is answered first, and wrongly. */
+/* Two READs of two packets each; the first response is of the second, and wrong. */
 static void early_fault(const char *what, bool fits)
 {
 	struct sroce_req *req;
@@ -362,7 +365,7 @@ static void early_fault(const char *what, bool fits)
 	xfers_end(&t);
 }
 
-/* A response completes older work, whose completions find no room. */
+/* A response completes older work requests, whose completions overflow the CQ. */
 static void lost_cq(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -450,7 +453,7 @@ static void rnr_exhausted(u32 retries)
 	xfers_end(&t);
 }
 
-/* The delay that the responder asks for is kept. */
+/* Nothing is sent during the delay that the responder asks for. */
 static void rnr_delay(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -506,7 +509,7 @@ static void rnr_again(u32 ops)
 	xfers_end(&t);
 }
 
-/* What is to be sent again can't be read any more: an error, without a timer. */
+/* The payload to be sent again can't be read any more: that fails at once. */
 static void rnr_then_gone(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -528,8 +531,8 @@ static void rnr_then_gone(void)
 	xfers_end(&t);
 }
 
-/* What A, with a READ out, thinks of answers to it */
-static void answer(struct sroce_pkt *p, enum ib_wc_status want)
+/* A has a READ outstanding and receives @p; with success it ignores that. */
+static void hear(struct sroce_pkt *p, enum ib_wc_status want)
 {
 	static const u8 data[2000];
 	struct xfers t;
@@ -557,48 +560,48 @@ static void answer(struct sroce_pkt *p, enum ib_wc_status want)
 	xfers_end(&t);
 }
 
-static void answers(void)
+static void responses(void)
 {
 	struct sroce_pkt p;
 
 	t_case("comp: a READ response of the wrong length ends the READ");
 	p = (struct sroce_pkt){ .opcode = 0x0d, .payload_len = 1020 };
-	answer(&p, IB_WC_BAD_RESP_ERR);
+	hear(&p, IB_WC_BAD_RESP_ERR);
 	p = (struct sroce_pkt){ .opcode = 0x10, .payload_len = 1500 };
-	answer(&p, IB_WC_BAD_RESP_ERR);
+	hear(&p, IB_WC_BAD_RESP_ERR);
 	p = (struct sroce_pkt){ .opcode = 0x0f };
-	answer(&p, IB_WC_BAD_RESP_ERR);
+	hear(&p, IB_WC_BAD_RESP_ERR);
 
 	t_case("comp: responses of the wrong kind or with odd codes do no harm");
 	p = (struct sroce_pkt){ .opcode = 0x12 };
-	answer(&p, IB_WC_SUCCESS);
+	hear(&p, IB_WC_SUCCESS);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x1f };
-	answer(&p, IB_WC_SUCCESS);
+	hear(&p, IB_WC_SUCCESS);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x40 };
-	answer(&p, IB_WC_SUCCESS);
+	hear(&p, IB_WC_SUCCESS);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x65 };
-	answer(&p, IB_WC_SUCCESS);
+	hear(&p, IB_WC_SUCCESS);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x7f };
-	answer(&p, IB_WC_SUCCESS);
+	hear(&p, IB_WC_SUCCESS);
 
 	t_case("comp: each NAK code has its completion status");
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x61 };
-	answer(&p, IB_WC_REM_INV_REQ_ERR);
+	hear(&p, IB_WC_REM_INV_REQ_ERR);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x62 };
-	answer(&p, IB_WC_REM_ACCESS_ERR);
+	hear(&p, IB_WC_REM_ACCESS_ERR);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x63 };
-	answer(&p, IB_WC_REM_OP_ERR);
+	hear(&p, IB_WC_REM_OP_ERR);
 	p = (struct sroce_pkt){ .opcode = 0x11, .syndrome = 0x64 };
-	answer(&p, IB_WC_REM_INV_RD_REQ_ERR);
+	hear(&p, IB_WC_REM_INV_RD_REQ_ERR);
 }
 
-/* Responses to a FLUSH that the peer never sees */
+/* All requests of A are lost. */
 static int to_nowhere(struct sim *s, struct sim_packet *p)
 {
 	return p->from != &s->a;
 }
 
-static void flush_answers(void)
+static void flush_responses(void)
 {
 	static const u8 data[8];
 	static const struct {
@@ -608,7 +611,7 @@ static void flush_answers(void)
 	} rows[] = {
 		{ 0x10, 0, IB_WC_SUCCESS },
 		{ 0x10, 8, IB_WC_BAD_RESP_ERR },
-		/* as if they had not come */
+		/* ignored */
 		{ 0x12, 0, IB_WC_RETRY_EXC_ERR },
 		{ 0x11, 0, IB_WC_RETRY_EXC_ERR },
 	};
@@ -640,12 +643,12 @@ static void flush_answers(void)
 
 UNIT_TESTS(comp)
 {
-	read_put_off();
-	put_off_behind_hole();
+	rnr_read();
+	rnr_behind_gap();
 	exhausted_behind_read();
-	better_luck();
+	exhausted_but_received();
 	nothing_behind();
-	lacking_after_rnr();
+	gap_after_rnr();
 	read_refused_midway(RNR, IB_WC_RNR_RETRY_EXC_ERR);
 	read_refused_midway(0x62, IB_WC_REM_ACCESS_ERR);
 	within_read();
@@ -659,6 +662,6 @@ UNIT_TESTS(comp)
 	rnr_then_gone();
 	rnr_again(2);
 	rnr_again(8);
-	answers();
-	flush_answers();
+	responses();
+	flush_responses();
 }

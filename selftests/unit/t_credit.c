@@ -30,7 +30,7 @@ static void codes(void)
 	CHECK_EQ(sroce_credit_encode(~0u), 30);
 }
 
-/* The first acknowledge says how many; until then nobody knows. */
+/* The number of credits is unknown until the first ACK. */
 static void begin(struct xfers *t, bool srq)
 {
 	struct sim_cfg cfg = sim_default;
@@ -69,7 +69,7 @@ static void slow_receiver(u32 messages, u32 first)
 	sim_run(t.s);
 	xfers_check(&t);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
-	/* what is beyond goes one by one, so nothing follows a refused one */
+	/* messages beyond the limit are sent one by one: nothing follows a refused one */
 	CHECK(sim_count(&t.s->a, SROCE_CNT_CREDIT_WAIT) >= messages - first);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ), 0);
 	xfers_end(&t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* How much may be under way, and for how long, by samples of the round trip */
+/* RTT samples, the congestion window and the timeout that follow from them */
 
 #include "tests.h"
 #include "xfer.h"
@@ -61,7 +61,7 @@ static void grows(void)
 	end(s);
 }
 
-/* Whoever is not known yet, or was too slow, is given more as it proves fast enough. */
+/* After the start, or a slow peer, the window grows with each ACK in time. */
 static void recovers(void)
 {
 	struct sim *s = begin();
@@ -91,8 +91,8 @@ static void recovers(void)
 	end(s);
 }
 
-/* What can't be answered within the timeout is too much, whatever came before. */
-static void stalls(void)
+/* A timeout shows that the window is too large, whatever came before. */
+static void timeouts(void)
 {
 	struct sim *s = begin();
 	struct sroce_req *req = &s->a.qp.req;
@@ -208,7 +208,7 @@ static void samples(void)
 	end(s);
 }
 
-static void patience(void)
+static void rto(void)
 {
 	struct sim *s = begin();
 	struct sroce_qp *qp = &s->a.qp;
@@ -229,7 +229,7 @@ static void patience(void)
 	end(s);
 }
 
-/* @n more packets leave, the last of which asks for an answer, or doesn't. */
+/* @n more packets are sent; the last of them has AckReq set if @asks. */
 static void leave(struct sim *s, u32 n, bool asks)
 {
 	struct sroce_req *req = &s->a.qp.req;
@@ -289,8 +289,8 @@ static int takes_long(struct sim *s, struct sim_packet *p)
 }
 
 /*
- * For the packets of a large window the peer needs many timeouts. Nothing is lost, and who
- * has heard that it is slow gives it no more than it can do in time.
+ * The peer takes longer than many timeouts for the packets of a large window. Nothing is
+ * lost, and the window shrinks to what the peer can execute within a timeout.
  */
 static void peer_is_slow(u32 us)
 {
@@ -309,7 +309,7 @@ static void peer_is_slow(u32 us)
 	first = sim_count(&t.s->a, SROCE_CNT_TIMEOUT);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
 	xfers_run_check(&t);
-	/* that is found out once */
+	/* the slow peer costs timeouts only once */
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), first);
 	xfers_end(&t);
 }
@@ -318,11 +318,11 @@ UNIT_TESTS(cwnd)
 {
 	grows();
 	recovers();
-	stalls();
+	timeouts();
 	outran();
 	opens();
 	samples();
-	patience();
+	rto();
 	unasked();
 	peer_is_slow(8);
 	peer_is_slow(20);

@@ -86,7 +86,7 @@ static void error(void)
 	xfers_end(&t);
 }
 
-/* A local error ends in SQE, from where sending can be taken up again. */
+/* A local error ends in SQE; a transition to RTS resumes sending. */
 static void sqe(enum ib_qp_type type)
 {
 	struct sim_cfg cfg = sim_default;
@@ -94,7 +94,7 @@ static void sqe(enum ib_qp_type type)
 	struct xfers t;
 
 	t_case("flush: %s, a local error ends in SQE, receiving goes on",
-	       type == IB_QPT_UC ? "uc" : "ud");
+	       type == IB_QPT_UC ? "UC" : "UD");
 	cfg.type = type;
 	xfers_init(&t, &cfg, 65536, 4096);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
@@ -118,7 +118,7 @@ static void sqe(enum ib_qp_type type)
 	xfers_end(&t);
 }
 
-/* A user who refills a ring as fast as it is flushed */
+/* A user process refills a ring as fast as it is flushed. */
 struct refill {
 	struct sroce_kqp	*kqp;
 	u32			posts;
@@ -149,7 +149,7 @@ static void endless(void)
 	s->a.qp.sq.ring.buf->producer_index = 5;
 	s->a.qp.rq.ring.buf->producer_index = 5;
 	sroce_flush_qp_error(&s->a.qp);
-	/* each queue once over, and some */
+	/* each queue is flushed a bounded number of times */
 	CHECK(f.posts <= 4 * s->cfg.slots);
 	s->posted = NULL;
 	sim_end(s);

@@ -84,7 +84,7 @@ static bool lose_some(struct sim *s, struct sroce_qp *qp)
 	return rnd_below(r, 10);
 }
 
-/* No memory for a parcel is a loss like any other. */
+/* A packet for which there is no memory is a loss like any other. */
 static void losses(void)
 {
 	struct rnd r = { 12 };
@@ -107,7 +107,7 @@ static void losses(void)
 	}
 }
 
-/* The way may change in the middle: an address moves, the bypass is switched. */
+/* Loopback may end or begin in the middle: an address moves. */
 static void switched(void)
 {
 	struct rnd r = { 13 };
@@ -158,7 +158,7 @@ static void wrong_keys(void)
 	}
 }
 
-/* UC completes when a packet is made: what it holds must be a copy. */
+/* UC work completes when its packets are built: they must hold a copy. */
 static void uc_copies(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -176,7 +176,7 @@ static void uc_copies(void)
 	xfers_end(&t);
 }
 
-/* A READ's region may go away before its data has. */
+/* The region of a READ may be deregistered before its data is copied. */
 static void revoked(void)
 {
 	struct xfers t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory windows and fast regions: bind, register, invalidate, and the rights to it */
+/* Memory windows and fast regions: bind, register, invalidate, access rights */
 
 #include <string.h>
 #include "tests.h"
@@ -216,7 +216,7 @@ static void refused(void)
 	t_case("mem_ops: forbidden binds complete with an error");
 	for (kind = SROCE_MW_1; kind <= SROCE_MW_2; kind++) {
 		for (how = 0; how < SPOILT; how++) {
-			/* a window of type 1 is unbound so */
+			/* this unbinds a window of type 1 */
 			if (kind == SROCE_MW_1 && how == NO_BYTES)
 				continue;
 			t_where("kind %d, %d", kind, how);
@@ -283,7 +283,7 @@ static void binds_again(void)
 	win_end(&x);
 }
 
-/* What is read by a window is read while that is there, and not when a packet arrives. */
+/* A loopback packet can't refer to a window: that may end before the data is copied. */
 static void read_on_host(void)
 {
 	struct sroce_bind b;
@@ -295,7 +295,7 @@ static void read_on_host(void)
 	b = bind_of(&x, 0, SIZE);
 	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
 	CHECK_EQ(use(&x, IB_WR_RDMA_READ, b.new_key, b.addr, 32768), IB_WC_SUCCESS);
-	/* the request, and what couldn't be answered in that way */
+	/* only the request was a loopback packet */
 	CHECK_EQ(sim_count(&x.t.s->a, SROCE_CNT_LOOPBACK_PACKETS), 1);
 	CHECK_EQ(sim_count(&x.t.s->b, SROCE_CNT_LOOPBACK_PACKETS), 0);
 	CHECK_EQ(sim_count(&x.t.s->b, SROCE_CNT_TX_PACKETS), 32);
@@ -412,7 +412,7 @@ static int lose_first(struct sim *s, struct sim_packet *p)
 	return 0;
 }
 
-/* An invalidation waits for what may have to be sent from the region again. */
+/* An invalidation waits until nothing has to be sent again from the region. */
 static void order(void)
 {
 	u32 lost = 3, i;
@@ -444,7 +444,7 @@ static void order(void)
 	xfers_end(&t);
 }
 
-/* Binds between messages, under loss: each is done once, in its turn. */
+/* Binds between messages, with losses: each is executed once, in order. */
 static void between(void)
 {
 	struct rnd r = { 5 };
@@ -493,7 +493,7 @@ static enum ib_wc_status reg(struct xfers *t, u64 iova, u32 key)
 	return sroce_mem_ops_run(&t->s->b.qp, &wqe);
 }
 
-/* A right that would be a lie: nothing of ours outlives a loss of power. */
+/* Persistence can't be granted: no memory here survives a loss of power. */
 static void fast_persistent(void)
 {
 	struct sroce_extent laid_down = {}, in_force = {};
@@ -538,7 +538,7 @@ static void fast(void)
 	CHECK_EQ(reg(&t, 4096, f->mr.key + 3), IB_WC_SUCCESS);
 	CHECK(f->mr.ext == &in_force && in_force.addr == page);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key - 3, 4096, 1, 0));
-	/* nor does who asks for it in vain keep others waiting */
+	/* a failed look-up holds no reference */
 	CHECK_EQ(f->mr.ref.refs, 0);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 4097, 0));
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1,
@@ -550,11 +550,11 @@ static void fast(void)
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_MW_BIND_ERR);
 	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, true), 0);
 	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, true), -EINVAL);
-	/* its owner may be careful */
+	/* the owner may invalidate it twice */
 	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, false), 0);
 	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1, 0));
 	sroce_mr_put_last(&t.s->b.qp);
-	/* the same memory again: it was laid down once and for all */
+	/* the same pages again: they were mapped once */
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_SUCCESS);
 	CHECK(f->mr.ext->addr == page && f->mr.next->addr == page);
 	f->mr.access = IB_ACCESS_LOCAL_WRITE;
@@ -593,7 +593,7 @@ static void read_inv(void)
 	xfers_run_check(&t);
 	CHECK_EQ(f->mr.state, SROCE_MR_FREE);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_INVALIDATE), 1);
-	/* a key that names nothing fails it */
+	/* an unknown key fails the READ */
 	key ^= 1;
 	xfer_put(&t, IB_WR_RDMA_READ, 100);
 	xfers_run(&t);

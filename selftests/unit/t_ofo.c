@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Packets that are kept: after a gap, and until pages come */
+/* Packets that are kept after a gap, or during a page fault */
 
 #include "tests.h"
 #include "peer.h"
@@ -25,8 +25,8 @@ static void nothing_kept(bool hold)
 	xfers_end(&t);
 }
 
-/* Nothing is kept without bound. */
-static void store_bound(void)
+/* The number of kept packets is bounded. */
+static void kept_bound(void)
 {
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
@@ -46,8 +46,8 @@ static void store_bound(void)
 	xfers_end(&t);
 }
 
-/* What waits in the store dies with the connection. */
-static void store_dies(enum ib_qp_state to)
+/* Kept packets are freed when the QP leaves RTS. */
+static void kept_freed(enum ib_qp_state to)
 {
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
@@ -80,7 +80,7 @@ static void far_ahead(u32 ahead, bool kept)
 	       kept ? "kept" : "not kept");
 	xfers_init(&t, NULL, 262144, 4096);
 	xfers_forge(&t, &p, NULL);
-	/* before there is anything that the NAK could mean */
+	/* before A has sent anything */
 	sim_run(t.s);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
 	CHECK_EQ(t.s->b.qp.resp.ofo_len, kept);
@@ -93,7 +93,7 @@ static void far_ahead(u32 ahead, bool kept)
 	xfers_end(&t);
 }
 
-/* The packets of one message, while the first of them waits */
+/* The other packets of a message arrive during a page fault of the first. */
 static void in_order(void)
 {
 	struct xfers t;
@@ -133,7 +133,7 @@ static void little_room(void)
 
 	t_case("ofo: likewise packets after it once the queue is full");
 	xfers_init_odp(&t, XFER_REMOTE, false);
-	/* who wants no retries does not probe */
+	/* without retries there are no probes */
 	t.s->a.qp.attr.retry_cnt = 0;
 	t.s->b.qp.resp.ofo_max = 5;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
@@ -142,7 +142,7 @@ static void little_room(void)
 	xfers_finish(&t);
 }
 
-/* @room: so many can be kept of those that found no page */
+/* @room: this many responses can be kept during a page fault */
 static void missed_response(u32 room)
 {
 	struct xfers t;
@@ -151,7 +151,7 @@ static void missed_response(u32 room)
 	       room ? "wait for it" : "and can't be kept are asked for at once");
 	xfers_init_odp(&t, XFER_LOCAL, false);
 	t.s->a.qp.resp.ofo_max = room;
-	/* before the silence is one */
+	/* shorter than the timeout of a probe */
 	t.s->page_delay = XFER_ODP_DELAY / 3;
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
 	xfers_until_sent(&t);
@@ -163,8 +163,8 @@ static void missed_response(u32 room)
 	xfers_finish(&t);
 }
 
-/* Who has what it asked for, and only no page for it, waits for nobody else. */
-static void kept_for_long(void)
+/* The ACK timeout does not run for responses that only wait for pages. */
+static void deferred_for_long(void)
 {
 	struct xfers t;
 
@@ -182,8 +182,8 @@ static void kept_for_long(void)
 	xfers_finish(&t);
 }
 
-/* A response that comes again and again is kept once. */
-static void kept_once(void)
+/* A response that arrives several times is kept once. */
+static void deferred_once(void)
 {
 	struct xfers t;
 
@@ -204,7 +204,7 @@ static void kept_once(void)
 	xfers_finish(&t);
 }
 
-/* The QP goes while it waits. */
+/* The QP changes its state during a page fault. */
 static void dies(enum ib_qp_state to)
 {
 	struct xfers t;
@@ -224,7 +224,7 @@ static void dies(enum ib_qp_state to)
 	xfers_end(&t);
 }
 
-/* Messages that come while the first of them waits */
+/* Messages arrive during a page fault of the first. */
 static void unreliable(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -265,8 +265,8 @@ static void unreliable(void)
 	xfers_end(&t);
 }
 
-/* The pages that a request goes to leave before it comes, three times. */
-static bool leave(struct sim *s, struct sroce_qp *qp)
+/* The pages of a request are evicted before it arrives, three times. */
+static bool evict_before_rx(struct sim *s, struct sroce_qp *qp)
 {
 	struct xfers *t = s->arg;
 
@@ -275,7 +275,7 @@ static bool leave(struct sim *s, struct sroce_qp *qp)
 	return true;
 }
 
-/* The peer says so each time, and has to be heard each time. */
+/* Each page fault is followed by a NAK, none of which may be ignored. */
 static void missed_again(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -286,7 +286,7 @@ static void missed_again(void)
 	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
 	t.s->loopback = true;
 	t.s->page_delay = XFER_ODP_DELAY;
-	t.s->tx_ok = leave;
+	t.s->tx_ok = evict_before_rx;
 	t.s->arg = &t;
 	t.s->b.qp.resp.ofo_max = 0;
 	sim_buf_on_demand(t.b);
@@ -296,8 +296,8 @@ static void missed_again(void)
 	xfers_finish(&t);
 }
 
-/* The whole message comes twice, while the first packet waits for its page. */
-static void twice_while_paging(void)
+/* The whole message arrives twice during a page fault of its first packet. */
+static void twice_in_fault(void)
 {
 	static const u8 zeros[MTU];
 	struct sim_cfg cfg = sim_default;
@@ -330,9 +330,9 @@ UNIT_TESTS(ofo)
 {
 	nothing_kept(false);
 	nothing_kept(true);
-	store_bound();
-	store_dies(IB_QPS_ERR);
-	store_dies(IB_QPS_RESET);
+	kept_bound();
+	kept_freed(IB_QPS_ERR);
+	kept_freed(IB_QPS_RESET);
 	far_ahead(1, true);
 	far_ahead((1 << 18) - 1, true);
 	far_ahead(1 << 18, false);
@@ -342,11 +342,11 @@ UNIT_TESTS(ofo)
 	little_room();
 	missed_response(0);
 	missed_response(10);
-	kept_for_long();
-	kept_once();
+	deferred_for_long();
+	deferred_once();
 	dies(IB_QPS_ERR);
 	dies(IB_QPS_RESET);
 	unreliable();
 	missed_again();
-	twice_while_paging();
+	twice_in_fault();
 }

@@ -4,9 +4,9 @@
 #include "tests.h"
 #include "peer.h"
 
-#define MANY	200	/* packets; more than go out in one burst */
+#define MANY	200	/* packets; more than one run of the task sends */
 
-/* What has come of a READ can't tell that the rest is lost, and not late. */
+/* The first responses of a READ don't tell whether the rest is lost or late. */
 static void silent_read(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -25,13 +25,13 @@ static void silent_read(void)
 	CHECK_EQ(txlog.p[1].psn, FIRST + 1);
 	CHECK_EQ(txlog.p[1].length, MTU);
 	CHECK_EQ(txlog.p[2].length, MTU);
-	/* that and nothing else: two more are, and then four */
+	/* one response arrives: then two are asked for, then four */
 	peer_hear(&t, 0x10, FIRST + 1, ACK, MTU);
 	while (sim_count(&t.s->a, SROCE_CNT_PROBE) < 3 && sim_step(t.s))
 		;
 	CHECK_EQ(txlog.p[3].psn, FIRST + 2);
 	CHECK_EQ(txlog.p[3].length, 2 * MTU);
-	/* what was late goes on: nothing has to be asked for */
+	/* late responses arrive: nothing is asked for */
 	peer_hear(&t, 0x0e, FIRST + 2, ACK, MTU);
 	peer_hear(&t, 0x0e, FIRST + 3, ACK, MTU);
 	peer_hear(&t, 0x0e, FIRST + 4, ACK, MTU);
@@ -39,7 +39,7 @@ static void silent_read(void)
 	xfers_end(&t);
 }
 
-/* One response is lacking for long, but others come. */
+/* One response is missing for long, but others arrive. */
 static void slow_read(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -57,7 +57,7 @@ static void slow_read(void)
 		sim_run_until(t.s, t.s->now + SIM_MS);
 	}
 	CHECK_EQ(t.s->a.scq.n, 0);
-	/* the same ones again are no sign of life */
+	/* duplicates are no progress */
 	for (i = 1; i < 5; i++) {
 		peer_hear(&t, 0x0e, FIRST + i, ACK, MTU);
 		sim_run_until(t.s, t.s->now + SIM_MS);
@@ -67,7 +67,7 @@ static void slow_read(void)
 	xfers_end(&t);
 }
 
-/* More responses than the requester looks ahead for, all of them lost */
+/* A READ with more responses than SROCE_READ_AHEAD, all of them lost */
 static void long_read(void)
 {
 	const u32 n = SROCE_READ_AHEAD + 1000;
@@ -107,7 +107,7 @@ static void long_read(void)
 	xfers_end(&t);
 }
 
-/* What has come is remembered by the low bits of its PSN. */
+/* Received responses are marked in a bitmap by the low bits of their PSNs. */
 static void long_read_partly(void)
 {
 	const u32 n = SROCE_READ_AHEAD + 1000;
@@ -129,7 +129,7 @@ static void long_read_partly(void)
 	xfers_end(&t);
 }
 
-/* Silence for long, and the same is asked for again and again */
+/* The same responses are asked for several times. */
 static void asked_often(void)
 {
 	struct sim_cfg cfg = sim_default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The requester over a wire that does no harm, and where a work request fails */
+/* The requester without losses, and work requests that fail locally */
 
 #include "tests.h"
 #include "peer.h"
@@ -65,7 +65,7 @@ static void back_to_back(void)
 	}
 }
 
-/* A WRITE in the ring of A; the doorbell is still to ring. */
+/* A WRITE in the ring of A, without a doorbell */
 static void put_write(struct xfers *t, u32 flags)
 {
 	struct sim_wr wr = xfer_make(t, IB_WR_RDMA_WRITE, 1500);
@@ -103,7 +103,7 @@ static void unannounced(void)
 		if (!i)
 			sim_doorbell(&t.s->a);
 	}
-	/* the acknowledge of the first has the QP work */
+	/* the ACK of the first runs the QP */
 	sim_run(t.s);
 	CHECK_EQ(t.s->a.scq.n, 1);
 	xfers_run(&t);
@@ -111,7 +111,7 @@ static void unannounced(void)
 	xfers_check_data(&t, 3);
 	xfers_end(&t);
 
-	t_case("req: nor flushed before its doorbell");
+	t_case("req: and is flushed only at its doorbell");
 	xfers_init(&t, NULL, 65536, 4096);
 	for (i = 0; i < 3; i++)
 		put_write(&t, IB_SEND_SIGNALED);
@@ -129,7 +129,7 @@ static int lose_answers(struct sim *s, struct sim_packet *p)
 	return p->from == &s->a ? 1 : 0;
 }
 
-/* Nobody answers; how many packets of a WRITE of @n are out then, of a window */
+/* Without responses: the packets of a WRITE of @n packets that are sent */
 static s32 out_of(u32 n, bool grows)
 {
 	struct sim_cfg cfg = sim_default;
@@ -184,7 +184,7 @@ static void fails_late(bool acked)
 	if (acked) {
 		sim_doorbell(&t.s->a);
 		peer_ack(&t, FIRST + 1, ACK);
-		/* the response is lost: the READ goes out again */
+		/* the response is lost: the READ is sent again */
 		CHECK_EQ(txlog.n, 3);
 		txlog.n = 2;
 	}
@@ -203,7 +203,7 @@ static void fails_late(bool acked)
 	xfers_end(&t);
 }
 
-/* What an ATOMIC WRITE brings can't be read any more when it is to go again. */
+/* The payload of an ATOMIC WRITE can't be read any more when it is sent again. */
 static void gone_since(bool older)
 {
 	struct sim_wr wr;
@@ -238,8 +238,8 @@ static void gone_since(bool older)
 	xfers_end(&t);
 }
 
-/* Who can't send has no answer to wait for, however long that takes. */
-static void patience(void)
+/* The ACK timeout does not run while a page fault delays the first packet. */
+static void fault_before_tx(void)
 {
 	struct xfers t;
 
@@ -309,7 +309,7 @@ UNIT_TESTS(req)
 	fails_late(true);
 	gone_since(false);
 	gone_since(true);
-	patience();
+	fault_before_tx();
 	drained_within_burst(14);
 	drained_within_burst(0);
 }

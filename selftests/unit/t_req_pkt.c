@@ -45,7 +45,7 @@ static void sizes(enum ib_qp_type type, bool v6)
 
 static void qkeys(void)
 {
-	/* what is posted, the sender's own, and whether it gets through */
+	/* the Q_Key posted, that of the sender's QP, and whether it is accepted */
 	static const struct {
 		u32 posted, own;
 		bool ok;
@@ -127,7 +127,7 @@ static void frames(void)
 	sim_end(s);
 }
 
-/* No frame is lost without a word. */
+/* The frame is sent, or fails; it is not dropped. */
 static void frame_pinned_then(void)
 {
 	struct sim_buf *b;
@@ -223,7 +223,7 @@ static void on_the_wire(void)
 	CHECK_EQ(w.data[1][12 + 3], 1);	/* MSN */
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ACK_SENT), 0);
 
-	/* of all of a region the length says nothing */
+	/* the length is not used to flush all of a region */
 	wr.level = SROCE_FLUSH_REGION;
 	CHECK_EQ(xfers_post(&t, &wr), IB_WC_SUCCESS);
 	CHECK(!memcmp(w.data[0] + 12, whole, 12));

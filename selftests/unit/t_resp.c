@@ -10,7 +10,7 @@
 #define GLOBAL	SROCE_FLUSH_GLOBAL
 #define LASTS	SROCE_FLUSH_PERSISTENT
 #define REGION	(SROCE_FLUSH_REGION << SROCE_FETH_SELECT_SHIFT)
-/* The rights are in the order of the placements. */
+/* Access flags are in the order of the placement types. */
 #define RIGHTS(type)	((type) * SROCE_ACCESS_FLUSH_GLOBAL)
 
 static enum ib_wc_status alone(struct sim_wr *how, int qp_rights, int mr_rights)
@@ -56,7 +56,7 @@ static void rights(void)
 			}
 		}
 	}
-	/* none of the others does instead */
+	/* no other access flag will do */
 	how.type = GLOBAL;
 	how.level = SROCE_FLUSH_RANGE;
 	CHECK_EQ(alone(&how, ~0, 0xff), IB_WC_REM_ACCESS_ERR);
@@ -127,7 +127,7 @@ static void ranges(void)
 	}
 }
 
-/* By a window: it has rights of its own, but none that its region has not. */
+/* A window has access rights of its own, but only those that its region allows. */
 static void by_window(void)
 {
 	enum ib_wc_status status;
@@ -175,7 +175,7 @@ static void by_window(void)
 	}
 }
 
-/* When a FLUSH completes, all that was written before it has arrived. */
+/* When a FLUSH completes, all data written before it is in memory. */
 static void check_order(struct sim *s, struct sroce_qp *qp,
 			const struct sroce_cqe *cqe)
 {
@@ -189,17 +189,17 @@ static void check_order(struct sim *s, struct sroce_qp *qp,
 			CHECK(sim_filled(t->b, t->x[i].off, t->x[i].len, i));
 }
 
-static struct rnd weather;
+static struct rnd impair_rnd;
 
-static int storm(struct sim *s, struct sim_packet *p)
+static int impair_random(struct sim *s, struct sim_packet *p)
 {
-	u32 x = rnd_below(&weather, 100);
+	u32 x = rnd_below(&impair_rnd, 100);
 
 	(void)s;
 	if (x < 10)
 		return p->lbpkt ? 1 : 0;
 	if (x < 20)
-		p->when += rnd_below(&weather, 100000);
+		p->when += rnd_below(&impair_rnd, 100000);
 	return x < 30 && !p->lbpkt ? 2 : 1;
 }
 
@@ -212,10 +212,10 @@ static void order(bool local)
 	       local ? ", loopback" : "");
 	for (seed = 1; seed <= 60 && t_ok(); seed++) {
 		t_where("seed %u", seed);
-		weather.s = seed;
+		impair_rnd.s = seed;
 		xfers_init(&t, NULL, 400000, 1000);
 		t.s->loopback = local;
-		t.s->wire = storm;
+		t.s->wire = impair_random;
 		t.s->posted = check_order;
 		t.s->arg = &t;
 		if (seed & 1) {
@@ -223,8 +223,8 @@ static void order(bool local)
 			t.s->page_delay = 50000;
 		}
 		for (i = 0; i < 40; i++)
-			xfer_put(&t, rnd_below(&weather, 3) ? IB_WR_RDMA_WRITE :
-				 SROCE_WR_FLUSH, rnd_below(&weather, 9000));
+			xfer_put(&t, rnd_below(&impair_rnd, 3) ? IB_WR_RDMA_WRITE :
+				 SROCE_WR_FLUSH, rnd_below(&impair_rnd, 9000));
 		xfers_run_check(&t);
 		xfers_end(&t);
 	}
@@ -239,7 +239,7 @@ struct refusal {
 #define W_FIRST(len)	{ .opcode = 0x06, .payload_len = 1024, .length = (len) }
 #define W_LAST(n)	{ .opcode = 0x08, .payload_len = (n) }
 
-/* Each ends with the last packet being refused for good. */
+/* In each row the last packet is refused with a fatal NAK. */
 static const struct refusal refusals[] = {
 	{ "a reserved opcode", { { .opcode = 0x1f } }, SROCE_CNT_NAK_INV_SENT },
 	{ "a reserved opcode within a SEND",
@@ -342,7 +342,7 @@ static void refuse(const struct refusal *ref)
 	xfers_end(&t);
 }
 
-/* The bytes of a packet can't be read: nothing of it counts. */
+/* The payload of a packet can't be read: it is not executed at all. */
 static void no_bytes(u32 opcode, enum ib_wc_status here, enum ib_wc_status there)
 {
 	struct xfers t;
@@ -363,7 +363,7 @@ static void no_bytes(u32 opcode, enum ib_wc_status here, enum ib_wc_status there
 	xfers_end(&t);
 }
 
-/* Eight bytes that the CPU can't change at once */
+/* Eight bytes that the CPU can't change atomically */
 static void split_atomic(const char *what, u32 opcode, u64 iova, u32 chunk)
 {
 	struct sim_wr wr;
@@ -384,7 +384,7 @@ static void split_atomic(const char *what, u32 opcode, u64 iova, u32 chunk)
 	xfers_end(&t);
 }
 
-/* A region goes while a message is written to it. */
+/* A region is deregistered while a message is written to it. */
 static void key_goes(enum ib_qp_type type)
 {
 	struct sim_cfg cfg = sim_default;
@@ -587,7 +587,7 @@ static void uc_loss(u32 opcode)
 
 			sim_put_send(&t.s->a, &wr);
 		}
-		/* if the second takes it, the third has it again */
+		/* the third message gets the receive even if the second took it */
 		sge = sim_sge(t.b, t.x[2].off, 3000);
 		sim_put_recv(&t.s->b, 1002, &sge, 1);
 		xfers_run(&t);
@@ -705,7 +705,7 @@ static void hole_in_uc(void)
 	xfers_end(&t);
 }
 
-/* Nor is a responder given up that waits for pages, as long as it says so. */
+/* The requester does not give up a responder that reports its page fault. */
 static void no_hurry(void)
 {
 	struct xfers t;

@@ -5,7 +5,7 @@
 #include "tests.h"
 #include "peer.h"
 
-#define MANY	200	/* packets; more than go out in one burst */
+#define MANY	200	/* packets; more than one run of the task sends */
 
 static void parts(void)
 {
@@ -93,7 +93,7 @@ static void impostors(void)
 	xfers_end(&t);
 }
 
-/* While the first answer to a long READ is under way */
+/* While the first response of a long READ is being sent */
 static void unfinished(void)
 {
 	struct xfers t;
@@ -138,7 +138,7 @@ static void unfinished(void)
 	xfers_end(&t);
 }
 
-/* While a replay is under way: 64 of its packets have been sent. */
+/* While a replay is being sent: one budget of its packets has been sent. */
 static u32 begin_replay(struct xfers *t, u32 n)
 {
 	peer_begin_resp(t, 4);
@@ -231,7 +231,7 @@ static void forgotten(void)
 	sim_run(t.s);
 	peer_ask_read(&t, FIRST + MANY, 0, MANY * MTU);
 	sim_run(t.s);
-	/* the newer first, so that the older stands behind it */
+	/* the newer first, so that the older is queued behind it */
 	peer_ask_read(&t, FIRST + MANY, 0, MANY * MTU);
 	peer_ask_read(&t, FIRST, 0, MANY * MTU);
 	CHECK_EQ(t.s->b.qp.resp.replays.n, 2);
@@ -261,7 +261,7 @@ static void forgotten(void)
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 2);
 	peer_read_sent(5 + MANY + 2, FIRST + 5 + MANY, 2, MTU);
 	CHECK_EQ(t.s->b.qp.resp.head, 4);
-	/* and fewer when nothing is */
+	/* it may shrink when nothing is pending */
 	resize(&t.s->b.qp, 2);
 	at = txlog.n;
 	peer_ask_read(&t, FIRST + 5 + MANY, 0, 2 * MTU);
@@ -331,7 +331,7 @@ static void again(void)
 	xfers_end(&t);
 }
 
-/* The replay memory must know the newest of two atomics with the same PSN. */
+/* Of two atomics with the same PSN the newer is replayed. */
 static void replay_after_wrap(void)
 {
 	struct sroce_pkt p = { .opcode = 0x14, .swap_add = 1 };
@@ -344,7 +344,7 @@ static void replay_after_wrap(void)
 	p.va = t.b->mr.iova;
 	p.rkey = t.b->mr.key;
 	for (i = 0; i < 3; i++) {
-		/* as if the PSNs had gone around once */
+		/* as if the PSNs had wrapped */
 		t.s->b.qp.resp.psn = 0x777;
 		p.psn = 0x777;
 		xfers_forge(&t, &p, NULL);
@@ -352,7 +352,7 @@ static void replay_after_wrap(void)
 		xfers_forge(&t, &p, NULL);
 		CHECK_EQ(sim_get64(t.b, 0), i + 1);
 		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ATOMIC_REPLAY), i + 1);
-		/* atomic acknowledge: original data after BTH and AETH */
+		/* atomic ACK: original data after BTH and AETH */
 		for (ack = t.s->wire_head; ack && ack->next; ack = ack->next)
 			;
 		CHECK(ack);
@@ -370,7 +370,7 @@ static int slow_answers(struct sim *s, struct sim_packet *p)
 {
 	if (p->from == &s->b && s->now < 4 * SIM_MS)
 		p->when = 2 * SIM_MS;
-	/* the first answer leaves at once, the replay takes its time */
+	/* the first response is sent at once, the replay later */
 	if (s->now > SIM_MS)
 		s->task_delay = SIM_MS;
 	return 1;

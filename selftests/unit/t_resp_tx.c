@@ -4,9 +4,9 @@
 #include "tests.h"
 #include "peer.h"
 
-#define MANY	200	/* packets; more than go out in one burst */
+#define MANY	200	/* packets; more than one run of the task sends */
 
-/* What was sent last is an acknowledge, or a NAK, of this PSN. */
+/* The last packet sent is an ACK, or a NAK, of this PSN. */
 static void check_acked(u32 psn)
 {
 	CHECK(txlog.n);
@@ -32,7 +32,7 @@ static void between_answers(void)
 	check_acked(FIRST);
 	peer_ask(&t, 0x0a, FIRST + 2, 0, 0, 0);
 	check_acked(FIRST + 2);
-	/* nor is it the PSN of one that brings something */
+	/* nor does it have the PSN of a later response */
 	peer_ask(&t, 0x0a, FIRST + 5, 0, 0, 0);
 	check_acked(FIRST + 5);
 	xfers_end(&t);
@@ -47,7 +47,7 @@ static void between_answers(void)
 	xfers_end(&t);
 }
 
-/* What is owed goes before the NAK, and nothing comes in any more. */
+/* Pending responses are sent before the NAK, and later requests are dropped. */
 static void last_word(void)
 {
 	struct xfers t;
@@ -72,7 +72,7 @@ static void last_word(void)
 	xfers_end(&t);
 }
 
-/* A READ whose region goes away while it is answered */
+/* The region of a READ is deregistered while responses are sent. */
 static void read_revoked(void)
 {
 	struct xfers t;
@@ -92,7 +92,7 @@ static void read_revoked(void)
 	xfers_end(&t);
 }
 
-/* Two requests overtake each other within one burst of the responder. */
+/* Two reordered requests are received before the QP runs. */
 static void overtaken(void)
 {
 	struct sim_packet *p[2];

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Retransmission: gaps, silence, probes, and what the peer does with what follows a gap */
+/* Retransmission: gaps, timeouts, probes, and whether the peer keeps packets after a gap */
 
 #include <stdlib.h>
 #include "tests.h"
 #include "peer.h"
 
-#define MANY	200	/* packets; more than go out in one burst */
+#define MANY	200	/* packets; more than one run of the task sends */
 #define LAST	(FIRST + MANY - 1)
 
-/* What befalls packets number @at and @at2, counted as they are sent */
-struct mishap {
+/* An impairment of packets number @at and @at2, counted as they are sent */
+struct impairment {
 	u32	at, at2;
 	int	copies;		/* 0: lost, 2: twice */
 	u64	delay;		/* or late by this much */
 	u64	again;		/* or a copy comes this much later */
 };
 
-static int befall(struct sim *s, struct sim_packet *p)
+static int impair(struct sim *s, struct sim_packet *p)
 {
-	const struct mishap *m = s->arg;
+	const struct impairment *m = s->arg;
 
 	if (s->sent != m->at && s->sent != m->at2)
 		return 1;
@@ -48,14 +48,14 @@ static void put_all(struct xfers *t, int only)
 }
 
 /* Return: packets sent in all */
-static u32 run_one(const struct sim_cfg *cfg, int only, struct mishap *m)
+static u32 run_one(const struct sim_cfg *cfg, int only, struct impairment *m)
 {
 	struct xfers t;
 	u32 sent;
 
 	xfers_init(&t, cfg, 65536, 1000);
 	if (m) {
-		t.s->wire = befall;
+		t.s->wire = impair;
 		t.s->arg = m;
 	}
 	put_all(&t, only);
@@ -78,30 +78,30 @@ static const char *what_of(int only)
 static void each_packet(const struct sim_cfg *cfg, int only)
 {
 	u32 k, n = run_one(cfg, only, NULL);
-	struct mishap m;
+	struct impairment m;
 
 	t_case("retrans: %s, each packet lost once", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct mishap){ .at = k, .at2 = k };
+		m = (struct impairment){ .at = k, .at2 = k };
 		t_where("packet %u of %u", k, n);
 		run_one(cfg, only, &m);
 	}
 	t_case("retrans: %s, each packet twice", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct mishap){ .at = k, .at2 = k, .copies = 2 };
+		m = (struct impairment){ .at = k, .at2 = k, .copies = 2 };
 		t_where("packet %u of %u", k, n);
 		run_one(cfg, only, &m);
 	}
 	t_case("retrans: %s, each packet again when all is over", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct mishap){ .at = k, .at2 = k, .copies = 1,
+		m = (struct impairment){ .at = k, .at2 = k, .copies = 1,
 				     .again = 50 * SIM_MS };
 		t_where("packet %u of %u", k, n);
 		run_one(cfg, only, &m);
 	}
 	t_case("retrans: %s, each packet overtaken", what_of(only));
 	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct mishap){ .at = k, .at2 = k, .copies = 1,
+		m = (struct impairment){ .at = k, .at2 = k, .copies = 1,
 				     .delay = 10 * SIM_LATENCY };
 		t_where("packet %u of %u", k, n);
 		run_one(cfg, only, &m);
@@ -115,7 +115,7 @@ static void each_pair(const struct sim_cfg *cfg)
 	t_case("retrans: mixed messages, each pair of packets lost");
 	for (k = 0; k < n; k++) {
 		for (j = k + 1; j < n && t_ok(); j++) {
-			struct mishap m = { .at = k, .at2 = j };
+			struct impairment m = { .at = k, .at2 = j };
 
 			t_where("packets %u and %u", k, j);
 			run_one(cfg, -1, &m);
@@ -145,7 +145,7 @@ static void no_wait(u32 opcode)
 	xfers_end(&t);
 }
 
-/* A peer that keeps nothing after a gap is found out by the first one. */
+/* The first gap shows that a peer drops what follows it. */
 static void dropping_peer(u32 opcode)
 {
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
@@ -186,8 +186,8 @@ static int lose_hole(struct sim *s, struct sim_packet *p)
 }
 
 /*
- * What is lost answers for itself, before all others: that says nothing about
- * what the peer does with those.
+ * The lost packet has a response of its own, before all others. That response does not
+ * tell whether the peer keeps what follows a gap.
  */
 static void lost_first(u32 opcode, bool keeps)
 {
@@ -218,7 +218,7 @@ static void lost_first(u32 opcode, bool keeps)
 	xfers_end(&t);
 }
 
-/* The acknowledge that ends a gap tells of all that was executed with it. */
+/* The ACK that ends a gap acknowledges all that was executed with it. */
 static void ack_of_all(u32 opcode)
 {
 	struct xfer_loss lost = { .p = { { 1010, 1 }, { 1029, 1 } } };
@@ -260,7 +260,7 @@ static void holes(u32 opcode)
 {
 	/* 1, 2, 4 are sent again, and one of them too many */
 	one_hole("six packets in a row lost", 1010, 6, opcode, 3, 0, 7);
-	/* 1, 2, 4, 8, 16, 32: never what follows the hole twice over */
+	/* 1, 2, 4, 8, 16, 32: at most twice as many as were lost */
 	one_hole("forty packets in a row lost", 1010, 40, opcode, 6, 0, 63);
 	/*
 	 * Nobody can report these. First one goes out that did come; then 1, 2
@@ -270,15 +270,15 @@ static void holes(u32 opcode)
 	one_hole("the last six packets lost", 1114, 6, opcode, 0, 4, 7);
 }
 
-/* Number @at of the packets with this direction is lost. */
-static int lose_answer(struct sim *s, struct sim_packet *p)
+/* One packet of B is lost: the one after *left others. */
+static int lose_ack_at(struct sim *s, struct sim_packet *p)
 {
 	u32 *left = s->arg;
 
 	return p->from != &s->b || (*left)-- != 0;
 }
 
-static void lost_answer(u32 opcode)
+static void lost_ack(u32 opcode)
 {
 	struct sim_cfg cfg = sim_default;
 	u32 left = 0;
@@ -288,7 +288,7 @@ static void lost_answer(u32 opcode)
 	       xfer_name(opcode));
 	cfg.timeout = 14;
 	xfers_init(&t, &cfg, 65536, 4096);
-	t.s->wire = lose_answer;
+	t.s->wire = lose_ack_at;
 	t.s->arg = &left;
 	xfer_put(&t, opcode, 5 * 1024);
 	xfers_run_check(&t);
@@ -324,7 +324,7 @@ static void overtaking_probe(u32 opcode)
 	xfers_run_check(&t);
 	probes = sim_count(&t.s->a, SROCE_CNT_PROBE);
 	CHECK(probes > 0);
-	/* a few by themselves, not all that waits */
+	/* single packets, not all that is outstanding */
 	CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) < 16);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_TX_PACKETS),
@@ -333,7 +333,7 @@ static void overtaking_probe(u32 opcode)
 	xfers_end(&t);
 }
 
-/* Many packets in a row are late, by less than it takes to ask for them. */
+/* Many packets in a row are late, by less than an RTT. */
 static int late(struct sim *s, struct sim_packet *p)
 {
 	u32 psn = sim_psn(p);
@@ -375,52 +375,52 @@ static void lost_going_back(void)
 	xfers_end(&t);
 }
 
-struct outset {
+struct times {
 	struct xfer_loss lost;
-	u64	repair;		/* when the second repair left */
+	u64	resent;		/* when the second retransmission was sent */
 	u64	next;		/* when the first new packet after it did */
 };
 
-static int note_outset(struct sim *s, struct sim_packet *p)
+static int note_times(struct sim *s, struct sim_packet *p)
 {
-	struct outset *o = s->arg;
+	struct times *o = s->arg;
 
 	if (p->from != &s->a)
 		return 1;
 	/* by then it is known that the peer keeps what follows */
 	if (sim_psn(p) == 1015 && o->lost.p[1].seen)
-		o->repair = s->now;
-	else if (o->repair && !o->next && sim_psn(p) > 1015)
+		o->resent = s->now;
+	else if (o->resent && !o->next && sim_psn(p) > 1015)
 		o->next = s->now;
 	return xfer_lose(s, p);
 }
 
-/* What follows is long in the making, and a train grows before it leaves. */
-static void repair_first(u32 opcode)
+/* New packets take long to build, and a train grows before it is sent. */
+static void resent_first(u32 opcode)
 {
-	struct outset o = { .lost.p = { { 1005, 1 }, { 1015, 1 } } };
+	struct times o = { .lost.p = { { 1005, 1 }, { 1015, 1 } } };
 	struct xfers t;
 
 	t_case("retrans: %s, a retransmission is sent before new packets are built",
 	       xfer_name(opcode));
 	xfers_init(&t, NULL, 8388608, 4194304);
-	t.s->wire = note_outset;
+	t.s->wire = note_times;
 	t.s->arg = &o;
 	xfer_put(&t, opcode, 3000 * 1024);
 	xfers_run_check(&t);
-	CHECK(o.repair);
-	CHECK(o.next > o.repair);
+	CHECK(o.resent);
+	CHECK(o.next > o.resent);
 	xfers_end(&t);
 }
 
-struct weather {
+struct impair_rates {
 	struct rnd	r;
 	u32		loss, twice, late;	/* in 1000 */
 };
 
-static int storm(struct sim *s, struct sim_packet *p)
+static int impair_random(struct sim *s, struct sim_packet *p)
 {
-	struct weather *w = s->arg;
+	struct impair_rates *w = s->arg;
 	u32 x = rnd_below(&w->r, 1000);
 
 	if (x < w->loss)
@@ -436,11 +436,11 @@ static int storm(struct sim *s, struct sim_packet *p)
 	return 1;
 }
 
-/* Enough retries that giving up is as good as impossible */
-static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
+/* Retries are so many that all messages succeed. */
+static void random_impairment(u32 rounds, u32 loss, u32 twice, u32 late)
 {
 	struct sim_cfg cfg = sim_default;
-	struct weather w;
+	struct impair_rates w;
 	struct xfers t;
 	u32 i, k;
 
@@ -448,13 +448,13 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 	       loss, twice, late);
 	for (i = 0; i < rounds && t_ok(); i++) {
 		t_where("seed %u", i);
-		w = (struct weather){ { i + 1 }, loss, twice, late };
+		w = (struct impair_rates){ { i + 1 }, loss, twice, late };
 		cfg.psn = rnd32(&w.r) & SROCE_PSN_MASK;
 		cfg.mtu = 1 + rnd_below(&w.r, 5);
 		cfg.rd_atomic = 1 + rnd_below(&w.r, 4);
 		cfg.dest_rd_atomic = cfg.rd_atomic + rnd_below(&w.r, 2);
 		xfers_init(&t, &cfg, 400000, 8 * (1 + rnd_below(&w.r, 500)));
-		t.s->wire = storm;
+		t.s->wire = impair_random;
 		t.s->arg = &w;
 		t.s->task_delay = rnd_below(&w.r, 50000);
 		for (k = 0; k < 40; k++)
@@ -466,7 +466,7 @@ static void storms(u32 rounds, u32 loss, u32 twice, u32 late)
 	}
 }
 
-/* A WRITE of many packets, all of them on their way */
+/* A WRITE of many packets, all of them in flight */
 static void begin_write(struct xfers *t)
 {
 	peer_begin(t);
@@ -477,7 +477,7 @@ static void begin_write(struct xfers *t)
 }
 
 /* The same to a peer that is known to keep what follows a gap */
-static struct sroce_retrans *begin_kept(struct xfers *t)
+static struct sroce_retrans *begin_write_kept(struct xfers *t)
 {
 	struct sroce_retrans *rp;
 
@@ -496,8 +496,8 @@ static void finish_write(struct xfers *t)
 	xfers_end(t);
 }
 
-/* The answer to the one packet that was sent again tells the peer's habit. */
-static void habits(void)
+/* The response to the first retransmission shows the gap policy of the peer. */
+static void gap_policies(void)
 {
 	struct sroce_retrans *rp;
 	struct xfers t;
@@ -514,7 +514,7 @@ static void habits(void)
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
 	CHECK_EQ(txlog.n, 1 + SROCE_TX_BUDGET);
 	CHECK_EQ(txlog.p[1].psn, FIRST + 11);
-	/* it had more, after all: no need to send that again */
+	/* an ACK of more: these are not sent again */
 	peer_ack(&t, FIRST + 149, ACK);
 	CHECK_EQ(txlog.p[1 + SROCE_TX_BUDGET].psn, FIRST + 150);
 	finish_write(&t);
@@ -525,7 +525,7 @@ static void habits(void)
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_ack(&t, LAST - 1, ACK);
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
-	/* the repaired one; the last may be late */
+	/* just the missing one; the last may be late */
 	CHECK_EQ(txlog.n, 1);
 	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
 	CHECK(txlog.n > 1);
@@ -557,7 +557,7 @@ static void habits(void)
 	finish_write(&t);
 }
 
-/* A peer that keeps tells of one gap at a time. */
+/* A peer that keeps packets reports one gap at a time. */
 static void many_gaps(void)
 {
 	struct sroce_retrans *rp;
@@ -565,21 +565,21 @@ static void many_gaps(void)
 	u32 i;
 
 	t_case("retrans: an ACK below what was sent before the retransmission: another gap");
-	rp = begin_kept(&t);
+	rp = begin_write_kept(&t);
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(txlog.n, 1);
 	/* a round trip later */
 	sim_run_until(t.s, t.s->now + 100000);
 	peer_ack(&t, FIRST + 29, ACK);
 	peer_sent(1, FIRST + 30, 1);
-	/* again, which says nothing new */
+	/* a duplicate ACK, without news */
 	peer_ack(&t, FIRST + 29, ACK);
 	peer_ack(&t, FIRST + 30, GAP);
 	CHECK_EQ(txlog.n, 2);
 	finish_write(&t);
 
 	t_case("retrans: frequent gaps: retransmissions are sent twice");
-	rp = begin_kept(&t);
+	rp = begin_write_kept(&t);
 	rp->gap_dist = 200;
 	rp->gap = FIRST - 190;
 	peer_ack(&t, FIRST + 10, GAP);
@@ -588,7 +588,7 @@ static void many_gaps(void)
 	finish_write(&t);
 
 	t_case("retrans: dense gaps: following packets are sent before the missing one");
-	rp = begin_kept(&t);
+	rp = begin_write_kept(&t);
 	rp->gap_dist = 20;
 	rp->gap = FIRST - 10;
 	peer_ack(&t, FIRST + 10, GAP);
@@ -611,7 +611,7 @@ static void many_gaps(void)
 	finish_write(&t);
 }
 
-/* Packets that come out of order look like gaps for a while. */
+/* Reordered packets look like gaps for a while. */
 static void no_gaps(void)
 {
 	struct sroce_retrans *rp;
@@ -619,8 +619,8 @@ static void no_gaps(void)
 	u32 i;
 
 	t_case("retrans: ACK earlier than an RTT: the packet was reordered, not lost");
-	rp = begin_kept(&t);
-	/* a round trip, to know what is too soon */
+	rp = begin_write_kept(&t);
+	/* an RTT sample */
 	sim_run_until(t.s, t.s->now + 100000);
 	peer_ack(&t, FIRST + 70, ACK);
 	peer_ack(&t, FIRST + 80, GAP);
@@ -633,8 +633,8 @@ static void no_gaps(void)
 	finish_write(&t);
 
 	t_case("retrans: ACK earlier than an RTT after silence: no sign of reordering");
-	rp = begin_kept(&t);
-	/* the first answer comes late, and seems to be what a round trip takes */
+	rp = begin_write_kept(&t);
+	/* the first ACK comes late, and makes a large RTT sample */
 	sim_run_until(t.s, t.s->now + 5000000);
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(txlog.n, 1);
@@ -650,7 +650,7 @@ static void no_gaps(void)
 	finish_write(&t);
 
 	t_case("retrans: a peer believed to keep reports each packet: it drops");
-	rp = begin_kept(&t);
+	rp = begin_write_kept(&t);
 	for (i = 10; rp->gap_policy == SROCE_GAP_KEEPS && i < 100; i++) {
 		peer_ack(&t, FIRST + i, GAP);
 		sim_run_until(t.s, t.s->now + 100000);
@@ -662,8 +662,8 @@ static void no_gaps(void)
 	finish_write(&t);
 }
 
-/* What is to be sent again waits for an RNR timer; meanwhile it may come. */
-static void overtaken_repairs(void)
+/* Packets to be sent again wait for the RNR timer; meanwhile an ACK of them arrives. */
+static void acked_while_waiting(void)
 {
 	struct sroce_retrans *rp;
 	struct xfers t;
@@ -688,7 +688,7 @@ static void overtaken_repairs(void)
 	peer_sent(0, FIRST + 10, 1);
 	peer_ack(&t, FIRST + 11, RNR);
 	peer_ack(&t, FIRST + 11, GAP);
-	/* the first of them is to follow the others */
+	/* the first of them is sent after the others */
 	CHECK_EQ(rp->from, FIRST + 12);
 	CHECK_EQ(rp->to, FIRST + 13);
 	CHECK_EQ(rp->copies, 1);
@@ -704,7 +704,7 @@ static void overtaken_repairs(void)
 	finish_write(&t);
 }
 
-/* The peer's gap lies ahead of what the requester goes through once more. */
+/* The reported gap lies ahead of the PSN that go-back-N has reached. */
 static void gap_ahead(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -828,23 +828,23 @@ UNIT_TESTS(retrans)
 	ack_of_all(IB_WR_RDMA_WRITE);
 	holes(IB_WR_SEND);
 	holes(IB_WR_RDMA_WRITE);
-	lost_answer(IB_WR_SEND);
-	lost_answer(IB_WR_RDMA_WRITE);
-	lost_answer(IB_WR_ATOMIC_FETCH_AND_ADD);
+	lost_ack(IB_WR_SEND);
+	lost_ack(IB_WR_RDMA_WRITE);
+	lost_ack(IB_WR_ATOMIC_FETCH_AND_ADD);
 	late_packets(IB_WR_SEND);
 	late_packets(IB_WR_RDMA_WRITE);
 	lost_going_back();
 	overtaking_probe(IB_WR_SEND);
 	overtaking_probe(IB_WR_RDMA_WRITE);
-	repair_first(IB_WR_SEND);
-	repair_first(IB_WR_RDMA_WRITE);
-	storms(100, 10, 10, 0);
-	storms(100, 50, 20, 50);
-	storms(100, 0, 100, 200);
-	habits();
+	resent_first(IB_WR_SEND);
+	resent_first(IB_WR_RDMA_WRITE);
+	random_impairment(100, 10, 10, 0);
+	random_impairment(100, 50, 20, 50);
+	random_impairment(100, 0, 100, 200);
+	gap_policies();
 	many_gaps();
 	no_gaps();
-	overtaken_repairs();
+	acked_while_waiting();
 	gap_ahead();
 	peer_gone(0);
 	peer_gone(3);

@@ -4,7 +4,7 @@
 #include "tests.h"
 #include "xfer.h"
 
-/* What the kernel fills and a process empties: a CQ's ring */
+/* A ring that the kernel fills and a process empties, as of a CQ */
 static void producer(void)
 {
 	struct {

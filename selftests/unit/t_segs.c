@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Runs are a shortcut and nothing else: what happens with them, on the wire, in
- * memory, to completions and counters, is what happens without.
+ * Segments are an optimization only: packets on the wire, memory, completions and
+ * counters must be the same with and without them.
  */
 
 #include "tests.h"
 #include "xfer.h"
 
 #define SIZE		400000
-#define BURST		64
+#define TRAIN		64
 
-/* What befalls the messages */
-struct fate {
-	u32	loss;		/* one packet in so many is lost; 0: none */
+/* What happens to the messages */
+struct impairment {
+	u32	loss;		/* one packet in this many is lost; 0: none */
 	u32	copies;		/* likewise, comes twice */
 	u32	damage;		/* likewise, is damaged */
-	u32	burst;		/* and with a lost one so many that follow */
-	u64	delay;		/* on the wire, besides what there is */
-	u32	at;		/* when so many packets have been sent... */
-	void	(*mishap)(struct xfers *t);	/* ...this happens */
+	u32	row;		/* this many that follow a lost one are lost, too */
+	u64	delay;		/* on the wire, in addition */
+	u32	at;		/* when this many packets have been sent... */
+	void	(*action)(struct xfers *t);	/* ...this happens */
 };
 
-/* What can be seen of it from outside */
+/* All that can be observed */
 struct seen {
 	struct xfers	t;
 	struct rnd	rnd;
-	const struct fate *fate;
+	const struct impairment *imp;
 	u32		packets;
-	u32		doomed;		/* of a burst, those still to be lost */
+	u32		losing;		/* packets still to be lost in a row */
 	u64		wire;		/* hash of all that was sent */
 	u64		done;		/* and of all completions */
 	u64		memory;
-	u64		runs;
+	u64		batches;
 	struct sroce_counters a, b;
 	u32		state[2], events[2];
 };
@@ -44,7 +44,7 @@ static void mix(u64 *hash, const void *p, size_t len)
 		*hash = (*hash ^ *b++) * 0x100000001b3ULL;
 }
 
-static bool falls(struct rnd *r, u32 one_in)
+static bool chance(struct rnd *r, u32 one_in)
 {
 	return one_in && !rnd_below(r, one_in);
 }
@@ -52,22 +52,22 @@ static bool falls(struct rnd *r, u32 one_in)
 static int watch(struct sim *s, struct sim_packet *p)
 {
 	struct seen *w = s->arg;
-	const struct fate *f = w->fate;
+	const struct impairment *f = w->imp;
 	bool lost, twice, damaged;
 
 	mix(&w->wire, p->data, p->len);
 	mix(&w->wire, &s->now, sizeof(s->now));
 	p->when += f->delay;
-	if (f->mishap && ++w->packets == f->at)
-		f->mishap(&w->t);
-	/* as many draws, whatever they say */
-	lost = falls(&w->rnd, f->loss);
+	if (f->action && ++w->packets == f->at)
+		f->action(&w->t);
+	/* the number of draws must not depend on their results */
+	lost = chance(&w->rnd, f->loss);
 	if (lost)
-		w->doomed = f->burst;
-	else if (w->doomed)
-		lost = w->doomed--;
-	twice = falls(&w->rnd, f->copies);
-	damaged = falls(&w->rnd, f->damage);
+		w->losing = f->row;
+	else if (w->losing)
+		lost = w->losing--;
+	twice = chance(&w->rnd, f->copies);
+	damaged = chance(&w->rnd, f->damage);
 	if (damaged)
 		p->data[p->len - 5 - rnd_below(&w->rnd, 16)] ^= 0x10;
 	return lost ? 0 : 1 + twice;
@@ -101,8 +101,8 @@ static void take_counters(struct seen *w, const struct sroce_kqp *kqp,
 			  struct sroce_counters *to)
 {
 	*to = kqp->counters;
-	w->runs += to->c[SROCE_CNT_TX_PKT_BATCHES] + to->c[SROCE_CNT_TX_MSG_BATCHES];
-	w->runs += to->c[SROCE_CNT_RX_PKT_BATCHES] << 32;
+	w->batches += to->c[SROCE_CNT_TX_PKT_BATCHES] + to->c[SROCE_CNT_TX_MSG_BATCHES];
+	w->batches += to->c[SROCE_CNT_RX_PKT_BATCHES] << 32;
 	to->c[SROCE_CNT_TX_PKT_BATCHES] = 0;
 	to->c[SROCE_CNT_TX_MSG_BATCHES] = 0;
 	to->c[SROCE_CNT_RX_PKT_BATCHES] = 0;
@@ -111,16 +111,16 @@ static void take_counters(struct seen *w, const struct sroce_kqp *kqp,
 typedef void (*work_fn)(struct xfers *t);
 
 static void play(struct seen *w, const struct sim_cfg *cfg, u32 chunk,
-		 const struct fate *fate, work_fn work, u32 run, u32 seed)
+		 const struct impairment *imp, work_fn work, u32 run, u32 seed)
 {
 	struct xfers *t = &w->t;
 	u32 i;
 
 	memset(w, 0, sizeof(*w));
-	w->fate = fate;
+	w->imp = imp;
 	w->rnd.s = seed;
 	xfers_init(t, cfg, SIZE, chunk);
-	t->s->train = BURST;
+	t->s->train = TRAIN;
 	t->s->max_segs = run;
 	t->s->wire = watch;
 	t->s->posted = mix_cqe;
@@ -135,8 +135,8 @@ static void play(struct seen *w, const struct sim_cfg *cfg, u32 chunk,
 		w->state[i] = t->s->kqp[i]->qp.state;
 		w->events[i] = t->s->kqp[i]->events;
 	}
-	/* a transfer that nothing befell is also right, not only the same */
-	if (!fate->mishap && t->s->a.qp.svc == SROCE_SVC_RC)
+	/* without an event the transfer must succeed as well */
+	if (!imp->action && t->s->a.qp.svc == SROCE_SVC_RC)
 		xfers_check(t);
 	xfers_end(t);
 }
@@ -148,20 +148,20 @@ static void check_counters(const struct sroce_counters *a,
 
 	for (i = 0; i < SROCE_CNT_NUM; i++)
 		if (a->c[i] != b->c[i])
-			t_fail(__FILE__, __LINE__, "counter %u: %llu with runs, %llu without",
+			t_fail(__FILE__, __LINE__, "counter %u: %llu with segments, %llu without",
 			       i, (unsigned long long)a->c[i],
 			       (unsigned long long)b->c[i]);
 }
 
-/* Return: runs and series that were sent, and above them runs that were received */
-static u64 compare(const struct sim_cfg *cfg, u32 chunk, const struct fate *fate,
+/* Return: batches sent, and in the upper 32 bits batches received */
+static u64 compare(const struct sim_cfg *cfg, u32 chunk, const struct impairment *imp,
 		   work_fn work, u32 seed)
 {
 	static struct seen with, without;
 
-	play(&with, cfg, chunk, fate, work, 2 + seed % BURST, seed);
-	play(&without, cfg, chunk, fate, work, 1, seed);
-	CHECK_EQ(without.runs, 0);
+	play(&with, cfg, chunk, imp, work, 2 + seed % TRAIN, seed);
+	play(&without, cfg, chunk, imp, work, 1, seed);
+	CHECK_EQ(without.batches, 0);
 	CHECK(with.wire == without.wire);
 	CHECK(with.done == without.done);
 	CHECK(with.memory == without.memory);
@@ -171,7 +171,7 @@ static u64 compare(const struct sim_cfg *cfg, u32 chunk, const struct fate *fate
 	CHECK_EQ(with.events[1], without.events[1]);
 	check_counters(&with.a, &without.a);
 	check_counters(&with.b, &without.b);
-	return with.runs;
+	return with.batches;
 }
 
 static void long_ones(struct xfers *t)
@@ -213,7 +213,7 @@ static void a_read(struct xfers *t)
 	xfer_put(t, IB_WR_RDMA_READ, 300 * t->s->a.qp.mtu);
 }
 
-/* The receive takes less than comes. */
+/* The receive is shorter than the message. */
 static void too_long(struct xfers *t)
 {
 	struct sim_wr wr = xfer_make(t, IB_WR_SEND, 100 * t->s->a.qp.mtu);
@@ -225,28 +225,28 @@ static void too_long(struct xfers *t)
 
 static void each_size(void)
 {
-	static const struct fate none;
+	static const struct impairment none;
 	struct sim_cfg cfg = sim_default;
 	u32 chunk;
 
 	for (cfg.mtu = IB_MTU_256; cfg.mtu <= IB_MTU_4096; cfg.mtu++) {
 		t_case("segs: same as single packets, path MTU %u", 128 << cfg.mtu);
 		for (chunk = 104; chunk < 20000; chunk *= 3) {
-			u64 runs = compare(&cfg, chunk, &none, long_ones, chunk);
+			u64 batches = compare(&cfg, chunk, &none, long_ones, chunk);
 
 			t_where("extents of %u", chunk);
-			CHECK((u32)runs > 2);
-			CHECK(runs >> 32 > 2);
+			CHECK((u32)batches > 2);
+			CHECK(batches >> 32 > 2);
 		}
 		cfg.v6 = !cfg.v6;
 	}
 }
 
-static void wire_of(const char *what, const struct fate *fate, work_fn work)
+static void wire_of(const char *what, const struct impairment *imp, work_fn work)
 {
 	static const enum ib_qp_type types[] = { IB_QPT_RC, IB_QPT_UC };
 	struct sim_cfg cfg = sim_default;
-	u64 runs = 0;
+	u64 batches = 0;
 	u32 i, seed;
 
 	cfg.mtu = IB_MTU_512;
@@ -257,9 +257,9 @@ static void wire_of(const char *what, const struct fate *fate, work_fn work)
 		       what);
 		for (seed = 1; seed <= 60; seed++) {
 			t_where("seed %u", seed);
-			runs |= compare(&cfg, 3000, fate, work, seed);
+			batches |= compare(&cfg, 3000, imp, work, seed);
 		}
-		CHECK((u32)runs && runs >> 32);
+		CHECK((u32)batches && batches >> 32);
 	}
 }
 
@@ -298,7 +298,7 @@ static void other_peer(struct xfers *t)
 	t->s->b.qp.av.dgid.raw[15] ^= 1;
 }
 
-static void mishaps(void)
+static void actions(void)
 {
 	static const struct {
 		const char *what;
@@ -321,11 +321,11 @@ static void mishaps(void)
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		t_case("segs: same as single packets, %s in the middle", all[i].what);
 		for (at = 1; at < 300; at += 23) {
-			struct fate fate = { .at = at, .mishap = all[i].happens };
+			struct impairment imp = { .at = at, .action = all[i].happens };
 
 			for (k = 0; k < ARRAY_SIZE(works); k++) {
 				t_where("packet %u of work %u", at, k);
-				compare(&cfg, 5000, &fate, works[k], at);
+				compare(&cfg, 5000, &imp, works[k], at);
 			}
 		}
 	}
@@ -333,20 +333,20 @@ static void mishaps(void)
 
 static void receives(void)
 {
-	static const struct fate none;
+	static const struct impairment none;
 	struct sim_cfg cfg = sim_default;
 
 	t_case("segs: same as single packets, a SEND longer than the receive");
 	/* that ends with an error: nothing else is to be checked */
-	compare(&cfg, 7000, &(struct fate){ .at = ~0, .mishap = state_gone },
+	compare(&cfg, 7000, &(struct impairment){ .at = ~0, .action = state_gone },
 		too_long, 1);
 	t_case("segs: same as single packets, a SEND longer than the receive, UC");
 	cfg.type = IB_QPT_UC;
 	compare(&cfg, 7000, &none, too_long, 1);
 }
 
-/* An entry that can't be read, behind many packets: they are not read for each. */
-static void vain(void)
+/* An SGE after many packets can't be read: they are not copied again for each packet. */
+static void failed_copy(void)
 {
 	struct sim_cfg cfg = sim_default;
 	struct sim_wr wr;
@@ -370,7 +370,7 @@ static void vain(void)
 	xfers_end(&t);
 }
 
-static void paged(struct xfers *t)
+static void odp_long_ones(struct xfers *t)
 {
 	t->s->page_delay = 100000;
 	sim_buf_on_demand(t->a);
@@ -380,21 +380,21 @@ static void paged(struct xfers *t)
 
 static void on_demand(void)
 {
-	static const struct fate none;
-	static const struct fate harm = { .loss = 40, .copies = 40 };
+	static const struct impairment none;
+	static const struct impairment harm = { .loss = 40, .copies = 40 };
 	struct sim_cfg cfg = sim_default;
 	u32 seed;
 
 	t_case("segs: same as single packets, memory on demand");
 	for (seed = 1; seed < 40; seed++) {
 		t_where("seed %u", seed);
-		compare(&cfg, 3000, seed & 1 ? &none : &harm, paged, seed);
+		compare(&cfg, 3000, seed & 1 ? &none : &harm, odp_long_ones, seed);
 	}
 }
 
-static u32 small;	/* bytes of those that are alike */
+static u32 small;	/* bytes of each message */
 
-/* Twelve that are alike, and then those that differ in one thing each */
+/* Messages that may be sent together, and some that differ in one field each */
 static void alike_ones(struct xfers *t)
 {
 	static const u32 ops[] = {
@@ -420,7 +420,7 @@ static void alike_ones(struct xfers *t)
 	}
 }
 
-static void alike_of(const char *what, const struct fate *fate, work_fn work)
+static void alike_of(const char *what, const struct impairment *imp, work_fn work)
 {
 	static const u32 sizes[] = { 0, 1, 8, 63, 64, 255, 256 };
 	struct sim_cfg cfg = sim_default;
@@ -431,18 +431,18 @@ static void alike_of(const char *what, const struct fate *fate, work_fn work)
 	cfg.retry_cnt = 7;
 	t_case("segs: messages sent together, same as one by one, %s", what);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		u64 runs = 0;
+		u64 batches = 0;
 
 		small = sizes[i];
 		for (seed = 1; seed <= 8; seed++) {
 			t_where("%u bytes, seed %u", small, seed);
-			runs += (u32)compare(&cfg, 100, fate, work, seed);
+			batches += (u32)compare(&cfg, 100, imp, work, seed);
 		}
-		CHECK(runs >= 8 * 4);
+		CHECK(batches >= 8 * 4);
 	}
 }
 
-static void paged_alike(struct xfers *t)
+static void odp_alike(struct xfers *t)
 {
 	t->s->page_delay = 100000;
 	sim_buf_on_demand(t->a);
@@ -465,33 +465,33 @@ static void bad_among_alike(struct xfers *t)
 	}
 }
 
-static void series(void)
+static void together(void)
 {
-	static const struct fate none;
+	static const struct impairment none;
 	struct sim_cfg cfg = sim_default;
 	u32 at;
 
 	alike_of("whole", &none, alike_ones);
-	alike_of("packets lost", &(struct fate){ .loss = 20 }, alike_ones);
-	alike_of("packets twice", &(struct fate){ .copies = 20 }, alike_ones);
-	alike_of("memory on demand", &none, paged_alike);
+	alike_of("packets lost", &(struct impairment){ .loss = 20 }, alike_ones);
+	alike_of("packets twice", &(struct impairment){ .copies = 20 }, alike_ones);
+	alike_of("memory on demand", &none, odp_alike);
 
 	t_case("segs: messages sent together, a key is revoked in the middle");
 	small = 64;
 	for (at = 1; at < 50; at += 7) {
 		t_where("packet %u", at);
-		compare(&cfg, 100, &(struct fate){ .at = at, .mishap = local_key_gone },
+		compare(&cfg, 100, &(struct impairment){ .at = at, .action = local_key_gone },
 			alike_ones, at);
-		compare(&cfg, 100, &(struct fate){ .at = at, .mishap = remote_key_gone },
+		compare(&cfg, 100, &(struct impairment){ .at = at, .action = remote_key_gone },
 			alike_ones, at);
 	}
 
 	t_case("segs: messages sent together, up to one that can't be sent");
-	CHECK((u32)compare(&cfg, 100, &(struct fate){ .at = ~0, .mishap = state_gone },
+	CHECK((u32)compare(&cfg, 100, &(struct impairment){ .at = ~0, .action = state_gone },
 			   bad_among_alike, 1));
 }
 
-/* Middle packets that bring more than the first one promised, all at once */
+/* Middle packets with more data than the first one announced, received at once */
 static void beyond_promise(void)
 {
 	struct sroce_pkt p = { .opcode = 0x06, .pkey = 0xffff, .payload_len = 1024,
@@ -502,7 +502,7 @@ static void beyond_promise(void)
 
 	t_case("segs: a WRITE longer than announced writes nothing beyond");
 	xfers_init(&t, NULL, SIZE, 4096);
-	t.s->train = BURST;
+	t.s->train = TRAIN;
 	memset(data, 0xee, sizeof(data));
 	p.qpn = t.s->b.qp.qpn;
 	p.rkey = t.b->mr.key;
@@ -519,7 +519,7 @@ static void beyond_promise(void)
 	xfers_end(&t);
 }
 
-/* Responses that nobody asked for, behind those that somebody did */
+/* Responses beyond those that were asked for */
 static void beyond_read(void)
 {
 	struct sroce_pkt p = { .opcode = 0x0d, .pkey = 0xffff, .payload_len = 1024,
@@ -530,7 +530,7 @@ static void beyond_read(void)
 
 	t_case("segs: responses past the end of a READ write nothing");
 	xfers_init(&t, NULL, SIZE, 4096);
-	t.s->train = BURST;
+	t.s->train = TRAIN;
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * 1024);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20 * 1024);
 	/* the peer is silent, but for the forger */
@@ -555,18 +555,18 @@ static void beyond_read(void)
 UNIT_TESTS(segs)
 {
 	each_size();
-	wire_of("packets lost", &(struct fate){ .loss = 30 }, long_ones);
-	wire_of("packets twice", &(struct fate){ .copies = 30 }, long_ones);
-	wire_of("packets damaged", &(struct fate){ .damage = 30 }, long_ones);
-	wire_of("all of that", &(struct fate){ .loss = 40, .copies = 40, .damage = 60 }, long_ones);
+	wire_of("packets lost", &(struct impairment){ .loss = 30 }, long_ones);
+	wire_of("packets twice", &(struct impairment){ .copies = 30 }, long_ones);
+	wire_of("packets damaged", &(struct impairment){ .damage = 30 }, long_ones);
+	wire_of("all of that", &(struct impairment){ .loss = 40, .copies = 40, .damage = 60 }, long_ones);
 	wire_of("many lost at once",
-		&(struct fate){ .loss = 150, .burst = 12, .copies = 60, .delay = 200000 },
+		&(struct impairment){ .loss = 150, .row = 12, .copies = 60, .delay = 200000 },
 		longer_ones);
-	mishaps();
+	actions();
 	receives();
-	vain();
+	failed_copy();
 	on_demand();
-	series();
+	together();
 	beyond_promise();
 	beyond_read();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Payload lists, of memory whose pages come when they are needed and may go at any time */
+/* Payload lists of memory on demand: pages are faulted in, and may be evicted at any time */
 
 #include "tests.h"
 #include "xfer.h"
@@ -22,13 +22,13 @@ static void each(u32 opcode, int whose, bool local)
 	xfers_run(&t);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_WAIT) +
 	      sim_count(&t.s->b, SROCE_CNT_ODP_WAIT) > 0);
-	/* nobody is told that anything was lost, who needn't know */
+	/* the peer is not told of a gap */
 	CHECK(local || !sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT));
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	xfers_finish(&t);
 }
 
-/* No packet leaves without its bytes. */
+/* No packet is sent without its payload. */
 static void pinned_then(u32 opcode, u32 len)
 {
 	struct xfers t;
@@ -43,8 +43,8 @@ static void pinned_then(u32 opcode, u32 len)
 	xfers_finish(&t);
 }
 
-/* All of a message that is cold at both ends, for one wait each, or a few */
-static void cold(u32 opcode)
+/* No page of a message is present at either end: that takes few page faults. */
+static void absent(u32 opcode)
 {
 	struct xfers t;
 
@@ -52,19 +52,19 @@ static void cold(u32 opcode)
 	xfers_init_odp(&t, XFER_LOCAL | XFER_REMOTE, false);
 	xfer_put(&t, opcode, 300000);
 	xfers_run(&t);
-	/* one for each entry of the list */
+	/* one for each SGE */
 	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_WAIT) <= 3);
 	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_WAIT) <=
 	      (opcode == IB_WR_SEND ? 8 : 1));
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_ODP_MISS), 0);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ODP_DROP), 0);
-	/* probes, while all is silent */
+	/* probes during the page faults */
 	CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) < 4);
 	xfers_finish(&t);
 }
 
-/* Each time that pages come something is done with them, however soon they go. */
-static void fleeting(u32 opcode, int whose)
+/* There is progress at each page fault, even if pages are evicted soon. */
+static void evicted(u32 opcode, int whose)
 {
 	u64 limit = 100 * XFER_ODP_DELAY;
 	struct xfers t;
@@ -86,7 +86,7 @@ static void fleeting(u32 opcode, int whose)
 	xfers_finish(&t);
 }
 
-/* What can't come is an error like any wrong address. */
+/* A page that can't be faulted in is an error like a wrong address. */
 static void never(u32 opcode, int whose, enum ib_wc_status status)
 {
 	struct xfers t;
@@ -102,7 +102,7 @@ static void never(u32 opcode, int whose, enum ib_wc_status status)
 	xfers_end(&t);
 }
 
-/* What is brought along may fail: it is not needed yet. */
+/* Prefault may fail without an error: those pages are not needed yet. */
 static void never_later(u32 opcode, u32 want)
 {
 	struct xfers t;
@@ -130,16 +130,16 @@ static void never_later(u32 opcode, u32 want)
 	xfers_end(&t);
 }
 
-struct tide {
+struct evictions {
 	struct rnd	r;
 	struct xfers	*t;
 	u32		loss;	/* packets in 1000 */
 };
 
-/* With each packet some page goes, at either end; some packets do, too. */
-static int ebb(struct sim *s, struct sim_packet *p)
+/* Pages at both ends are evicted and packets lost, by chance. */
+static int evict_some(struct sim *s, struct sim_packet *p)
 {
-	struct tide *w = s->arg;
+	struct evictions *w = s->arg;
 
 	if (!rnd_below(&w->r, 4))
 		sim_buf_evict(w->t->a, rnd32(&w->r));
@@ -148,10 +148,10 @@ static int ebb(struct sim *s, struct sim_packet *p)
 	return p->lbpkt || rnd_below(&w->r, 1000) >= w->loss;
 }
 
-static void tides(u32 rounds, u32 loss, bool local)
+static void random_evictions(u32 rounds, u32 loss, bool local)
 {
 	struct sim_cfg cfg = sim_default;
-	struct tide w;
+	struct evictions w;
 	struct xfers t;
 	u32 i, k;
 
@@ -159,7 +159,7 @@ static void tides(u32 rounds, u32 loss, bool local)
 	       rounds, loss, local ? ", loopback" : "");
 	for (i = 0; i < rounds && t_ok(); i++) {
 		t_where("seed %u", i);
-		w = (struct tide){ { i + 1 }, &t, loss };
+		w = (struct evictions){ { i + 1 }, &t, loss };
 		cfg.psn = rnd32(&w.r) & SROCE_PSN_MASK;
 		cfg.mtu = 1 + rnd_below(&w.r, 5);
 		xfers_init(&t, &cfg, XFER_ODP_SIZE, 8 * (1 + rnd_below(&w.r, 900)));
@@ -167,7 +167,7 @@ static void tides(u32 rounds, u32 loss, bool local)
 		t.s->loopback = local;
 		sim_buf_on_demand(t.a);
 		sim_buf_on_demand(t.b);
-		t.s->wire = ebb;
+		t.s->wire = evict_some;
 		t.s->arg = &w;
 		for (k = 0; k < 30; k++)
 			xfer_put(&t, xfer_rc_ops[rnd_below(&w.r, ARRAY_SIZE(xfer_rc_ops))],
@@ -185,14 +185,14 @@ UNIT_TESTS(sge)
 		for (whose = XFER_LOCAL; whose <= (XFER_LOCAL | XFER_REMOTE); whose++) {
 			each(xfer_rc_ops[i], whose, false);
 			each(xfer_rc_ops[i], whose, true);
-			fleeting(xfer_rc_ops[i], whose);
+			evicted(xfer_rc_ops[i], whose);
 		}
 	pinned_then(IB_WR_RDMA_WRITE, 20000);
 	pinned_then(IB_WR_SEND, 700);
 	pinned_then(IB_WR_RDMA_READ, 20000);
-	cold(IB_WR_RDMA_WRITE);
-	cold(IB_WR_RDMA_READ);
-	cold(IB_WR_SEND);
+	absent(IB_WR_RDMA_WRITE);
+	absent(IB_WR_RDMA_READ);
+	absent(IB_WR_SEND);
 	never(IB_WR_SEND, XFER_LOCAL, IB_WC_LOC_PROT_ERR);
 	never(IB_WR_SEND, XFER_REMOTE, IB_WC_REM_OP_ERR);
 	never(IB_WR_RDMA_WRITE, XFER_REMOTE, IB_WC_REM_ACCESS_ERR);
@@ -200,7 +200,7 @@ UNIT_TESTS(sge)
 	never(IB_WR_RDMA_READ, XFER_LOCAL, IB_WC_LOC_PROT_ERR);
 	never_later(IB_WR_RDMA_WRITE, IB_WC_LOC_PROT_ERR);
 	never_later(IB_WR_RDMA_READ, IB_WC_REM_ACCESS_ERR);
-	tides(100, 0, false);
-	tides(100, 20, false);
-	tides(100, 0, true);
+	random_evictions(100, 0, false);
+	random_evictions(100, 20, false);
+	random_evictions(100, 0, true);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Which work request is sent next: limits, fences, windows, and what can never be sent */
+/* Which work request is sent next: limits, fences, cwnd, and work that can never be sent */
 
 #include "tests.h"
 #include "peer.h"
@@ -8,10 +8,10 @@ struct span {
 	u32 max, read_reqs, asked;
 };
 
-/* Bytes, at the least MTU, that no window has room for */
+/* More bytes than any window has room for, at the smallest MTU */
 #define LONG	(3 * SROCE_CWND_MAX * 256)
 
-/* Request packets that are out and neither acknowledged nor answered */
+/* Request packets without an ACK or response */
 static int watch_window(struct sim *s, struct sim_packet *p)
 {
 	const struct sroce_req *req = &s->a.qp.req;
@@ -45,13 +45,13 @@ static void window(void)
 	xfers_run_check(&t);
 	CHECK(w.max < SROCE_CWND_MAX);
 	CHECK(w.max >= SROCE_CWND_MIN / 2);
-	/* the larger the window, the fewer acknowledges it takes */
+	/* the larger the window, the fewer ACKs are requested */
 	t_where("%u acknowledges asked for", w.asked);
 	CHECK(w.asked >= 4 && w.asked < LONG / 256 / 64);
 	xfers_end(&t);
 }
 
-/* The most requests after a READ that are out while it is being answered */
+/* The most requests in flight after a READ, before its last response */
 static int watch_after_read(struct sim *s, struct sim_packet *p)
 {
 	const struct sroce_wqe *read = sroce_sq_wqe(&s->a.qp.sq, 0);
@@ -167,7 +167,7 @@ static void huge(void)
 
 			t_where("%s", xfer_name(wr.opcode));
 			xfers_init(&t, &cfg, 4096, 4096);
-			/* nothing is ever written: the wire is cut */
+			/* nothing is sent, so the memory need not exist */
 			wr.sge[0] = sim_sge(t.a, 0, lens[i]);
 			t.a->mr.length = 1ULL << 32;
 			wr.rkey = t.b->mr.key;

@@ -9,7 +9,7 @@ static const char * const names[] = {
 	"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"
 };
 
-/* Figure 124: to which states each state leads, but for RESET and ERR */
+/* Figure 124: the states that can follow each state, except RESET and ERR */
 static const u8 leads[] = {
 	[IB_QPS_RESET] = 1 << IB_QPS_INIT,
 	[IB_QPS_INIT] = 1 << IB_QPS_INIT | 1 << IB_QPS_RTR,

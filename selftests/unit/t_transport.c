@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Packets that reach a QP: from no honest peer, damaged, random, or the first */
+/* Packets that reach a QP: forged, damaged, random, and the first */
 
 #include <stdlib.h>
 #include "tests.h"
@@ -41,7 +41,7 @@ static void dropped(void)
 		CHECK_EQ(sim_count(&t.s->b, rows[i].why), 1);
 		CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
 		CHECK_EQ(t.s->b.qp.resp.psn, 1000);
-		/* and what comes after is none the worse */
+		/* what follows is received as usual */
 		xfer_put(&t, IB_WR_SEND, 3000);
 		xfer_put(&t, IB_WR_RDMA_READ, 3000);
 		xfers_run_check(&t);
@@ -58,7 +58,7 @@ static void dropped(void)
 	xfers_end(&t);
 }
 
-/* Bits turn over on the way: the ICRC finds them all. */
+/* Bits flip on the wire: the ICRC finds them all. */
 static int flip(struct sim *s, struct sim_packet *p)
 {
 	struct rnd *r = s->arg;
@@ -85,7 +85,7 @@ static void damaged(void)
 		for (k = 0; k < 10; k++)
 			xfer_put(&t, xfer_rc_ops[k % ARRAY_SIZE(xfer_rc_ops)], 3000);
 		xfers_run(&t);
-		/* bits of the reserved byte don't count, or fail to */
+		/* flips in the reserved byte, which the ICRC masks, do no harm */
 		xfers_check(&t);
 		found += sim_count(&t.s->b, SROCE_CNT_RX_ICRC) +
 			 sim_count(&t.s->a, SROCE_CNT_RX_ICRC);
@@ -127,7 +127,7 @@ static void random_packet(struct rnd *r, struct sim *s, struct sim_buf *b)
 	sim_deliver(s, sim_forge(from, &p, data));
 }
 
-static void storm(enum ib_qp_type type, u32 rounds)
+static void random_packets(enum ib_qp_type type, u32 rounds)
 {
 	struct sim_cfg cfg = sim_default;
 	struct rnd r = { 100 + type };
@@ -184,8 +184,8 @@ UNIT_TESTS(transport)
 	dropped();
 	damaged();
 	t_case("transport: random packets do no harm beyond their QP");
-	storm(IB_QPT_RC, 2000);
-	storm(IB_QPT_UC, 1000);
-	storm(IB_QPT_UD, 1000);
+	random_packets(IB_QPT_RC, 2000);
+	random_packets(IB_QPT_UC, 1000);
+	random_packets(IB_QPT_UD, 1000);
 	established();
 }

@@ -22,7 +22,7 @@ static struct sroce_abi_send_wqe *next_slot(struct sroce_kqp *kqp)
 	return raw;
 }
 
-/* Take in what stands in the next slot; the result is as it was decoded. */
+/* Fetch the next slot; return: the decoded work request */
 static const struct sroce_wqe *take(struct sroce_kqp *kqp)
 {
 	struct sroce_qp *qp = &kqp->qp;
@@ -140,7 +140,7 @@ static void lengths(void)
 		t_where("row %u", i);
 		raw->wr.opcode = rows[i].opcode;
 		raw->dma.num_sge = 3;
-		/* the provider gets it wrong, and so may anyone */
+		/* a wrong sum, as the provider may give it */
 		raw->dma.length = 12345;
 		for (k = 0; k < 3; k++)
 			sge[k].length = rows[i].len[k];
@@ -177,7 +177,7 @@ static void datagrams(void)
 		wqe = take(&s->a);
 		CHECK_EQ(wqe->status, rows[i].status);
 		CHECK_EQ(wqe->remote_qpn, 0x123456);
-		/* the address is let go of, however it ends */
+		/* the address handle is released in any case */
 		sroce_flush_sq(&s->a.qp);
 		sim_end(s);
 	}
@@ -202,7 +202,7 @@ static void fields(void)
 	*(struct sroce_abi_sge *)raw->payload =
 		(struct sroce_abi_sge){ .addr = 5, .length = 8, .lkey = 6 };
 	wqe = take(&s->a);
-	/* and what is written there later does not count */
+	/* later writes to the slot have no effect */
 	memset(raw, 0xff, 1u << s->a.qp.sq.ring.shift);
 	CHECK_EQ(wqe->wr_id, 0x123456789abcdefULL);
 	CHECK_EQ(wqe->msg, SROCE_MSG_CMP_SWP);
@@ -254,7 +254,7 @@ static void receives(void)
 	sim_end(s);
 }
 
-/* Some of the fields plausible, so that more than the first check is reached */
+/* Some fields are valid, so that later checks are reached as well. */
 static void scribble(struct rnd *r, struct sim *s, struct sroce_kqp *kqp,
 		     struct sim_buf *b)
 {
