@@ -64,8 +64,7 @@ static void error(void)
 
 	t_case("flush: ERR flushes both queues in order, and later work");
 	xfers_init(&t, NULL, 800000, 4096);
-	for (i = 0; i < 8; i++)
-		xfer_put(&t, xfer_rc_ops[i], 90000);
+	xfers_put_each(&t, 90000);
 	sim_doorbell(&t.s->a);
 	sim_enter(&t.s->a, IB_QPS_ERR);
 	sim_enter(&t.s->b, IB_QPS_ERR);
@@ -89,14 +88,12 @@ static void error(void)
 /* A local error ends in SQE; a transition to RTS resumes sending. */
 static void sqe(enum ib_qp_type type)
 {
-	struct sim_cfg cfg = sim_default;
 	struct sim_wr wr;
 	struct xfers t;
 
 	t_case("flush: %s, a local error ends in SQE, receiving goes on",
 	       type == IB_QPT_UC ? "UC" : "UD");
-	cfg.type = type;
-	xfers_init(&t, &cfg, 65536, 4096);
+	xfers_init_type(&t, type);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
 	wr.sge[1].lkey ^= 1;
 	sim_put_send(&t.s->a, &wr);

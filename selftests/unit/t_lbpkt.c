@@ -75,6 +75,20 @@ static void mixed(void)
 	}
 }
 
+/* A round with random messages of up to @len bytes */
+static void start_round(struct xfers *t, u32 round, struct rnd *r, u32 len)
+{
+	u32 i;
+
+	t_where("round %u", round);
+	start(t, NULL, 4000000, 5000);
+	for (i = 0; i < 30; i++) {
+		u32 op = xfer_rc_ops[rnd_below(r, ARRAY_SIZE(xfer_rc_ops))];
+
+		xfer_put(t, op, rnd_below(r, len));
+	}
+}
+
 static bool lose_some(struct sim *s, struct sroce_qp *qp)
 {
 	struct rnd *r = s->arg;
@@ -88,19 +102,15 @@ static bool lose_some(struct sim *s, struct sroce_qp *qp)
 static void losses(void)
 {
 	struct rnd r = { 12 };
-	u32 i, round;
+	u32 round;
 
 	t_case("lbpkt: packets that can't be allocated are sent later");
 	for (round = 0; round < 100; round++) {
 		struct xfers t;
 
-		t_where("round %u", round);
-		start(&t, NULL, 4000000, 5000);
+		start_round(&t, round, &r, 100000);
 		t.s->tx_ok = lose_some;
 		t.s->arg = &r;
-		for (i = 0; i < 30; i++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
-				 rnd_below(&r, 100000));
 		xfers_run_check(&t);
 		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED), 0);
 		xfers_end(&t);
@@ -111,17 +121,13 @@ static void losses(void)
 static void switched(void)
 {
 	struct rnd r = { 13 };
-	u32 i, round;
+	u32 round;
 
 	t_case("lbpkt: the wire and loopback may alternate");
 	for (round = 0; round < 100; round++) {
 		struct xfers t;
 
-		t_where("round %u", round);
-		start(&t, NULL, 2000000, 5000);
-		for (i = 0; i < 30; i++)
-			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
-				 rnd_below(&r, 60000));
+		start_round(&t, round, &r, 60000);
 		sim_doorbell(&t.s->a);
 		do {
 			t.s->loopback = rnd_below(&r, 2);

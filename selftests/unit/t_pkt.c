@@ -89,28 +89,36 @@ static void round_trip(struct rnd *r, u8 opcode)
 	free(buf);
 }
 
-/* Cut short everywhere: an error, or a shorter payload; never a stray read. */
+/* Parse @cut bytes of @buf, in memory of exactly that size, of a packet of @len. */
+static int parse_cut(struct sroce_pkt *q, const u8 *buf, u32 cut, u32 len)
+{
+	u8 *exact = malloc(cut + !cut);
+	int ret;
+
+	memcpy(exact, buf, cut);
+	ret = sroce_pkt_parse(q, exact, cut, len);
+	free(exact);
+	return ret;
+}
+
+/* Cut at each byte: an error, or a shorter payload; never a read beyond the end. */
 static void truncated(struct rnd *r, u8 opcode)
 {
 	struct sroce_pkt p, q = {};
-	u32 len, cut;
+	u32 len, cut, min;
+	int ret;
 	u8 *buf;
 
 	random_fields(r, &p, opcode);
 	buf = build(&p, &len);
+	min = p.op->hdr_len + p.pad + SROCE_ICRC_LEN;
 	for (cut = 0; cut < len; cut++) {
-		u32 min = p.op->hdr_len + p.pad + SROCE_ICRC_LEN;
-		u8 *exact = malloc(cut + !cut);
-		int ret;
-
 		t_where("opcode %#x, %u of %u bytes", opcode, cut, len);
-		memcpy(exact, buf, cut);
-		ret = sroce_pkt_parse(&q, exact, cut, cut);
+		ret = parse_cut(&q, buf, cut, cut);
 		if (cut < min || (len - cut) & 3 || !p.payload_len)
 			CHECK_EQ(ret, -EBADMSG);
 		else
 			CHECK_EQ(q.payload_len, cut - min);
-		free(exact);
 	}
 	free(buf);
 }
@@ -123,13 +131,8 @@ static void short_header(struct rnd *r, u8 opcode)
 
 	random_fields(r, &p, opcode);
 	buf = build(&p, &len);
-	for (cut = 0; cut < p.op->hdr_len; cut++) {
-		u8 *exact = malloc(cut + !cut);
-
-		memcpy(exact, buf, cut);
-		CHECK_EQ(sroce_pkt_parse(&q, exact, cut, len), -EBADMSG);
-		free(exact);
-	}
+	for (cut = 0; cut < p.op->hdr_len; cut++)
+		CHECK_EQ(parse_cut(&q, buf, cut, len), -EBADMSG);
 	free(buf);
 }
 

@@ -387,14 +387,12 @@ static void split_atomic(const char *what, u32 opcode, u64 iova, u32 chunk)
 /* A region is deregistered while a message is written to it. */
 static void key_goes(enum ib_qp_type type)
 {
-	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 	bool rc = type == IB_QPT_RC;
 
 	t_case("resp: %s WRITE, the region is deregistered after its first packet",
 	       rc ? "RC" : "UC");
-	cfg.type = type;
-	xfers_init(&t, &cfg, 65536, 4096);
+	xfers_init_type(&t, type);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 3000);
 	sim_doorbell(&t.s->a);
 	CHECK(sim_step(t.s));
@@ -608,17 +606,14 @@ static void uc_loss(u32 opcode)
 
 static void no_receive(enum ib_qp_type type)
 {
-	struct sim_cfg cfg = sim_default;
 	struct sim_wr wr;
 	struct xfers t;
 
 	t_case("resp: %s, without a receive a message is dropped, the next arrives",
 	       type == IB_QPT_UC ? "UC" : "UD");
-	cfg.type = type;
-	xfers_init(&t, &cfg, 65536, 4096);
+	xfers_init_type(&t, type);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
-	sim_post(&t.s->a, &wr);
-	sim_run(t.s);
+	CHECK_EQ(xfers_post(&t, &wr), IB_WC_SUCCESS);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_BUFFER), 1);
 	xfer_put(&t, IB_WR_SEND, 700);
 	xfers_run(&t);
@@ -631,14 +626,12 @@ static void no_receive(enum ib_qp_type type)
 
 static void too_long(void)
 {
-	struct sim_cfg cfg = sim_default;
 	struct sim_wr wr;
 	struct ib_sge sge;
 	struct xfers t;
 
 	t_case("resp: UD: a datagram too long for its receive leaves it for the next");
-	cfg.type = IB_QPT_UD;
-	xfers_init(&t, &cfg, 65536, 4096);
+	xfers_init_type(&t, IB_QPT_UD);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
 	sim_put_send(&t.s->a, &wr);
 	wr = xfer_make(&t, IB_WR_SEND, 600);

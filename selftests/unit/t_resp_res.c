@@ -93,6 +93,28 @@ static void impostors(void)
 	xfers_end(&t);
 }
 
+/* In all @n responses of the READ are sent, each once. */
+static void end_read_once(struct xfers *t, u32 n)
+{
+	sim_run(t->s);
+	CHECK_EQ(txlog.n, n);
+	peer_read_sent(0, FIRST, n, MTU);
+	xfers_end(t);
+}
+
+/*
+ * @n packets from number @from on are asked for again while the first response is being
+ * sent; of these @again are sent next.
+ */
+static void replay_unfinished(struct xfers *t, u32 from, u32 n, u32 again)
+{
+	peer_begin_resp(t, 4);
+	peer_ask_read(t, FIRST, 0, MANY * MTU);
+	peer_ask_read(t, FIRST + from, from * MTU, n * MTU);
+	sim_run(t->s);
+	peer_read_sent(SROCE_TX_BUDGET, FIRST + from, again, MTU);
+}
+
 /* While the first response of a long READ is being sent */
 static void unfinished(void)
 {
@@ -104,36 +126,21 @@ static void unfinished(void)
 	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
 	t.s->b.task_when = 0;
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
-	sim_run(t.s);
-	CHECK_EQ(txlog.n, MANY);
-	peer_read_sent(0, FIRST, MANY, MTU);
-	xfers_end(&t);
+	end_read_once(&t, MANY);
 
 	t_case("resp_res: a replay is sent before the rest of the first response");
-	peer_begin_resp(&t, 4);
-	peer_ask_read(&t, FIRST, 0, MANY * MTU);
-	peer_ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
-	sim_run(t.s);
+	replay_unfinished(&t, 10, 5, 5);
 	CHECK_EQ(txlog.n, MANY + 5);
-	peer_read_sent(SROCE_TX_BUDGET, FIRST + 10, 5, MTU);
 	xfers_end(&t);
 
 	t_case("resp_res: a replay ends where the first response continues");
-	peer_begin_resp(&t, 4);
-	peer_ask_read(&t, FIRST, 0, MANY * MTU);
-	peer_ask_read(&t, FIRST + 60, 60 * MTU, 10 * MTU);
-	sim_run(t.s);
+	replay_unfinished(&t, 60, 10, 4);
 	CHECK_EQ(txlog.n, MANY + 4);
-	peer_read_sent(SROCE_TX_BUDGET, FIRST + 60, 4, MTU);
 	xfers_end(&t);
 
 	t_case("resp_res: a replay to the end replaces the first response");
-	peer_begin_resp(&t, 4);
-	peer_ask_read(&t, FIRST, 0, MANY * MTU);
-	peer_ask_read(&t, FIRST + 10, 10 * MTU, (MANY - 10) * MTU);
-	sim_run(t.s);
+	replay_unfinished(&t, 10, MANY - 10, MANY - 10);
 	CHECK_EQ(txlog.n, SROCE_TX_BUDGET + MANY - 10);
-	peer_read_sent(SROCE_TX_BUDGET, FIRST + 10, MANY - 10, MTU);
 	CHECK(!t.s->b.qp.resp.res[0].queued);
 	xfers_end(&t);
 }
@@ -159,10 +166,7 @@ static void overlapping(void)
 	t_case("resp_res: a range that is part of a queued replay is not queued again");
 	begin_replay(&t, MANY);
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
-	sim_run(t.s);
-	CHECK_EQ(txlog.n, MANY);
-	peer_read_sent(0, FIRST, MANY, MTU);
-	xfers_end(&t);
+	end_read_once(&t, MANY);
 
 	t_case("resp_res: a range around a replay's next packet restarts it there");
 	at = begin_replay(&t, MANY);
@@ -209,10 +213,7 @@ static void overlapping(void)
 	t_case("resp_res: a range that extends a queued replay");
 	begin_replay(&t, 100);
 	peer_ask_read(&t, FIRST + 90, 90 * MTU, 50 * MTU);
-	sim_run(t.s);
-	CHECK_EQ(txlog.n, 140);
-	peer_read_sent(0, FIRST, 140, MTU);
-	xfers_end(&t);
+	end_read_once(&t, 140);
 }
 
 static void resize(struct sroce_qp *qp, u32 n)
@@ -366,7 +367,7 @@ static void replay_after_wrap(void)
  * The requester may start its next READ as soon as it has all responses of the
  * one before, though a replay it asked for in between is still being sent.
  */
-static int slow_answers(struct sim *s, struct sim_packet *p)
+static int slow_responses(struct sim *s, struct sim_packet *p)
 {
 	if (p->from == &s->b && s->now < 4 * SIM_MS)
 		p->when = 2 * SIM_MS;
@@ -382,10 +383,9 @@ static void read_behind_replay(void)
 	struct xfers t;
 
 	t_case("resp_res: a new READ is accepted while a replay is being sent");
-	cfg.rd_atomic = 1;
-	cfg.dest_rd_atomic = 1;
+	cfg.rd_atomic = cfg.dest_rd_atomic = 1;
 	xfers_init(&t, &cfg, 700000, 4096);
-	t.s->wire = slow_answers;
+	t.s->wire = slow_responses;
 	xfer_put(&t, IB_WR_RDMA_READ, 300 * 1024);
 	xfer_put(&t, IB_WR_RDMA_READ, 300 * 1024);
 	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);

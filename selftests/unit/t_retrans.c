@@ -75,37 +75,28 @@ static const char *what_of(int only)
 	return only < 0 ? "mixed messages" : xfer_name(only);
 }
 
+/* Each of @n packets in turn is impaired like @how. */
+static void each_of(const struct sim_cfg *cfg, int only, u32 n,
+		    const char *what, struct impairment how)
+{
+	t_case("retrans: %s, each packet %s", what_of(only), what);
+	for (how.at = 0; how.at < n && t_ok(); how.at++) {
+		how.at2 = how.at;
+		t_where("packet %u of %u", how.at, n);
+		run_one(cfg, only, &how);
+	}
+}
+
 static void each_packet(const struct sim_cfg *cfg, int only)
 {
-	u32 k, n = run_one(cfg, only, NULL);
-	struct impairment m;
+	u32 n = run_one(cfg, only, NULL);
 
-	t_case("retrans: %s, each packet lost once", what_of(only));
-	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct impairment){ .at = k, .at2 = k };
-		t_where("packet %u of %u", k, n);
-		run_one(cfg, only, &m);
-	}
-	t_case("retrans: %s, each packet twice", what_of(only));
-	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct impairment){ .at = k, .at2 = k, .copies = 2 };
-		t_where("packet %u of %u", k, n);
-		run_one(cfg, only, &m);
-	}
-	t_case("retrans: %s, each packet again when all is over", what_of(only));
-	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct impairment){ .at = k, .at2 = k, .copies = 1,
-				     .again = 50 * SIM_MS };
-		t_where("packet %u of %u", k, n);
-		run_one(cfg, only, &m);
-	}
-	t_case("retrans: %s, each packet overtaken", what_of(only));
-	for (k = 0; k < n && t_ok(); k++) {
-		m = (struct impairment){ .at = k, .at2 = k, .copies = 1,
-				     .delay = 10 * SIM_LATENCY };
-		t_where("packet %u of %u", k, n);
-		run_one(cfg, only, &m);
-	}
+	each_of(cfg, only, n, "lost once", (struct impairment){});
+	each_of(cfg, only, n, "twice", (struct impairment){ .copies = 2 });
+	each_of(cfg, only, n, "again when all is over",
+		(struct impairment){ .copies = 1, .again = 50 * SIM_MS });
+	each_of(cfg, only, n, "overtaken",
+		(struct impairment){ .copies = 1, .delay = 10 * SIM_LATENCY });
 }
 
 static void each_pair(const struct sim_cfg *cfg)
@@ -123,6 +114,18 @@ static void each_pair(const struct sim_cfg *cfg)
 	}
 }
 
+/* One message over a wire that @wire impairs; it succeeds. */
+static void send_over(struct xfers *t, const struct sim_cfg *cfg,
+		      int (*wire)(struct sim *, struct sim_packet *), void *arg,
+		      u32 opcode, u32 len)
+{
+	xfers_init(t, cfg, len + 4096, 4096);
+	t->s->wire = wire;
+	t->s->arg = arg;
+	xfer_put(t, opcode, len);
+	xfers_run_check(t);
+}
+
 static void no_wait(u32 opcode)
 {
 	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
@@ -130,11 +133,7 @@ static void no_wait(u32 opcode)
 
 	t_case("retrans: %s, only the missing packet of each gap is sent again",
 	       xfer_name(opcode));
-	xfers_init(&t, NULL, 65536, 4096);
-	t.s->wire = xfer_lose;
-	t.s->arg = &lost;
-	xfer_put(&t, opcode, 30 * 1024);
-	xfers_run_check(&t);
+	send_over(&t, NULL, xfer_lose, &lost, opcode, 30 * 1024);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
@@ -225,11 +224,7 @@ static void ack_of_all(u32 opcode)
 	struct xfers t;
 
 	t_case("retrans: %s, losses in the middle and at the end", xfer_name(opcode));
-	xfers_init(&t, NULL, 65536, 4096);
-	t.s->wire = xfer_lose;
-	t.s->arg = &lost;
-	xfer_put(&t, opcode, 30 * 1024);
-	xfers_run_check(&t);
+	send_over(&t, NULL, xfer_lose, &lost, opcode, 30 * 1024);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_KEEPS);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 2);
@@ -243,11 +238,7 @@ static void one_hole(const char *what, u32 from, u32 n, u32 opcode, u32 naks,
 	struct xfers t;
 
 	t_case("retrans: %s, %s", xfer_name(opcode), what);
-	xfers_init(&t, NULL, 131072, 4096);
-	t.s->wire = lose_hole;
-	t.s->arg = &h;
-	xfer_put(&t, opcode, 120 * 1024);
-	xfers_run_check(&t);
+	send_over(&t, NULL, lose_hole, &h, opcode, 120 * 1024);
 	CHECK_EQ(h.seen, n);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_NAK_SEQ_RCVD), naks);
@@ -287,11 +278,7 @@ static void lost_ack(u32 opcode)
 	t_case("retrans: %s, a probe asks for the only ACK",
 	       xfer_name(opcode));
 	cfg.timeout = 14;
-	xfers_init(&t, &cfg, 65536, 4096);
-	t.s->wire = lose_ack_at;
-	t.s->arg = &left;
-	xfer_put(&t, opcode, 5 * 1024);
-	xfers_run_check(&t);
+	send_over(&t, &cfg, lose_ack_at, &left, opcode, 5 * 1024);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 1);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 1);
@@ -318,10 +305,7 @@ static void overtaking_probe(u32 opcode)
 	t_case("retrans: %s, the response to a probe that overtook is no sign of loss",
 	       xfer_name(opcode));
 	cfg.timeout = 16;
-	xfers_init(&t, &cfg, 262144, 4096);
-	t.s->wire = stuck;
-	xfer_put(&t, opcode, 200 * 1024);
-	xfers_run_check(&t);
+	send_over(&t, &cfg, stuck, NULL, opcode, 200 * 1024);
 	probes = sim_count(&t.s->a, SROCE_CNT_PROBE);
 	CHECK(probes > 0);
 	/* single packets, not all that is outstanding */
@@ -348,10 +332,7 @@ static void late_packets(u32 opcode)
 	struct xfers t;
 
 	t_case("retrans: %s, twenty reordered packets are one gap", xfer_name(opcode));
-	xfers_init(&t, NULL, 131072, 4096);
-	t.s->wire = late;
-	xfer_put(&t, opcode, 60 * 1024);
-	xfers_run_check(&t);
+	send_over(&t, NULL, late, NULL, opcode, 60 * 1024);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
@@ -467,22 +448,21 @@ static void random_impairment(u32 rounds, u32 loss, u32 twice, u32 late)
 }
 
 /* A WRITE of many packets, all of them in flight */
-static void begin_write(struct xfers *t)
+static struct sroce_retrans *begin_write(struct xfers *t)
 {
 	peer_begin(t);
 	xfer_put(t, IB_WR_RDMA_WRITE, MANY * MTU);
 	peer_go(t);
 	CHECK_EQ(txlog.n, MANY);
 	txlog.n = 0;
+	return &t->s->a.qp.req.retrans;
 }
 
 /* The same to a peer that is known to keep what follows a gap */
 static struct sroce_retrans *begin_write_kept(struct xfers *t)
 {
-	struct sroce_retrans *rp;
+	struct sroce_retrans *rp = begin_write(t);
 
-	begin_write(t);
-	rp = &t->s->a.qp.req.retrans;
 	rp->gap_policy = SROCE_GAP_KEEPS;
 	return rp;
 }
@@ -503,11 +483,9 @@ static void gap_policies(void)
 	struct xfers t;
 
 	t_case("retrans: ACK of just the retransmission: the peer drops");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.retrans;
+	rp = begin_write(&t);
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(txlog.n, 1);
-	CHECK_EQ(txlog.p[0].psn, FIRST + 10);
+	peer_sent(0, FIRST + 10, 1);
 	CHECK(txlog.p[0].ackreq);
 	CHECK(rp->hold_new);
 	peer_ack(&t, FIRST + 10, ACK);
@@ -520,8 +498,7 @@ static void gap_policies(void)
 	finish_write(&t);
 
 	t_case("retrans: ACK beyond the retransmission: the peer keeps");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.retrans;
+	rp = begin_write(&t);
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_ack(&t, LAST - 1, ACK);
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
@@ -533,8 +510,7 @@ static void gap_policies(void)
 	finish_write(&t);
 
 	t_case("retrans: RNR NAK beyond the retransmission: the peer keeps");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.retrans;
+	rp = begin_write(&t);
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_ack(&t, FIRST + 11, RNR);
 	CHECK_EQ(rp->gap_policy, SROCE_GAP_KEEPS);
@@ -545,8 +521,7 @@ static void gap_policies(void)
 	finish_write(&t);
 
 	t_case("retrans: a peer believed to drop shows that it keeps");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.retrans;
+	rp = begin_write(&t);
 	rp->gap_policy = SROCE_GAP_DROPS;
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK(rp->rewound);
@@ -601,8 +576,7 @@ static void many_gaps(void)
 	finish_write(&t);
 
 	t_case("retrans: a peer believed to drop is tested again");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.retrans;
+	rp = begin_write(&t);
 	rp->gap_policy = SROCE_GAP_DROPS;
 	for (i = 0; rp->gap_policy == SROCE_GAP_DROPS && i < 100; i++)
 		peer_ack(&t, FIRST + i, GAP);
@@ -669,8 +643,7 @@ static void acked_while_waiting(void)
 	struct xfers t;
 
 	t_case("retrans: ACK of all that is queued to be sent again");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.retrans;
+	rp = begin_write(&t);
 	peer_ack(&t, FIRST + 10, RNR);
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 1);
@@ -682,8 +655,7 @@ static void acked_while_waiting(void)
 	finish_write(&t);
 
 	t_case("retrans: ACK of a part of what is queued to be sent again");
-	begin_write(&t);
-	rp = &t.s->a.qp.req.retrans;
+	rp = begin_write(&t);
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_sent(0, FIRST + 10, 1);
 	peer_ack(&t, FIRST + 11, RNR);

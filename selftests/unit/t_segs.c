@@ -491,26 +491,36 @@ static void together(void)
 			   bad_among_alike, 1));
 }
 
+/* A first packet like @p and nine middle ones arrive at once. */
+static void forge_ten(struct sroce_kqp *from, struct sroce_kqp *to,
+		      struct sroce_pkt *p, u32 psn)
+{
+	static u8 data[1024];
+	u32 i;
+
+	memset(data, 0xee, sizeof(data));
+	p->qpn = to->qp.qpn;
+	for (i = 0; i < 10; i++) {
+		p->psn = sroce_psn_add(psn, i);
+		sim_send(from->sim, sim_forge(from, p, data));
+		/* first to middle: 0x06 to 0x07, 0x0d to 0x0e */
+		p->opcode += !i;
+	}
+}
+
 /* Middle packets with more data than the first one announced, received at once */
 static void beyond_promise(void)
 {
 	struct sroce_pkt p = { .opcode = 0x06, .pkey = 0xffff, .payload_len = 1024,
 			       .length = 5 * 1024, .va = XFER_IOVA_B };
-	static u8 data[1024];
 	struct xfers t;
 	u32 i;
 
 	t_case("segs: a WRITE longer than announced writes nothing beyond");
 	xfers_init(&t, NULL, SIZE, 4096);
 	t.s->train = TRAIN;
-	memset(data, 0xee, sizeof(data));
-	p.qpn = t.s->b.qp.qpn;
 	p.rkey = t.b->mr.key;
-	for (i = 0; i < 10; i++) {
-		p.psn = sroce_psn_add(t.s->b.qp.resp.psn, i);
-		sim_send(t.s, sim_forge(&t.s->a, &p, data));
-		p.opcode = 0x07;
-	}
+	forge_ten(&t.s->a, &t.s->b, &p, t.s->b.qp.resp.psn);
 	sim_run(t.s);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_INV_SENT), 1);
 	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
@@ -524,7 +534,6 @@ static void beyond_read(void)
 {
 	struct sroce_pkt p = { .opcode = 0x0d, .pkey = 0xffff, .payload_len = 1024,
 			       .syndrome = 0x1f };
-	static u8 data[1024];
 	struct xfers t;
 	u32 i;
 
@@ -536,13 +545,7 @@ static void beyond_read(void)
 	/* the peer is silent, but for the forger */
 	t.s->b.gone = true;
 	sim_doorbell(&t.s->a);
-	memset(data, 0xee, sizeof(data));
-	p.qpn = t.s->a.qp.qpn;
-	for (i = 0; i < 10; i++) {
-		p.psn = sroce_psn_add(t.s->a.qp.req.una, i);
-		sim_send(t.s, sim_forge(&t.s->b, &p, data));
-		p.opcode = 0x0e;
-	}
+	forge_ten(&t.s->b, &t.s->a, &p, t.s->a.qp.req.una);
 	sim_run_until(t.s, t.s->now + 10000);
 	for (i = 0; i < 4 * 1024; i++)
 		CHECK_EQ(*sim_byte(t.a, t.x[0].off + i), 0xee);

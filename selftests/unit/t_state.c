@@ -149,13 +149,11 @@ static void drain(void)
 {
 	struct sim_wr wr;
 	struct xfers t;
-	u32 i;
 
 	t_case("state: SQD finishes what was started and keeps the rest for RTS");
 	xfers_init(&t, NULL, 800000, 4096);
 	t.s->a.qp.attr.en_sqd_async_notify = 1;
-	for (i = 0; i < 8; i++)
-		xfer_put(&t, xfer_rc_ops[i], 90000);
+	xfers_put_each(&t, 90000);
 	sim_doorbell(&t.s->a);
 	CHECK_EQ(t.s->a.scq.n, 0);
 	sim_enter(&t.s->a, IB_QPS_SQD);

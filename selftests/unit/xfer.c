@@ -66,6 +66,14 @@ void xfers_init(struct xfers *t, const struct sim_cfg *cfg, u32 size, u32 chunk)
 			   SROCE_ACCESS_FLUSH_GLOBAL);
 }
 
+void xfers_init_type(struct xfers *t, enum ib_qp_type type)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.type = type;
+	xfers_init(t, &cfg, 65536, 4096);
+}
+
 void xfers_end(struct xfers *t)
 {
 	sim_end(t->s);
@@ -237,6 +245,14 @@ void xfers_check(const struct xfers *t)
 	CHECK_EQ(t->s->b.qp.state, IB_QPS_RTS);
 	CHECK(sroce_sq_sched_idle(&t->s->a.qp));
 	xfers_check_data(t, t->n);
+}
+
+void xfers_put_each(struct xfers *t, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		xfer_put(t, xfer_rc_ops[i], len);
 }
 
 void xfers_run(struct xfers *t)

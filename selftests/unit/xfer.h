@@ -32,12 +32,16 @@ bool xfer_recvs(u32 opcode);
 
 /* Memory of @size bytes on both sides, in pieces of @chunk */
 void xfers_init(struct xfers *t, const struct sim_cfg *cfg, u32 size, u32 chunk);
+/* QPs of a type, and 64 KB */
+void xfers_init_type(struct xfers *t, enum ib_qp_type type);
 void xfers_end(struct xfers *t);
 
 /* Put the next message in A's ring and what it needs at B; no doorbell */
 struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len);
 void xfer_put(struct xfers *t, u32 opcode, u32 len);
 void xfer_recv(struct xfers *t, u32 i);
+/* One message of each of the first eight opcodes */
+void xfers_put_each(struct xfers *t, u32 len);
 
 /* A FLUSH of a range of B's memory */
 struct sim_wr xfer_flush(const struct xfers *t, u64 off, u32 len);

@@ -20,6 +20,20 @@ typedef const char *why_t;	/* NULL, or the reason of a failure */
 
 why_t wt_because(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+#define CHECK(cond, ...)				\
+	do {						\
+		if (!(cond))				\
+			return wt_because(__VA_ARGS__);	\
+	} while (0)
+
+#define TRY(step)			\
+	do {				\
+		why_t why_ = (step);	\
+					\
+		if (why_)		\
+			return why_;	\
+	} while (0)
+
 /*
  * An opcode and the headers behind its BTH, in order: D DETH, R RETH,
  * T AtomicETH, A AETH, O AtomicAckETH, I ImmDt, V IETH; P: payload may follow.

@@ -8,20 +8,6 @@
 #include <string.h>
 #include "frame.h"
 
-#define CHECK(cond, ...)				\
-	do {						\
-		if (!(cond))				\
-			return wt_because(__VA_ARGS__);	\
-	} while (0)
-
-#define TRY(step)			\
-	do {				\
-		why_t why_ = (step);	\
-					\
-		if (why_)		\
-			return why_;	\
-	} while (0)
-
 /* Where the IP header starts, 0 if this is not UDP to RoCE's port. */
 static size_t roce_at(const struct wt_frame *f, int *family)
 {

@@ -9,20 +9,6 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-#define CHECK(cond, ...)				\
-	do {						\
-		if (!(cond))				\
-			return wt_because(__VA_ARGS__);	\
-	} while (0)
-
-#define TRY(step)			\
-	do {				\
-		why_t why_ = (step);	\
-					\
-		if (why_)		\
-			return why_;	\
-	} while (0)
-
 #define WT_WORDS	48
 #define WT_NAME		48
 #define WT_VARS		128
