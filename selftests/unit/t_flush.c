@@ -92,7 +92,7 @@ static void sqe(enum ib_qp_type type)
 	struct xfers t;
 
 	t_case("flush: %s, a local error ends in SQE, receiving goes on",
-	       type == IB_QPT_UC ? "UC" : "UD");
+	       xfer_type_name(type));
 	xfers_init_type(&t, type);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
 	wr.sge[1].lkey ^= 1;

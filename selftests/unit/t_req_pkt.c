@@ -36,7 +36,7 @@ static void sizes(enum ib_qp_type type, bool v6)
 	cfg.v6 = v6;
 	cfg.psn = 0xfffffe;
 	for (i = 0; i < nops; i++) {
-		t_case("req_pkt: %s %s, IPv%d", type == IB_QPT_UC ? "UC" : "UD",
+		t_case("req_pkt: %s %s, IPv%d", xfer_type_name(type),
 		       xfer_name(uc_ops[i]), v6 ? 6 : 4);
 		for (k = 0; k < nsizes; k++)
 			one(&cfg, uc_ops[i], sizes[k]);

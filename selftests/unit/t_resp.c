@@ -606,11 +606,11 @@ static void uc_loss(u32 opcode)
 
 static void no_receive(enum ib_qp_type type)
 {
+	const char *name = xfer_type_name(type);
 	struct sim_wr wr;
 	struct xfers t;
 
-	t_case("resp: %s, without a receive a message is dropped, the next arrives",
-	       type == IB_QPT_UC ? "UC" : "UD");
+	t_case("resp: %s, without a receive a message is dropped, the next arrives", name);
 	xfers_init_type(&t, type);
 	wr = xfer_make(&t, IB_WR_SEND, 700);
 	CHECK_EQ(xfers_post(&t, &wr), IB_WC_SUCCESS);

@@ -467,6 +467,16 @@ static struct sroce_retrans *begin_write_kept(struct xfers *t)
 	return rp;
 }
 
+/* The newest gap was at @gap, @dist packets after the one before; now there is another. */
+static void begin_gaps(struct xfers *t, u32 dist, u32 gap)
+{
+	struct sroce_retrans *rp = begin_write_kept(t);
+
+	rp->gap_dist = dist;
+	rp->gap = gap;
+	peer_ack(t, FIRST + 10, GAP);
+}
+
 static void finish_write(struct xfers *t)
 {
 	peer_ack(t, LAST, ACK);
@@ -554,19 +564,13 @@ static void many_gaps(void)
 	finish_write(&t);
 
 	t_case("retrans: frequent gaps: retransmissions are sent twice");
-	rp = begin_write_kept(&t);
-	rp->gap_dist = 200;
-	rp->gap = FIRST - 190;
-	peer_ack(&t, FIRST + 10, GAP);
+	begin_gaps(&t, 200, FIRST - 190);
 	CHECK_EQ(txlog.n, 2);
 	CHECK_EQ(txlog.p[1].psn, FIRST + 10);
 	finish_write(&t);
 
 	t_case("retrans: dense gaps: following packets are sent before the missing one");
-	rp = begin_write_kept(&t);
-	rp->gap_dist = 20;
-	rp->gap = FIRST - 10;
-	peer_ack(&t, FIRST + 10, GAP);
+	begin_gaps(&t, 20, FIRST - 10);
 	CHECK_EQ(txlog.n, SROCE_RETRANS_BATCH_MIN + 1);
 	for (i = 0; i < SROCE_RETRANS_BATCH_MIN - 1; i++)
 		CHECK_EQ(txlog.p[i].psn, FIRST + 11 + i);
@@ -644,6 +648,7 @@ static void acked_while_waiting(void)
 
 	t_case("retrans: ACK of all that is queued to be sent again");
 	rp = begin_write(&t);
+	CHECK_EQ(rp->to, rp->from);
 	peer_ack(&t, FIRST + 10, RNR);
 	peer_ack(&t, FIRST + 10, GAP);
 	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 1);

@@ -253,7 +253,7 @@ static void wire_of(const char *what, const struct impairment *imp, work_fn work
 	cfg.timeout = 14;
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		cfg.type = types[i];
-		t_case("segs: same as single packets, %s, %s", cfg.type == IB_QPT_RC ? "RC" : "UC",
+		t_case("segs: same as single packets, %s, %s", xfer_type_name(cfg.type),
 		       what);
 		for (seed = 1; seed <= 60; seed++) {
 			t_where("seed %u", seed);

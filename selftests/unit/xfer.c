@@ -32,6 +32,11 @@ const char *xfer_name(u32 opcode)
 	return ops[opcode].name;
 }
 
+const char *xfer_type_name(enum ib_qp_type type)
+{
+	return type == IB_QPT_RC ? "RC" : type == IB_QPT_UC ? "UC" : "UD";
+}
+
 bool xfer_recvs(u32 opcode)
 {
 	return ops[opcode].recvs;

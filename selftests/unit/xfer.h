@@ -28,6 +28,7 @@ struct xfers {
 
 extern const u32 xfer_rc_ops[10];
 const char *xfer_name(u32 opcode);
+const char *xfer_type_name(enum ib_qp_type type);
 bool xfer_recvs(u32 opcode);
 
 /* Memory of @size bytes on both sides, in pieces of @chunk */
