@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Packets that nobody sent: mostly right, so that they get far; and a bad wire */
+/* Forged packets, mostly valid so that they reach deep code; and a bad wire */
 
 #include <stdlib.h>
 #include "world.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Modify, as drv/qp.c does it: check, install the attributes, enter the state */
+/* Modify, as drv/verbs/qp.c does it: check, install the attributes, enter the state */
 
 #include <stdlib.h>
 #include "world.h"
@@ -71,7 +71,7 @@ static void enter(struct world *w, struct sroce_qp *qp, enum ib_qp_state to)
 		qp->state = to;
 	else
 		sim_enter(qp->kqp, to);
-	/* the end of a burst */
+	/* runs the QP */
 	sim_doorbell(qp->kqp);
 }
 

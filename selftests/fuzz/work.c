@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What honest users do, with work requests that need not make sense; time */
+/* Work requests of regular users, valid or not; and time */
 
 #include "world.h"
 
@@ -133,7 +133,7 @@ static bool ring_full(const struct sroce_ring *r, u32 prod)
 	return ((prod + 1) & r->mask) == r->buf->consumer_index;
 }
 
-/* As drv/post.c does it for kernel users */
+/* As drv/verbs/post.c does it for kernel users */
 static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
 {
 	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.prod);

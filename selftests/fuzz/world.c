@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The world of a fuzzer: made from an input, run, checked and put away. */
+/* A fuzzer's world: made from an input, run, checked and freed. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "world.h"
 
 #define CQE_PLENTY	200
-/* Bytes in a row that are no coincidence */
+/* This many guard bytes in a row are a leak. */
 #define LEAK_MIN	12
 
 /* No key: what it protects is never touched, and neither is what may be read */
@@ -80,7 +80,7 @@ static void posted(struct sim *s, struct sroce_qp *qp,
 	check_status(log, qp, cqe, sq);
 }
 
-/* No packet shows what lies around memory, or what was never written. */
+/* No packet contains guard bytes, or bytes that were never written. */
 static int inspect(struct sim *s, struct sim_packet *p)
 {
 	u32 i, run = 0;
@@ -97,7 +97,7 @@ static int inspect(struct sim *s, struct sim_packet *p)
 	return 1;
 }
 
-/* As drv/post.c and then drv/burst.c do it */
+/* As drv/verbs/post.c and the QP's task do it */
 void world_doorbell(struct world *w, struct sroce_kqp *kqp)
 {
 	if (kqp->qp.state < IB_QPS_RTS) {
@@ -203,7 +203,7 @@ static void make_world(struct world *w, const u8 *head)
 			qp->state = IB_QPS_RTR;
 	}
 	w->s->a.qp.user = !(head[H_FLAGS] & HF_KERNEL) || w->hostile;
-	/* the first burst sets the clock */
+	/* the first doorbell sets the clock */
 	sim_doorbell(&w->s->a);
 	sim_doorbell(&w->s->b);
 }
@@ -232,7 +232,7 @@ static void trace(struct world *w, const char *what)
 	show(w, 0);
 }
 
-/* Only a small CQ is let overflow. */
+/* Only small CQs may overflow. */
 static void poll_all(struct world *w)
 {
 	u32 i;

@@ -97,7 +97,7 @@ struct log *world_sq_log(struct world *w, const struct sroce_qp *qp);
 struct log *world_rq_log(struct world *w, const struct sroce_qp *qp);
 void log_reset(struct log *log);
 
-/* work.c: what honest users do, and time */
+/* work.c: regular users, and time */
 void act_send(struct world *w, const u8 *r);
 void act_recv(struct world *w, const u8 *r);
 void act_doorbell(struct world *w, const u8 *r);

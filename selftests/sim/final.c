@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What is true when nothing is left to do. */
+/* Checks when nothing is left to do */
 
 #include "world.h"
 
@@ -8,7 +8,7 @@ static bool is_rc(const struct world *w)
 	return w->sc->cfg.type == IB_QPT_RC;
 }
 
-/* Nothing has gone wrong on purpose. */
+/* The scenario has no intended errors. */
 static bool all_good(const struct world *w)
 {
 	u32 i, k;
@@ -71,7 +71,7 @@ static void end_receives(struct world *w, struct host_run *hr)
 			       hr->nr, i);
 }
 
-/* Over a wire without faults even UC and UD lose nothing that may wait. */
+/* Without impairments even UC and UD lose nothing. */
 static void check_unlost(struct world *w, struct host_run *hr)
 {
 	u32 i;
@@ -116,7 +116,7 @@ static void explain_error(struct world *w, struct host_run *hr)
 		CHECK(events & BIT(IB_EVENT_QP_LAST_WQE_REACHED));
 }
 
-/* Who was refused by the peer isn't the only one to know. */
+/* After a fatal NAK the peer is in the error state as well. */
 static void check_refused(struct world *w, struct host_run *hr)
 {
 	u32 status;
@@ -293,7 +293,7 @@ static void check_memory(struct world *w, struct host_run *hr)
 		check_receive(w, hr, i);
 }
 
-/* Without a fault nothing is sent twice, and nobody gets impatient. */
+/* Without impairments nothing is sent twice, and there are no timeouts. */
 static void check_calm(struct world *w, const struct host_run *hr)
 {
 	const struct sroce_kqp *kqp = hr->kqp;
@@ -308,7 +308,7 @@ static void check_calm(struct world *w, const struct host_run *hr)
 	CHECK_EQ(sim_count(kqp, SROCE_CNT_ACK_GHOST), 0);
 }
 
-/* One loss never takes a timer, if only it can be known. */
+/* A single loss never takes a timeout if a later packet makes it known. */
 static void check_one(struct world *w, const struct host_run *hr)
 {
 	if (w->sc->class != SC_ONE)
@@ -321,8 +321,8 @@ static void check_one(struct world *w, const struct host_run *hr)
 		CHECK_EQ(sim_count(hr->kqp, SROCE_CNT_PROBE), 0);
 }
 
-/* What is lost is sent again, and not much more. */
-static void check_thrift(struct world *w)
+/* Not much more is sent again than was lost. */
+static void check_retransmits(struct world *w)
 {
 	u32 i, n = w->impair.nfates;
 	u64 again = 0;
@@ -388,7 +388,7 @@ void final_check(struct world *w)
 		region_check_rest(&w->host[i].recv, "receive");
 	}
 	region_check_rest(&w->ro, "forbidden");
-	check_thrift(w);
+	check_retransmits(w);
 	for (i = 0; w->sc->srq && i < 2; i++)
 		check_srq(w, i);
 }

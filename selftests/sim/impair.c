@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What becomes of each packet, by chance or by a script. */
+/* Impairment of the wire: what happens to each packet, by chance or by a script. */
 
 #include <stdlib.h>
 #include "world.h"
 
-/* Nobody gets impatient sooner. */
+/* No probe is sent sooner. */
 #define SILENCE_MIN (100 * SC_US)
 
 void impair_init(struct world *w)
@@ -161,7 +161,7 @@ static void lose_one(struct world *w, const struct sim_packet *p)
 	im->lost_when = w->s->now;
 }
 
-/* Packets of a sender stay in order, unless they are late by chance. */
+/* Packets of a sender stay in order unless they are delayed by chance. */
 static u64 arrival(struct world *w, const struct sim_packet *p, u32 side)
 {
 	struct impair *im = &w->impair;
@@ -177,10 +177,10 @@ static u64 arrival(struct world *w, const struct sim_packet *p, u32 side)
 }
 
 /*
- * Behind @p comes an acknowledge, or a NAK, of a packet that was not sent, or
- * so long ago that its PSN is one of the future: a million before or after.
+ * After @p comes an ACK, or a NAK, of a packet that was not sent, or was sent so long
+ * ago that its PSN is a future one: a million before or after.
  */
-static void haunt(struct sim *s, const struct sim_packet *p, u64 arg)
+static void send_ghost(struct sim *s, const struct sim_packet *p, u64 arg)
 {
 	static const u8 says[] = { SROCE_AETH_ACK, SROCE_AETH_RNR,
 				   SROCE_AETH_NAK, SROCE_AETH_NAK | 1 };
@@ -198,7 +198,7 @@ static void haunt(struct sim *s, const struct sim_packet *p, u64 arg)
 	sim_packet_free(ghost);
 }
 
-/* Only what was executed may be asked for again. */
+/* During an RNR wait only responses of executed requests may be asked for again. */
 static bool breaks_wait(const struct sim_packet *p)
 {
 	const struct sroce_req *req = &p->from->qp.req;
@@ -245,7 +245,7 @@ int impair_wire(struct sim *s, struct sim_packet *p)
 	case 'g':
 		trace_packet(w, p, "GHOST BEHIND");
 		if (w->sc->cfg.type == IB_QPT_RC)
-			haunt(s, p, arg);
+			send_ghost(s, p, arg);
 		return 1;
 	case 'l':
 		trace_packet(w, p, "LATE");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Whether requesters stay alive: nothing waits longer than it may. */
+/* Liveness: no requester waits longer than it may, or gives up too early. */
 
 #include "world.h"
 
@@ -9,8 +9,8 @@ static u64 ack_timeout(const struct world *w)
 }
 
 /*
- * Responses that wait for one that lacks, or came and found no page: a new one
- * is a sign of life.
+ * Responses that arrived after a missing one, or found no page: a new one is
+ * progress.
  */
 static u32 responses(const struct host_run *hr)
 {
@@ -25,7 +25,7 @@ static u32 responses(const struct host_run *hr)
 }
 
 /**
- * liveness_start() - a requester starts, with all retries left
+ * liveness_start() - a requester starts with all retries left
  * @w: the world
  * @hr: its host
  */
@@ -90,7 +90,7 @@ static u64 packets_out(const struct host_run *hr)
 	       sim_count(hr->kqp, SROCE_CNT_TX_NO_MEM);
 }
 
-/* What was refused for want of a receive is sent as soon as it may be. */
+/* What got an RNR NAK is sent again as soon as the delay is over. */
 static void check_rnr_over(const struct host_run *hr)
 {
 	const struct sroce_req *req = &hr->kqp->qp.req;
@@ -140,13 +140,13 @@ static void check(struct world *w, struct host_run *hr)
 	bool gave_up = req->pending_err == IB_WC_RNR_RETRY_EXC_ERR;
 	bool waited = p->waiting;
 
-	/* given up, but for what comes before */
+	/* fails once the older work requests are complete */
 	if (gave_up && !p->gave_up)
 		check_rnr_exceeded(w, hr);
 	if (!waits(hr) || moved(hr) || p->idle) {
 		liveness_start(w, hr);
 		p->idle = !waits(hr);
-		/* which came first, if both came at once? */
+		/* progress and RNR NAK came at once: the order is unknown */
 		p->waits = req->rnr_wait && !waited;
 		p->vague = p->waits;
 	} else if (timeouts != p->timeouts) {
@@ -159,7 +159,7 @@ static void check(struct world *w, struct host_run *hr)
 		if (!req->rnr_wait)
 			check_rnr_over(hr);
 	}
-	/* pages have all the time that they need */
+	/* a page fault may take any time */
 	if (req->paging)
 		p->when = w->s->now;
 	p->waiting = req->rnr_wait;
@@ -170,7 +170,7 @@ static void check(struct world *w, struct host_run *hr)
 }
 
 /**
- * liveness_check() - look at all requesters, after whatever may have moved them
+ * liveness_check() - check all requesters after an event
  * @w: the world
  */
 void liveness_check(struct world *w)
@@ -184,7 +184,7 @@ void liveness_check(struct world *w)
 			check(w, &w->host[i]);
 }
 
-/* Whether a requester may have got no answer at all */
+/* Whether a requester may have received no response at all */
 static bool may_be_silent(struct world *w, struct host_run *hr)
 {
 	const struct scenario *sc = w->sc;
@@ -194,7 +194,7 @@ static bool may_be_silent(struct world *w, struct host_run *hr)
 	/* a queue as long as the timeout is as good as a loss */
 	if (sc->ns_per_kb)
 		return true;
-	/* what comes and finds no page is as good as lost */
+	/* a response that finds no page is as good as lost */
 	if (sim_count(hr->kqp, SROCE_CNT_ODP_MISS))
 		return true;
 	/* eight timeouts in a row, with probes in between, can't be chance */
@@ -221,7 +221,7 @@ static void check_exceeded(struct world *w, struct host_run *hr)
 }
 
 /**
- * liveness_failed() - a requester gives up
+ * liveness_failed() - a requester fails with exceeded retries
  * @w: the world
  * @hr: its host
  * @status: why

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory whose pages come when they are needed, and go whenever they like */
+/* Memory pressure: memory on demand, whose pages are evicted at any time */
 
 #include "world.h"
 
@@ -25,7 +25,7 @@ static void evict_some(struct sim *s)
 }
 
 /**
- * mem_pressure_init() - make memory come on demand, as the scenario has it
+ * mem_pressure_init() - make memory on demand, as the scenario says
  * @w: the world; its regions are made
  */
 void mem_pressure_init(struct world *w)
@@ -47,7 +47,7 @@ void mem_pressure_init(struct world *w)
 }
 
 /**
- * mem_pressure_step() - between two events pages may go
+ * mem_pressure_step() - pages may be evicted between two events
  * @w: the world
  */
 void mem_pressure_step(struct world *w)

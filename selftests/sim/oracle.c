@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What a send work request may end with, and what is true when it does. */
+/* How a send work request may complete, and what must be true then */
 
 #include "world.h"
 
@@ -21,7 +21,7 @@ static bool is_rc(const struct world *w)
 	return w->sc->cfg.type == IB_QPT_RC;
 }
 
-/* So long that PSNs could not be told apart */
+/* So long that its PSNs would be ambiguous */
 static bool too_long(const struct world *w, const struct sc_op *op)
 {
 	return op->deep && sroce_psn_count(op->len, sc_mtu(w->sc)) >= 1 << 23;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A life that QPs had before the scenario: some work, cut short by RESET, with
- * the very PSNs that come again. Nothing of it may show.
+ * What QPs did before the scenario: some work, ended by RESET, with the same PSNs
+ * that the scenario uses. None of it may have an effect on the scenario.
  */
 
 #include "world.h"
@@ -86,7 +86,7 @@ static void begin_anew(struct sroce_kqp *kqp)
 }
 
 /**
- * prior_life_run() - let QPs live and be reset, before anything else
+ * prior_life_run() - use and reset the QPs before anything else
  * @w: the world; its QPs are in RTS
  */
 void prior_life_run(struct world *w)

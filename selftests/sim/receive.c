@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What a receive work request may end with, and which message it got. */
+/* How a receive work request may complete, and which message it received */
 
 #include "world.h"
 

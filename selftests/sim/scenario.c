@@ -192,7 +192,7 @@ static void choose_faults(struct maker *m)
 		f->drop = rate(m);
 		break;
 	case SC_LONG:
-		/* each hole is asked for again, and answered by a burst */
+		/* each hole is asked for again, and answered by many packets */
 		f->drop = rate(m) / 100;
 		break;
 	case SC_MESS:
@@ -336,7 +336,7 @@ static void make_mem_op(struct maker *m, struct sc_host *h)
 	h->bound = !h->bound;
 }
 
-/* As small messages are, one like the other, which leave together */
+/* Make it like the one before, so that they are sent together. */
 static void imitate(struct sc_op *op, const struct sc_op *other, u32 mtu)
 {
 	if (other->len > mtu || (!sc_is_send(other->opcode) &&
@@ -511,7 +511,7 @@ static void spoil_some(struct maker *m)
 		sc->host[1].no_access = true;
 }
 
-/* The last of them are so long that they don't end before the QP does. */
+/* The last READs are so long that the QP ends before they do. */
 static void make_long(struct maker *m)
 {
 	struct sc_host *h = &m->sc->host[0];
@@ -532,7 +532,7 @@ static void make_long(struct maker *m)
 		if (op->len == 1U << 31)
 			op->len -= below(m, 2000);
 	}
-	/* whoever is left alone would go on for long */
+	/* both ends, as one alone would go on for long */
 	for (i = 0; i < 2; i++)
 		m->sc->act[m->sc->nacts++] = (struct sc_act){
 			.kind = range(m, 0, 1) ? ACT_ERR :
@@ -557,7 +557,7 @@ static void make_acts(struct maker *m)
 	}
 }
 
-/* Drawn last, so that seeds of old stay what they were but for this. */
+/* Drawn last, so that older seeds keep the rest of their scenario. */
 static void choose_rest(struct maker *m)
 {
 	struct scenario *sc = m->sc;
@@ -581,7 +581,7 @@ static void choose_rest(struct maker *m)
 		sc->cfg.timeout = 0;
 }
 
-/* Not where each packet that is sent twice is accounted for */
+/* Not in classes that count each packet that is sent twice */
 static void choose_pages(struct maker *m)
 {
 	struct scenario *sc = m->sc;
@@ -624,7 +624,7 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	if (sc->class == SC_RNR && once_in(&m, 3))
 		sc->cfg.rnr_retry = below(&m, 8);
 	choose_wire(&m);
-	/* a queue as long as the patience is enough to send things again */
+	/* a queue longer than the RTO would cause retransmissions */
 	if (sc->class == SC_CALM || sc->class == SC_ONE)
 		sc->ns_per_kb = 0;
 	choose_faults(&m);

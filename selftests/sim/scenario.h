@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What one seed stands for: QPs, the work posted to them, what else happens to
+ * What a seed determines: QPs, the work posted to them, what else happens to
  * them, and how the wire is impaired. Made once, then only read; shrinking
- * marks parts of it as left out.
+ * marks parts of it as skipped.
  */
 #ifndef SIM_SCENARIO_H
 #define SIM_SCENARIO_H
@@ -114,10 +114,10 @@ struct sc_act {
 #define SC_ODP_TARGET	BIT(1)
 #define SC_ODP_RECV	BIT(2)
 
-/* What becomes of packets; rates in 10000 */
+/* Impairments of packets; rates in 10000 */
 struct sc_faults {
 	u32	drop, dup, late, corrupt, cut;
-	u32	ghost;		/* acknowledges of what is far away */
+	u32	ghost;		/* ACKs of PSNs that are far away */
 	u32	burst;		/* mean length of what is lost in a row */
 	u8	dirs;		/* BIT(side) of senders that suffer */
 	u64	late_max;

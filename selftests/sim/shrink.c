@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The least of a scenario that fails in the same way */
+/* Reduce a scenario as long as it fails in the same way. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ static bool simpler(struct shrinker *sh)
 	return any;
 }
 
-/* What befell the packets by chance is from now on a list. */
+/* From now on impairments are a list, not chance. */
 static void write_down(struct shrinker *sh, const struct outcome *out)
 {
 	if (out->nfates > SC_FATES)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The applications of all hosts: post work when its time has come. */
+/* The applications of all hosts: they post work at the time the scenario says. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A scenario while it happens. */
+/* A scenario while it runs */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
@@ -139,7 +139,7 @@ struct world {
 	bool		acted[SC_ACTS];
 };
 
-/* What a run came to */
+/* The result of a run */
 struct outcome {
 	bool		failed;
 	char		why[600];

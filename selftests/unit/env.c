@@ -44,7 +44,7 @@ static struct sim_packet *packet_new(const struct sroce_av *av, u32 len)
 	p->l3_len = av->v6 ? 40 : 20;
 	p->len = p->l3_len + UDP_LEN + len + SROCE_ICRC_LEN;
 	p->data = malloc(p->len);
-	/* what nobody writes is seen */
+	/* shows what was not written */
 	memset(p->data, SIM_FRESH_BYTE, p->len);
 	put_l3(p->data, av, p->len);
 	udp = p->data + p->l3_len;
@@ -99,7 +99,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 {
 	struct sroce_kqp *kqp = qp->kqp;
 
-	(void)response;	/* all leave at once */
+	(void)response;	/* there is one queue for both */
 
 	CHECK(!kqp->open);
 	CHECK(!(len & 3));
@@ -115,7 +115,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	return sim_bth(kqp->open);
 }
 
-/* As in the module: behind another of its size, if that has not left yet */
+/* As in the module: only behind a packet of the same size that was not sent yet */
 void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			 bool response, u32 *n)
 {
@@ -143,7 +143,7 @@ bool sroce_tx_can_append(struct sroce_qp *qp)
 	return qp->kqp->sim->can_append;
 }
 
-/* Nothing may leave that the other side would call malformed. */
+/* No packet may be sent that the other side would call malformed. */
 static void check_sent(const struct sim_packet *p)
 {
 	u32 len = p->len - p->l3_len - UDP_LEN;
@@ -315,7 +315,7 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 	return true;
 }
 
-/* A fast region that is valid whenever somebody looks for it */
+/* A fast region that is valid at each look-up */
 static struct sroce_mr *find_any(struct sim *s, u32 key)
 {
 	s->any.mr.kind = SROCE_MR_FAST;
@@ -404,7 +404,7 @@ bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 	return qp->srq ? srq_take(qp, to) : sroce_wqe_fetch_recv(&qp->rq, to);
 }
 
-/* The core asks for time and memory of the simulation that it is called from. */
+/* The simulation that the core is called from: its clock, its memory */
 static struct sim *clock_of;
 
 struct sroce_lbpkt *sroce_loopback_alloc(size_t size)
@@ -521,7 +521,7 @@ void sim_send(struct sim *s, struct sim_packet *p)
 		sim_packet_free(p);
 }
 
-/* For the wire hook: another copy, late */
+/* For the wire hook: another copy, which arrives later */
 void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
 {
 	struct sim_packet *q = packet_copy(p);
@@ -530,7 +530,7 @@ void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
 	enqueue(s, q);
 }
 
-/* QPs whose burst is not over, and that have used a region in it */
+/* QPs that are locked and hold a reference to a region */
 static u32 users(const struct sim *s)
 {
 	u32 i, n = 0;
@@ -545,7 +545,7 @@ static void unlock_run(struct sroce_kqp *kqp)
 {
 	struct sim *s = kqp->sim;
 	bool more = sroce_transport_run(&kqp->qp);
-	/* what is queued to be sent at once took no time to make */
+	/* a short queue takes no time to build */
 	u64 delay = kqp->qp.deferred & SROCE_DEFER_SEND_NOW ? 0 : s->task_delay;
 
 	kqp->task_when = more ? s->now + delay + 1 : 0;
@@ -609,9 +609,9 @@ static struct sroce_kqp *receive_lbpkt(struct sim *s, struct sim_packet *p)
 }
 
 /*
- * A packet arrives; whatever is wrong with it is counted at the far end.
+ * A packet arrives; drops are counted at the receiver.
  *
- * Return: who got it, and is to work now, or NULL.
+ * Return: the QP that received it and has to be run, or NULL.
  */
 static struct sroce_kqp *receive(struct sim *s, struct sim_packet *p)
 {
@@ -698,8 +698,8 @@ static void merge_segs(const struct sim *s, u32 n, struct sim_packet *all)
 }
 
 /*
- * As the module finds them: packets that differ from the one before them, which had
- * @bth, in their PSN only. Return: how many were taken in as a run.
+ * As in the module: packets that differ from the one before them, which had @bth, only
+ * in their PSN. Return: how many were received as segments.
  */
 static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 			u32 len, u32 max)
@@ -733,7 +733,7 @@ static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 	return taken ? n : 0;
 }
 
-/* One packet, and then, if it finds them, the run that it is the first of */
+/* One packet, and the segments that follow it if there are any */
 static struct sroce_kqp *receive_some(struct sim *s, struct sroce_kqp *had,
 					  u32 *n)
 {
@@ -755,7 +755,7 @@ static struct sroce_kqp *receive_some(struct sim *s, struct sroce_kqp *had,
 	return kqp ? kqp : had;
 }
 
-/* What arrives together is one burst, if it is for one QP. */
+/* Packets that arrive together are one run of the QP, if they are for one QP. */
 static void deliver_train(struct sim *s)
 {
 	struct sroce_kqp *kqp = NULL;
@@ -843,7 +843,7 @@ bool sim_step(struct sim *s)
 	return sim_step_until(s, ~0ULL);
 }
 
-/* Until nothing is left to do; timers that find nothing to do are done soon. */
+/* Until nothing is left to do: no packet, no timer */
 void sim_run(struct sim *s)
 {
 	u32 limit = s->steps + 2000000;

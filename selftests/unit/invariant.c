@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What is true of every QP between two bursts, whatever packets, rings and
- * callers did before. Checked after each burst by whatever runs on sim.c.
+ * What is true of every QP whenever it is unlocked, whatever packets, rings and
+ * callers did before. The simulation checks it each time.
  */
 
 #include "sim.h"
@@ -29,7 +29,7 @@ static void rings(const struct sroce_qp *qp)
 	      slots_after(sq, sq->cons, sq->prod));
 }
 
-/* What one work request may look like, started or not */
+/* Bounds of a work request, started or not */
 static void wqe_bounds(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	CHECK(wqe->msg < SROCE_MSGS);
@@ -43,7 +43,7 @@ static void wqe_bounds(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		CHECK(wqe->ah && wqe->length <= qp->mtu);
 }
 
-/* Started ones come first and have one PSN after the other. */
+/* Started work requests come first, and their PSNs are consecutive. */
 static void send_queue(const struct sroce_qp *qp)
 {
 	const struct sroce_wqe *last = NULL, *wqe;
@@ -61,7 +61,7 @@ static void send_queue(const struct sroce_qp *qp)
 		}
 		CHECK(!fresh);
 		if (sroce_wqe_is_local(wqe)) {
-			/* done, or refused, as soon as it is the oldest */
+			/* executed, or failed, as soon as it is the oldest */
 			CHECK(qp->svc != SROCE_SVC_RC || last);
 			continue;
 		}
@@ -96,7 +96,7 @@ static void next_packet(const struct sroce_qp *qp)
 		return;
 	if (req->next_idx != qp->sq.prod && wqe->started &&
 	    sroce_wqe_is_local(wqe)) {
-		/* done long ago, and stepped over when there is more to send */
+		/* executed before, and skipped when there is more to send */
 		CHECK_EQ(req->psn, wqe->first_psn);
 	} else if (req->next_idx != qp->sq.prod && wqe->started) {
 		CHECK(sroce_psn_diff(req->psn, wqe->first_psn) >= 0);
@@ -148,7 +148,7 @@ static void passed(const struct sroce_qp *qp)
 	CHECK_EQ(req->read_psns, psns);
 }
 
-/* What is sent again was sent before, and is not acknowledged. */
+/* Packets to be sent again were sent before and are not acknowledged. */
 static void retrans_range(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
@@ -166,7 +166,7 @@ static void retrans_range(const struct sroce_qp *qp)
 	CHECK(sroce_psn_diff(req->max_psn, rp->to) >= 0);
 }
 
-/* Responses that have come lie between the oldest missing and the newest. */
+/* Received responses lie between the oldest missing and the newest. */
 static void responses(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
@@ -184,7 +184,7 @@ static void responses(const struct sroce_qp *qp)
 	CHECK(!test_bit(req->una % SROCE_READ_AHEAD, req->resp_bitmap));
 }
 
-/* Whatever waits for an acknowledge has a timer that will find it missing. */
+/* Packets without an ACK have a timer. */
 static void timers(const struct sroce_kqp *kqp)
 {
 	const struct sroce_req *req = &kqp->qp.req;
@@ -203,7 +203,7 @@ static void timers(const struct sroce_kqp *kqp)
 		CHECK(kqp->ack_when && kqp->ack_when <= req->deadline + SROCE_SLACK_MAX);
 }
 
-/* Entries of the FIFO are different, and know that they are in it. */
+/* Entries of the FIFO are distinct, and marked as queued. */
 static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f)
 {
 	u32 i, marked = 0;
@@ -220,7 +220,7 @@ static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f)
 	CHECK_EQ(marked, f->n);
 }
 
-/* Answers to be sent again are a part of those that are remembered. */
+/* Responses to be sent again belong to valid resources. */
 static void replays(const struct sroce_resp *resp)
 {
 	const struct sroce_replays *r = &resp->replays;
@@ -238,7 +238,7 @@ static void replays(const struct sroce_resp *resp)
 	}
 }
 
-/* What waits for a gap to be filled lies ahead, in order. */
+/* Packets kept after a gap lie ahead, in order. */
 static void ofo_queue(const struct sroce_resp *resp, bool in_order)
 {
 	const struct list_head *pos;
@@ -248,7 +248,7 @@ static void ofo_queue(const struct sroce_resp *resp, bool in_order)
 		const struct sroce_ofo_pkt *k =
 			list_entry(pos, struct sroce_ofo_pkt, list);
 
-		/* the first may be there for want of pages */
+		/* the first may wait for a page fault */
 		CHECK(!in_order || sroce_psn_diff(k->pkt.psn, psn) > 0 ||
 		      (!n && resp->paging && k->pkt.psn == psn));
 		psn = k->pkt.psn;
@@ -258,7 +258,7 @@ static void ofo_queue(const struct sroce_resp *resp, bool in_order)
 	CHECK(n <= SROCE_OFO_MAX);
 }
 
-/* Responses that wait for pages are waited for. */
+/* Deferred responses wait for a page fault that is under way. */
 static void deferred(const struct sroce_kqp *kqp)
 {
 	const struct sroce_req *req = &kqp->qp.req;
@@ -289,7 +289,7 @@ static void responder(const struct sroce_qp *qp)
 	CHECK(!(resp->msg & ~(SROCE_SENDING | SROCE_WRITING)));
 }
 
-/* In a state that refuses work nothing is left over. */
+/* In a state that executes no work nothing is left. */
 static void at_rest(const struct sroce_qp *qp)
 {
 	if (sroce_qp_may_send(qp))
@@ -302,8 +302,8 @@ static void at_rest(const struct sroce_qp *qp)
 }
 
 /**
- * sim_invariants() - check a QP between two bursts
- * @kqp: the QP's host
+ * sim_invariants() - check a QP that is unlocked
+ * @kqp: the QP
  */
 void sim_invariants(const struct sroce_kqp *kqp)
 {

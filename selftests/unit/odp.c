@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Pages on demand, as drv/odp.c has them, but when they come is the test's. */
+/* Memory on demand, as drv/mem/odp.c; the test decides when pages come and go. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@ enum { ABSENT, READABLE, WRITABLE, NEVER };
 
 /**
  * struct sroce_odp - pages of a region
- * @plain: the region, as if they were always there
+ * @plain: the region, as if all pages were present
  * @size: bytes of each
- * @pages: which are there, and for what
+ * @pages: state of each
  * @n: how many there are in all
- * @entered: somebody uses them
- * @tried: one that can't come was to be brought
- * @pinned: the region, if it is to be pinned when a page isn't there
+ * @entered: between enter and leave
+ * @tried: one that can't be faulted in was asked for
+ * @pinned: the region, if it becomes pinned at the first page fault
  */
 struct sroce_odp {
 	struct sroce_mr	plain;
@@ -41,7 +41,7 @@ static void end(struct sroce_odp *odp)
 	free(odp);
 }
 
-/* Then somebody may change the region, before it is asked for. */
+/* The region may be changed to a pinned one before the page fault is handled. */
 static int absent(struct sroce_odp *odp)
 {
 	if (odp->pinned) {
@@ -122,7 +122,7 @@ bool sroce_odp_used(const struct sroce_qp *qp)
 	return qp->kqp->sim->on_demand;
 }
 
-/* What the host wanted has come. */
+/* The pages that the QP has asked for are present now. */
 void sim_pages_in(struct sroce_kqp *kqp)
 {
 	u32 i, k;
@@ -142,7 +142,7 @@ void sim_pages_in(struct sroce_kqp *kqp)
 	sroce_transport_paged(&kqp->qp);
 }
 
-/* From now on the region's pages come on demand; none is there. */
+/* From now on the region is memory on demand; no page is present. */
 void sim_buf_on_demand(struct sim_buf *b)
 {
 	struct sroce_odp *odp = calloc(1, sizeof(*odp));
@@ -155,7 +155,7 @@ void sim_buf_on_demand(struct sim_buf *b)
 	b->sim->on_demand = true;
 }
 
-/* Its pages from one on can't come. */
+/* The pages from @page on can't be faulted in. */
 void sim_buf_never(struct sim_buf *b, u32 page)
 {
 	struct sroce_odp *odp = b->mr.odp;
@@ -163,13 +163,13 @@ void sim_buf_never(struct sim_buf *b, u32 page)
 	memset(odp->pages + page, NEVER, odp->n - page);
 }
 
-/* It is changed to a pinned one as soon as one of its pages isn't there. */
+/* It becomes a pinned region at the first page fault. */
 void sim_buf_pin_on_fault(struct sim_buf *b)
 {
 	b->mr.odp->pinned = &b->mr;
 }
 
-/* One page goes. */
+/* Evict one page. */
 void sim_buf_evict(struct sim_buf *b, u32 page)
 {
 	struct sroce_odp *odp = b->mr.odp;
@@ -178,7 +178,7 @@ void sim_buf_evict(struct sim_buf *b, u32 page)
 	odp->pages[page % odp->n] = ABSENT;
 }
 
-/* All of them go. */
+/* Evict all pages. */
 void sim_buf_evict_all(struct sim_buf *b)
 {
 	u32 i;

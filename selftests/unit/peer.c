@@ -96,7 +96,7 @@ void peer_begin_resp(struct xfers *t, u32 n)
 	peer_record(t->s, &t->s->b);
 }
 
-/* A request arrives and is answered, up to one burst. */
+/* A request arrives, and the responder runs once. */
 void peer_ask(struct xfers *t, u8 opcode, u32 psn, u64 off, u32 len, u32 wrong_key)
 {
 	struct sroce_pkt p = {

@@ -151,7 +151,7 @@ static void kqp_init(struct sim *s, struct sroce_kqp *kqp,
 	sim_enter(kqp, IB_QPS_RTS);
 }
 
-/* As drv/qp.c does it when a modify has been found possible */
+/* As drv/verbs/qp.c does it once a modify has been checked */
 void sim_enter(struct sroce_kqp *kqp, enum ib_qp_state to)
 {
 	struct sroce_qp *qp = &kqp->qp;
@@ -206,7 +206,7 @@ struct sroce_kqp *sim_pair(struct sim *s, const struct sim_cfg *cfg)
 	return s->kqp[s->kqps - 2];
 }
 
-/* As drv/qp.c ends a QP */
+/* As drv/verbs/qp.c destroys a QP */
 void sim_destroy(struct sroce_kqp *kqp)
 {
 	kqp->gone = true;

@@ -166,8 +166,8 @@ static void window_cuts(void)
 }
 
 /*
- * A work request that fails when its turn to be sent comes must not leave the
- * one before it without anybody asking for its acknowledge.
+ * A work request fails before its first packet is built. The one before must get an ACK
+ * request all the same.
  */
 static void fails_late(bool acked)
 {
@@ -256,8 +256,8 @@ static void fault_before_tx(void)
 }
 
 /*
- * The burst ends before the last request, so the one before it has no need to ask for an
- * acknowledge; then nothing more may be started.
+ * The task's budget ends before the last request, so the one before needs no ACK request;
+ * then SQD keeps the last one from being started.
  */
 static void drained_within_burst(u32 timeout)
 {

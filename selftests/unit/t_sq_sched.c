@@ -46,7 +46,7 @@ static void window(void)
 	CHECK(w.max < SROCE_CWND_MAX);
 	CHECK(w.max >= SROCE_CWND_MIN / 2);
 	/* the larger the window, the fewer ACKs are requested */
-	t_where("%u acknowledges asked for", w.asked);
+	t_where("%u ACKs requested", w.asked);
 	CHECK(w.asked >= 4 && w.asked < LONG / 256 / 64);
 	xfers_end(&t);
 }
