@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Run the fuzzers on the corpora of this directory.
 #
 # usage: fuzz.sh replay OUT TARGETS	replay all inputs, as TAP

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
 # Plant classic bugs in a copy of the core, one at a time, and check that the
 # simulation finds each of them. The output is TAP.
 #

@@ -170,6 +170,12 @@ static void refused(struct rnd *r)
 		CHECK_EQ(sroce_pkt_parse(&q, buf, 12, len), -EPROTONOSUPPORT);
 	}
 	free(buf);
+}
+
+static void refused_lengths(void)
+{
+	struct sroce_pkt q = {};
+	u32 i;
 
 	t_case("pkt: a pad count longer than the packet is refused");
 	for (i = 0; i < 16; i++) {
@@ -244,5 +250,6 @@ UNIT_TESTS(pkt)
 		if (sroce_opcodes[i].name)
 			short_header(&r, i);
 	refused(&r);
+	refused_lengths();
 	garbage(&r);
 }

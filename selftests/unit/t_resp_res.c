@@ -221,7 +221,7 @@ static void resize(struct sroce_qp *qp, u32 n)
 	free(sroce_resp_res_resize(qp, calloc(n, sizeof(*qp->resp.res)), n));
 }
 
-static void forgotten(void)
+static void replaced(void)
 {
 	struct xfers t;
 	u32 at;
@@ -244,6 +244,12 @@ static void forgotten(void)
 	peer_read_sent(2 * MANY, FIRST + MANY, MANY, MTU);
 	peer_read_sent(at, FIRST + 2 * MANY, 3, MTU);
 	xfers_end(&t);
+}
+
+static void resized(void)
+{
+	struct xfers t;
+	u32 at;
 
 	t_case("resp_res: pending responses survive a resize");
 	peer_begin_resp(&t, 3);
@@ -270,6 +276,12 @@ static void forgotten(void)
 	sim_run(t.s);
 	CHECK_EQ(txlog.n, at + 2);
 	xfers_end(&t);
+}
+
+static void ended_by_error(void)
+{
+	struct xfers t;
+	u32 at;
 
 	t_case("resp_res: an error ends a replay");
 	at = begin_replay(&t, MANY);
@@ -279,6 +291,11 @@ static void forgotten(void)
 	CHECK_EQ(txlog.n, at);
 	CHECK_EQ(t.s->b.qp.resp.replays.n, 0);
 	xfers_end(&t);
+}
+
+static void memory_gone(void)
+{
+	struct xfers t;
 
 	t_case("resp_res: a replay of deregistered memory is dropped");
 	peer_begin_resp(&t, 4);
@@ -402,7 +419,10 @@ UNIT_TESTS(resp_res)
 	impostors();
 	unfinished();
 	overlapping();
-	forgotten();
+	replaced();
+	resized();
+	ended_by_error();
+	memory_gone();
 	again();
 	replay_after_wrap();
 	read_behind_replay();
