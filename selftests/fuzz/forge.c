@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Packets that nobody sent: mostly right, so that they get far; and a bad wire */
+/* Forged packets, mostly valid so that they reach deep code; and a bad wire */
 
 #include <stdlib.h>
 #include "world.h"
@@ -242,8 +242,8 @@ static void fill(struct world *w, struct sroce_pkt *p, struct sroce_qp *qp,
 void act_forge(struct world *w, const u8 *r)
 {
 	static u8 data[DATA_MAX];
-	struct sroce_kqp *to = host_at(w, !!(r[2] & FF_TO_A));
-	struct sroce_kqp *from = host_at(w, !(r[2] & FF_TO_A));
+	struct sroce_kqp *to = kqp_at(w, !!(r[2] & FF_TO_A));
+	struct sroce_kqp *from = kqp_at(w, !(r[2] & FF_TO_A));
 	struct sroce_av av = from->qp.av;
 	struct sroce_pkt p = {};
 	struct sim_packet *sp;

@@ -55,15 +55,15 @@ static size_t insert(u8 *data, size_t len, struct rnd *r)
 static size_t repeat(u8 *data, size_t len, size_t max, struct rnd *r)
 {
 	u32 n = records(len), from = rnd_below(r, n);
-	u32 run = 1 + rnd_below(r, n - from < 4 ? n - from : 4);
+	u32 count = 1 + rnd_below(r, n - from < 4 ? n - from : 4);
 	u32 at = rnd_below(r, n + 1);
 	u8 copy[4 * REC_LEN];
 
-	if (len + (size_t)run * REC_LEN > max)
+	if (len + (size_t)count * REC_LEN > max)
 		return len;
-	memcpy(copy, record(data, from), (size_t)run * REC_LEN);
-	len = open_gap(data, len, at, run);
-	memcpy(record(data, at), copy, (size_t)run * REC_LEN);
+	memcpy(copy, record(data, from), (size_t)count * REC_LEN);
+	len = open_gap(data, len, at, count);
+	memcpy(record(data, at), copy, (size_t)count * REC_LEN);
 	return len;
 }
 

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Are the corpora worth their bytes? Plant bugs in a copy of the core, one at a
-# time, and see that each is found by an input that is there, as TAP.
+# Plant bugs in a copy of the core, one at a time, and check that an input of the
+# corpora finds each of them. The output is TAP.
 #
 # usage: planted.sh OUT [bug...]
 #
-# A bug is a sed script, planted/NAME.sed, that says on its first lines what it
-# does and to which file. One that changes nothing has to be brought up to date;
-# one that is not found needs some minutes of fuzzing, with TIME=, and the input
-# that finds it a line in corpus/TARGET-bugs.hex.
+# A bug is a sed script, planted/NAME.sed. Its first line says what is wrong, its
+# second which file below drv/core it changes. A script that changes nothing is
+# an error: it has to be adapted to the source. If a bug is not found, fuzz for
+# some minutes with TIME=, and add the input that finds it as a line to
+# corpus/TARGET-bugs.hex.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 
@@ -20,7 +21,7 @@ HOW=replay
 
 head_of() { sed -n "s/^# $2: //p; 2q" "planted/$1.sed"; }
 
-# Return: 0 if it is found; else says why not
+# Return: 0 if it is found; otherwise prints why not
 try()	# name
 {
 	local name=$1 file

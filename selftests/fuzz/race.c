@@ -25,7 +25,7 @@ void race_init(struct world *w)
 	loaded = NULL;
 	countdown = 0;
 	for (i = 0; i < 2; i++)
-		host_at(world, i)->qp.sq.posted.wr.reserved = SEEN;
+		kqp_at(world, i)->qp.sq.posted.wr.reserved = SEEN;
 }
 
 /* The @loads'th index read from now on changes to @value just after. */
@@ -81,13 +81,13 @@ void fuzz_barrier(void)
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		struct sroce_qp *qp = &host_at(world, i)->qp;
+		struct sroce_qp *qp = &kqp_at(world, i)->qp;
 
 		if (poison_sq(&qp->sq))
 			return;
 	}
 	for (i = 0; i < 2; i++) {
-		struct sroce_qp *qp = &host_at(world, i)->qp;
+		struct sroce_qp *qp = &kqp_at(world, i)->qp;
 
 		if (poison_rq(&qp->rq.ring) ||
 		    (qp->srq && poison_rq(&qp->srq->rq.ring)))

@@ -65,21 +65,21 @@ static void act_index(struct world *w, const u8 *r)
 /* A good work request, spoiled in one place. r: as act_send(), 5 where */
 static void act_spoiled(struct world *w, const u8 *r)
 {
-	struct sroce_kqp *h = host_at(w, ~r[15] & 1);
-	struct sroce_ring *ring = &h->qp.sq.ring;
+	struct sroce_kqp *kqp = kqp_at(w, ~r[15] & 1);
+	struct sroce_ring *ring = &kqp->qp.sq.ring;
 	u8 good[REC_LEN];
 	u8 *slot;
 
 	memcpy(good, r, sizeof(good));
 	good[15] |= 2;		/* no doorbell yet */
-	h->sq_prod = ring->own;
+	kqp->sq_prod = ring->own;
 	ring->buf->consumer_index = (ring->own - 1) & ring->mask;
 	ring->buf->consumer_index = ring->own;
 	act_send(w, good);
 	slot = sroce_ring_slot(ring, ring->own);
 	slot[r[5] * 4u % (1u << ring->shift)] ^= r[9];
 	if (!(r[15] & 2))
-		world_doorbell(w, h);
+		world_doorbell(w, kqp);
 }
 
 /* The n'th index that the core reads is another just after. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Modify, as drv/qp.c does it: check, install the attributes, enter the state */
+/* Modify, as drv/verbs/qp.c does it: check, install the attributes, enter the state */
 
 #include <stdlib.h>
 #include "world.h"
@@ -71,7 +71,7 @@ static void enter(struct world *w, struct sroce_qp *qp, enum ib_qp_state to)
 		qp->state = to;
 	else
 		sim_enter(qp->kqp, to);
-	/* the end of a burst */
+	/* runs the QP */
 	sim_doorbell(qp->kqp);
 }
 
@@ -122,7 +122,7 @@ void act_modify(struct world *w, const u8 *r)
 		IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS, IB_QPS_SQD,
 		IB_QPS_SQE, IB_QPS_ERR, IB_QPS_RTS,
 	};
-	struct sroce_qp *qp = &host_at(w, r[1])->qp;
+	struct sroce_qp *qp = &kqp_at(w, r[1])->qp;
 	struct ib_qp_attr attr = {};
 	int mask;
 
@@ -136,7 +136,7 @@ void act_modify(struct world *w, const u8 *r)
 /* From wherever it is to RTS, as new or with what it has */
 void act_connect(struct world *w, const u8 *r)
 {
-	struct sroce_qp *qp = &host_at(w, r[1])->qp;
+	struct sroce_qp *qp = &kqp_at(w, r[1])->qp;
 	struct ib_qp_attr attr = qp->attr;
 	int to;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What honest users do, with work requests that need not make sense; time */
+/* Work requests of regular users, valid or not; and time */
 
 #include "world.h"
 
@@ -66,15 +66,15 @@ static u32 opcode_of(u8 sel)
 	return sel < 0xf8 ? ops[sel % ARRAY_SIZE(ops)] : sel - 0xf0u;
 }
 
-static void make_target(struct world *w, struct sroce_kqp *h,
+static void make_target(struct world *w, struct sroce_kqp *kqp,
 			struct sim_wr *wr, const u8 *r)
 {
-	const struct sroce_kqp *peer = h == &w->s->a ? &w->s->b : &w->s->a;
+	const struct sroce_kqp *peer = kqp == &w->s->a ? &w->s->b : &w->s->a;
 
 	wr->ex = 0xabc00000 | r[14];
-	if (h->qp.svc == SROCE_SVC_UD) {
+	if (kqp->qp.svc == SROCE_SVC_UD) {
 		/* 0 is the way to B, 1 to A */
-		wr->ah = r[8] < 0xf0 ? h != &w->s->a : r[8];
+		wr->ah = r[8] < 0xf0 ? kqp != &w->s->a : r[8];
 		wr->remote_qpn = r[9] < 0xf0 ? peer->qp.qpn : r[9];
 		wr->remote_qkey = r[14] < 0xc0 ? 0x1234 : 0x80000000u | r[14];
 		return;
@@ -133,7 +133,7 @@ static bool ring_full(const struct sroce_ring *r, u32 prod)
 	return ((prod + 1) & r->mask) == r->buf->consumer_index;
 }
 
-/* As drv/post.c does it for kernel users */
+/* As drv/verbs/post.c does it for kernel users */
 static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
 {
 	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.prod);
@@ -168,11 +168,11 @@ static bool kernel_send(struct sroce_qp *qp, const struct sim_wr *wr)
 	return true;
 }
 
-static bool user_send(struct sroce_kqp *h, const struct sim_wr *wr)
+static bool user_send(struct sroce_kqp *kqp, const struct sim_wr *wr)
 {
-	if (ring_full(&h->qp.sq.ring, h->sq_prod))
+	if (ring_full(&kqp->qp.sq.ring, kqp->sq_prod))
 		return false;
-	sim_put_send(h, wr);
+	sim_put_send(kqp, wr);
 	return true;
 }
 
@@ -202,10 +202,10 @@ static void make_flush(struct world *w, struct sim_wr *wr, const u8 *r)
 	wr->level = r[12] < 0xe0 ? r[12] & 1 : r[12];
 }
 
-static bool put_send(struct world *w, struct sroce_kqp *h, const u8 *r)
+static bool put_send(struct world *w, struct sroce_kqp *kqp, const u8 *r)
 {
 	static const u8 data[256] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-	struct log *log = world_sq_log(w, &h->qp);
+	struct log *log = world_sq_log(w, &kqp->qp);
 	struct sim_wr wr = {
 		.wr_id = log->posted, .opcode = opcode_of(r[1]), .flags = r[2],
 	};
@@ -213,19 +213,19 @@ static bool put_send(struct world *w, struct sroce_kqp *h, const u8 *r)
 
 	if (log->posted == POSTS_MAX)
 		return false;
-	make_target(w, h, &wr, r);
+	make_target(w, kqp, &wr, r);
 	make_bind(w, &wr, r);
 	if (wr.flags & IB_SEND_INLINE) {
 		wr.data = data;
-		wr.data_len = rec16(r, 6) % (h->qp.sq.max_inline + 1);
+		wr.data_len = rec16(r, 6) % (kqp->qp.sq.max_inline + 1);
 	} else {
-		wr.num_sge = make_sges(w, &h->qp, wr.sge, r,
+		wr.num_sge = make_sges(w, &kqp->qp, wr.sge, r,
 				       send_len(w, wr.opcode, r));
 	}
 	make_flush(w, &wr, r);
-	ok = h->qp.user ? user_send(h, &wr) : kernel_send(&h->qp, &wr);
+	ok = kqp->qp.user ? user_send(kqp, &wr) : kernel_send(&kqp->qp, &wr);
 	if (ok)
-		log->silent[log->posted++] = !h->qp.sig_all &&
+		log->silent[log->posted++] = !kqp->qp.sig_all &&
 					     !(wr.flags & IB_SEND_SIGNALED);
 	return ok;
 }
@@ -235,34 +235,34 @@ static bool put_send(struct world *w, struct sroce_kqp *h, const u8 *r)
  */
 void act_send(struct world *w, const u8 *r)
 {
-	struct sroce_kqp *h = host_at(w, ~r[15] & 1);
+	struct sroce_kqp *kqp = kqp_at(w, ~r[15] & 1);
 	u32 n = 1 + (r[15] >> 2 & 7);
 
-	while (n-- && put_send(w, h, r))
+	while (n-- && put_send(w, kqp, r))
 		;
 	/* the kernel's own users can't but ring it */
-	if (!(r[15] & 2) || !h->qp.user)
-		world_doorbell(w, h);
+	if (!(r[15] & 2) || !kqp->qp.user)
+		world_doorbell(w, kqp);
 }
 
-static bool put_recv(struct world *w, struct sroce_kqp *h, const u8 *r)
+static bool put_recv(struct world *w, struct sroce_kqp *kqp, const u8 *r)
 {
-	struct log *log = world_rq_log(w, &h->qp);
-	struct sroce_srq *srq = h->qp.srq;
-	struct sroce_ring *ring = srq ? &srq->rq.ring : &h->qp.rq.ring;
-	u32 at = srq ? srq->prod : h->rq_prod, n;
+	struct log *log = world_rq_log(w, &kqp->qp);
+	struct sroce_srq *srq = kqp->qp.srq;
+	struct sroce_ring *ring = srq ? &srq->rq.ring : &kqp->qp.rq.ring;
+	u32 at = srq ? srq->prod : kqp->rq_prod, n;
 	struct sroce_abi_recv_wqe *raw = sroce_ring_slot(ring, at);
 	struct ib_sge sge[8];
 
-	if (log->posted == POSTS_MAX || h->qp.state == IB_QPS_RESET ||
+	if (log->posted == POSTS_MAX || kqp->qp.state == IB_QPS_RESET ||
 	    ring_full(ring, at))
 		return false;
-	n = make_sges(w, &h->qp, sge, r, r[3] >= 0xe0 ? rec16(r, 6) :
+	n = make_sges(w, &kqp->qp, sge, r, r[3] >= 0xe0 ? rec16(r, 6) :
 		      room_at(w, r[4], rec16(r, 12)));
 	if (srq)
 		sim_put_srq(srq, log->posted++, sge, n);
 	else
-		sim_put_recv(h, log->posted++, sge, n);
+		sim_put_recv(kqp, log->posted++, sge, n);
 	if (r[3] >= 0xf0)
 		raw->dma.num_sge = n + r[5] + 1;
 	return true;
@@ -273,22 +273,22 @@ void act_recv(struct world *w, const u8 *r)
 {
 	u32 n = 1 + (r[15] >> 2 & 15);
 
-	while (n-- && put_recv(w, host_at(w, r[15]), r))
+	while (n-- && put_recv(w, kqp_at(w, r[15]), r))
 		;
 }
 
 void act_doorbell(struct world *w, const u8 *r)
 {
-	world_doorbell(w, host_at(w, r[1]));
+	world_doorbell(w, kqp_at(w, r[1]));
 }
 
 /* Consumers take what is in their CQs. */
 void act_poll(struct world *w, const u8 *r)
 {
-	struct sroce_kqp *h = host_at(w, r[1]);
+	struct sroce_kqp *kqp = kqp_at(w, r[1]);
 
-	h->scq.n = 0;
-	h->rcq.n = 0;
+	kqp->scq.n = 0;
+	kqp->rcq.n = 0;
 }
 
 void act_step(struct world *w, const u8 *r)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The world of a fuzzer: made from an input, run, checked and put away. */
+/* A fuzzer's world: made from an input, run, checked and freed. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "world.h"
 
 #define CQE_PLENTY	200
-/* Bytes in a row that are no coincidence */
+/* This many guard bytes in a row are a leak. */
 #define LEAK_MIN	12
 
 /* No key: what it protects is never touched, and neither is what may be read */
@@ -80,7 +80,7 @@ static void posted(struct sim *s, struct sroce_qp *qp,
 	check_status(log, qp, cqe, sq);
 }
 
-/* No packet shows what lies around memory, or what was never written. */
+/* No packet contains guard bytes, or bytes that were never written. */
 static int inspect(struct sim *s, struct sim_packet *p)
 {
 	u32 i, run = 0;
@@ -97,14 +97,14 @@ static int inspect(struct sim *s, struct sim_packet *p)
 	return 1;
 }
 
-/* As drv/post.c and then drv/burst.c do it */
-void world_doorbell(struct world *w, struct sroce_kqp *h)
+/* As drv/verbs/post.c and the QP's task do it */
+void world_doorbell(struct world *w, struct sroce_kqp *kqp)
 {
-	if (h->qp.state < IB_QPS_RTS) {
-		sroce_reset_sq(&h->qp);
-		log_reset(world_sq_log(w, &h->qp));
+	if (kqp->qp.state < IB_QPS_RTS) {
+		sroce_reset_sq(&kqp->qp);
+		log_reset(world_sq_log(w, &kqp->qp));
 	}
-	sim_doorbell(h);
+	sim_doorbell(kqp);
 }
 
 static void make_mem(struct world *w, const u8 *head)
@@ -186,13 +186,13 @@ static void make_world(struct world *w, const u8 *head)
 	/* who fills rings at will sends what he likes */
 	if (!w->hostile)
 		w->s->wire = inspect;
-	w->s->kick_delay = 500;
+	w->s->task_delay = 500;
 	w->s->train = head[H_STATE] & 1 ? 64 : 1;
 	make_mem(w, head);
 	if (head[H_FLAGS] & HF_SRQ)
 		w->s->b.qp.srq = sim_srq_new(w->s, cfg.slots, cfg.max_sge);
 	for (i = 0; i < 2; i++) {
-		struct sroce_qp *qp = &host_at(w, i)->qp;
+		struct sroce_qp *qp = &kqp_at(w, i)->qp;
 
 		qp->sig_all = head[H_FLAGS] & HF_SIG_ALL;
 		qp->attr.path_mig_state = head[H_FLAGS] & HF_MIGREQ ?
@@ -203,14 +203,14 @@ static void make_world(struct world *w, const u8 *head)
 			qp->state = IB_QPS_RTR;
 	}
 	w->s->a.qp.user = !(head[H_FLAGS] & HF_KERNEL) || w->hostile;
-	/* the first burst sets the clock */
+	/* the first doorbell sets the clock */
 	sim_doorbell(&w->s->a);
 	sim_doorbell(&w->s->b);
 }
 
 static void show(struct world *w, u32 i)
 {
-	const struct sroce_qp *qp = &host_at(w, i)->qp;
+	const struct sroce_qp *qp = &kqp_at(w, i)->qp;
 
 	fprintf(stderr, "  %c: state %d, una %06x psn %06x max %06x, sq %u..%u next %u, expects %06x\n",
 		i ? 'A' : 'B', qp->state, qp->req.una, qp->req.psn,
@@ -232,14 +232,14 @@ static void trace(struct world *w, const char *what)
 	show(w, 0);
 }
 
-/* Only a small CQ is let overflow. */
+/* Only small CQs may overflow. */
 static void poll_all(struct world *w)
 {
 	u32 i;
 
 	for (i = 0; i < 2 && w->s->cfg.cqe == CQE_PLENTY; i++) {
-		host_at(w, i)->scq.n = 0;
-		host_at(w, i)->rcq.n = 0;
+		kqp_at(w, i)->scq.n = 0;
+		kqp_at(w, i)->rcq.n = 0;
 	}
 }
 
@@ -263,7 +263,7 @@ static void settle(struct world *w)
 	w->s->hold_fails = false;
 	w->s->copy_fails = false;
 	for (i = 0; i < 2; i++)
-		world_doorbell(w, host_at(w, i));
+		world_doorbell(w, kqp_at(w, i));
 	while (n < max && sim_step(w->s)) {
 		w->completions = 0;
 		poll_all(w);
@@ -274,7 +274,7 @@ static void settle(struct world *w)
 		return;
 	CHECK(n < max);
 	for (i = 0; i < 2; i++) {
-		const struct sroce_qp *qp = &host_at(w, i)->qp;
+		const struct sroce_qp *qp = &kqp_at(w, i)->qp;
 
 		if (qp->state == IB_QPS_RTS &&
 		    (qp->attr.timeout || qp->svc != SROCE_SVC_RC))
@@ -288,7 +288,7 @@ static void flush(struct world *w)
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		struct sroce_qp *qp = &host_at(w, i)->qp;
+		struct sroce_qp *qp = &kqp_at(w, i)->qp;
 		struct log *sq = world_sq_log(w, qp), *rq = world_rq_log(w, qp);
 
 		w->completions = 0;

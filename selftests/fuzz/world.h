@@ -84,7 +84,7 @@ static inline u32 rec32(const u8 *r, u32 at)
 	return rec16(r, at) | rec16(r, at + 2) << 16;
 }
 
-static inline struct sroce_kqp *host_at(struct world *w, u32 i)
+static inline struct sroce_kqp *kqp_at(struct world *w, u32 i)
 {
 	return i & 1 ? &w->s->a : &w->s->b;
 }
@@ -92,12 +92,12 @@ static inline struct sroce_kqp *host_at(struct world *w, u32 i)
 /* world.c */
 int world_run(const u8 *data, size_t len, const struct action *actions,
 	      bool hostile);
-void world_doorbell(struct world *w, struct sroce_kqp *h);
+void world_doorbell(struct world *w, struct sroce_kqp *kqp);
 struct log *world_sq_log(struct world *w, const struct sroce_qp *qp);
 struct log *world_rq_log(struct world *w, const struct sroce_qp *qp);
 void log_reset(struct log *log);
 
-/* work.c: what honest users do, and time */
+/* work.c: regular users, and time */
 void act_send(struct world *w, const u8 *r);
 void act_recv(struct world *w, const u8 *r);
 void act_doorbell(struct world *w, const u8 *r);

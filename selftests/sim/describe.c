@@ -118,9 +118,9 @@ static void print_faults(const struct sc_faults *f)
 	if (f->one >= 0)
 		printf("  packet %d is lost\n", f->one);
 	for (i = 0; i < 2; i++)
-		if (f->dark_len[i])
+		if (f->blackout_len[i])
 			printf("  dark from %llu us for %llu us\n",
-			       f->dark_from[i] / SC_US, f->dark_len[i] / SC_US);
+			       f->blackout_from[i] / SC_US, f->blackout_len[i] / SC_US);
 }
 
 static void print_fates(const struct scenario *sc)
@@ -155,22 +155,22 @@ void scenario_print(const struct scenario *sc)
 	       c->v6 ? '6' : '4');
 	printf("  %u pair(s)%s%s, latency %llu ns + %llu, %u ns per KB, kick %llu ns, doorbell each %u, pieces of %u%s%s\n",
 	       sc->pairs, sc->srq ? " with SRQs" : "",
-	       sc->local ? " on one host" : "", sc->latency, sc->jitter,
-	       sc->ns_per_kb, sc->kick_max, sc->batch, sc->chunk,
+	       sc->loopback ? " on one host" : "", sc->latency, sc->jitter,
+	       sc->ns_per_kb, sc->task_delay_max, sc->batch, sc->chunk,
 	       sc->backn[0] ? ", side 0 goes back N" : "",
 	       sc->backn[1] ? ", side 1 goes back N" : "");
-	if (sc->past || sc->sig_all || sc->store || sc->srq_limit)
+	if (sc->prior_events || sc->sig_all || sc->ofo_max || sc->srq_limit)
 		printf("  RESET after %u events, %s signaled, %u kept after a gap, SRQ limit %u\n",
-		       sc->past, sc->sig_all ? "all" : "some", sc->store,
+		       sc->prior_events, sc->sig_all ? "all" : "some", sc->ofo_max,
 		       sc->srq_limit);
-	if (sc->habit[0] || sc->habit[1] || sc->short_recv)
+	if (sc->gap_policy[0] || sc->gap_policy[1] || sc->short_recv)
 		printf("  take the other for %u and %u, receives lack %u bytes\n",
-		       sc->habit[0], sc->habit[1], sc->short_recv);
+		       sc->gap_policy[0], sc->gap_policy[1], sc->short_recv);
 	if (sc->page_delay)
 		printf("  on demand: %x and %x, %s pages of %u come within %llu us, one goes in %u events\n",
 		       sc->on_demand[0], sc->on_demand[1],
 		       sc->page_few ? "just the" : "all", sc->page_size,
-		       sc->page_delay / SC_US, sc->ebb);
+		       sc->page_delay / SC_US, sc->evict_every);
 	printf("  %u receives in a ring, %u completions in a CQ, trains of %u\n",
 	       c->rq_slots - 1, c->cqe, sc->train);
 	if (sc->scripted)

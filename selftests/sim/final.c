@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What is true when nothing is left to do. */
+/* Checks when nothing is left to do */
 
 #include "world.h"
 
@@ -8,7 +8,7 @@ static bool is_rc(const struct world *w)
 	return w->sc->cfg.type == IB_QPT_RC;
 }
 
-/* Nothing has gone wrong on purpose. */
+/* The scenario has no intended errors. */
 static bool all_good(const struct world *w)
 {
 	u32 i, k;
@@ -19,7 +19,7 @@ static bool all_good(const struct world *w)
 	for (i = 0; i < w->n; i++) {
 		const struct host_run *hr = &w->host[i];
 
-		if (hr->sc->no_access || hr->h->scq.overflowed || hr->h->rcq.overflowed)
+		if (hr->sc->no_access || hr->kqp->scq.overflowed || hr->kqp->rcq.overflowed)
 			return false;
 		for (k = 0; k < hr->sc->nops; k++)
 			if (hr->sc->op[k].bad && !hr->sc->op[k].skip)
@@ -31,7 +31,7 @@ static bool all_good(const struct world *w)
 /* Trailing unsignaled work requests are done when the queue is empty. */
 static void end_sends(struct world *w, struct host_run *hr)
 {
-	const struct sroce_sq *sq = &hr->h->qp.sq;
+	const struct sroce_sq *sq = &hr->kqp->qp.sq;
 	u32 i;
 
 	if (hr->dead)
@@ -53,7 +53,7 @@ static void end_sends(struct world *w, struct host_run *hr)
 
 static bool in_error(const struct host_run *hr)
 {
-	return !hr->dead && hr->h->qp.state == IB_QPS_ERR;
+	return !hr->dead && hr->kqp->qp.state == IB_QPS_ERR;
 }
 
 /* What was posted has been used or flushed, but for an SRQ's. */
@@ -71,14 +71,14 @@ static void end_receives(struct world *w, struct host_run *hr)
 			       hr->nr, i);
 }
 
-/* Over a wire without faults even UC and UD lose nothing that may wait. */
+/* Without impairments even UC and UD lose nothing. */
 static void check_unlost(struct world *w, struct host_run *hr)
 {
 	u32 i;
 
-	if (w->weather.any || w->sc->host[hr->nr ^ 1].recv_late ||
+	if (w->impair.any || w->sc->host[hr->nr ^ 1].recv_late ||
 	    w->sc->short_recv || !all_good(w) ||
-	    sim_count(world_peer(w, hr)->h, SROCE_CNT_ODP_DROP))
+	    sim_count(world_peer(w, hr)->kqp, SROCE_CNT_ODP_DROP))
 		return;
 	for (i = 0; i < hr->sc->nops; i++) {
 		const struct op_run *run = &hr->op[i];
@@ -92,10 +92,10 @@ static void check_unlost(struct world *w, struct host_run *hr)
 
 static void explain_error(struct world *w, struct host_run *hr)
 {
-	u32 events = hr->h->events;
+	u32 events = hr->kqp->events;
 	u32 known = BIT(IB_EVENT_COMM_EST) | BIT(IB_EVENT_SQ_DRAINED) |
 		    BIT(IB_EVENT_QP_LAST_WQE_REACHED);
-	bool lost = hr->h->scq.overflowed || hr->h->rcq.overflowed;
+	bool lost = hr->kqp->scq.overflowed || hr->kqp->rcq.overflowed;
 
 	if (events & BIT(IB_EVENT_COMM_EST) && !hr->sc->rts_late)
 		t_fail("final", 13, "host %u: COMM_EST in RTS", hr->nr);
@@ -116,7 +116,7 @@ static void explain_error(struct world *w, struct host_run *hr)
 		CHECK(events & BIT(IB_EVENT_QP_LAST_WQE_REACHED));
 }
 
-/* Who was refused by the peer isn't the only one to know. */
+/* After a fatal NAK the peer is in the error state as well. */
 static void check_refused(struct world *w, struct host_run *hr)
 {
 	u32 status;
@@ -142,8 +142,8 @@ static bool no_bits(const unsigned long *map, u32 longs)
 /* One direction of a connection: what is sent has come, and both know it. */
 static void check_agreed(const struct host_run *hr, const struct host_run *peer)
 {
-	const struct sroce_req *req = &hr->h->qp.req;
-	const struct sroce_resp *resp = &peer->h->qp.resp;
+	const struct sroce_req *req = &hr->kqp->qp.req;
+	const struct sroce_resp *resp = &peer->kqp->qp.resp;
 
 	CHECK_EQ(req->una, req->max_psn);
 	CHECK_EQ(req->acked, req->max_psn);
@@ -168,7 +168,7 @@ static void check_pair(struct world *w, struct host_run *hr)
 	}
 	if (!world_alive(hr) || !world_alive(peer))
 		return;
-	CHECK_EQ(hr->h->qp.state, IB_QPS_RTS);
+	CHECK_EQ(hr->kqp->qp.state, IB_QPS_RTS);
 	check_agreed(hr, peer);
 	if (hr->sc->via >= 0 && !peer->target.frozen)
 		CHECK_EQ(hr->remote->mr.state, hr->sc->inv ? SROCE_MR_FREE :
@@ -243,7 +243,7 @@ static void check_word(const struct host_run *hr, const struct region *r,
 static void check_words(struct world *w, struct host_run *hr)
 {
 	struct region *r = &world_peer(w, hr)->target;
-	u32 i, lane = 16 * (hr->nr / 2);
+	u32 i, shift = 16 * (hr->nr / 2);
 	u64 val;
 
 	for (i = 0; i < SC_COUNTERS - 1; i++)
@@ -252,7 +252,7 @@ static void check_words(struct world *w, struct host_run *hr)
 	/* the shared one is at the first host of the other side */
 	r = &w->host[(hr->nr & 1) ^ 1].target;
 	val = sim_get64(r->buf, w->host[(hr->nr & 1) ^ 1].words + 8 * i);
-	check_word(hr, r, i, val & 0xffffULL << lane);
+	check_word(hr, r, i, val & 0xffffULL << shift);
 }
 
 static void check_receive(struct world *w, struct host_run *hr, u32 i)
@@ -293,44 +293,44 @@ static void check_memory(struct world *w, struct host_run *hr)
 		check_receive(w, hr, i);
 }
 
-/* Without a fault nothing is sent twice, and nobody gets impatient. */
+/* Without impairments nothing is sent twice, and there are no timeouts. */
 static void check_calm(struct world *w, const struct host_run *hr)
 {
-	const struct sroce_kqp *h = hr->h;
+	const struct sroce_kqp *kqp = hr->kqp;
 
 	if (w->sc->class != SC_CALM)
 		return;
-	CHECK_EQ(sim_count(h, SROCE_CNT_RETRANSMIT), 0);
-	CHECK_EQ(sim_count(h, SROCE_CNT_TIMEOUT), 0);
-	CHECK_EQ(sim_count(h, SROCE_CNT_DUPLICATE), 0);
-	CHECK_EQ(sim_count(h, SROCE_CNT_OUT_OF_SEQ), 0);
-	CHECK_EQ(sim_count(h, SROCE_CNT_NAK_SEQ_SENT), 0);
-	CHECK_EQ(sim_count(h, SROCE_CNT_ACK_GHOST), 0);
+	CHECK_EQ(sim_count(kqp, SROCE_CNT_RETRANSMIT), 0);
+	CHECK_EQ(sim_count(kqp, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(kqp, SROCE_CNT_DUPLICATE), 0);
+	CHECK_EQ(sim_count(kqp, SROCE_CNT_OUT_OF_SEQ), 0);
+	CHECK_EQ(sim_count(kqp, SROCE_CNT_NAK_SEQ_SENT), 0);
+	CHECK_EQ(sim_count(kqp, SROCE_CNT_ACK_GHOST), 0);
 }
 
-/* One loss never takes a timer, if only it can be known. */
+/* A single loss never takes a timeout if a later packet makes it known. */
 static void check_one(struct world *w, const struct host_run *hr)
 {
 	if (w->sc->class != SC_ONE)
 		return;
-	CHECK_EQ(sim_count(hr->h, SROCE_CNT_TIMEOUT), 0);
-	CHECK(sim_count(hr->h, SROCE_CNT_NAK_SEQ_SENT) <= 1);
-	CHECK(sim_count(hr->h, SROCE_CNT_READ_RETRY) <= 1 ||
-	      sim_count(hr->h, SROCE_CNT_PROBE));
-	if (w->weather.followed)
-		CHECK_EQ(sim_count(hr->h, SROCE_CNT_PROBE), 0);
+	CHECK_EQ(sim_count(hr->kqp, SROCE_CNT_TIMEOUT), 0);
+	CHECK(sim_count(hr->kqp, SROCE_CNT_NAK_SEQ_SENT) <= 1);
+	CHECK(sim_count(hr->kqp, SROCE_CNT_READ_RETRY) <= 1 ||
+	      sim_count(hr->kqp, SROCE_CNT_PROBE));
+	if (w->impair.followed)
+		CHECK_EQ(sim_count(hr->kqp, SROCE_CNT_PROBE), 0);
 }
 
-/* What is lost is sent again, and not much more. */
-static void check_thrift(struct world *w)
+/* Not much more is sent again than was lost. */
+static void check_retransmits(struct world *w)
 {
-	u32 i, n = w->weather.nfates;
+	u32 i, n = w->impair.nfates;
 	u64 again = 0;
 
 	if (w->sc->class != SC_LOSS || w->sc->ns_per_kb)
 		return;
 	for (i = 0; i < w->n; i++)
-		again += sim_count(w->host[i].h, SROCE_CNT_RETRANSMIT);
+		again += sim_count(w->host[i].kqp, SROCE_CNT_RETRANSMIT);
 	/* where much is lost, what is sent again is so, too */
 	if (again > (n < 5 ? 4 * n + 8 : 40 * n))
 		t_fail("final", 14, "%u packets were lost, and %llu sent again",
@@ -357,7 +357,7 @@ static void check_srq(const struct world *w, u32 side)
 	u32 i;
 
 	for (i = side; i < w->n; i += 2)
-		told |= w->host[i].h->srq_events &
+		told |= w->host[i].kqp->srq_events &
 			BIT(IB_EVENT_SRQ_LIMIT_REACHED);
 	CHECK_EQ(told, w->sc->srq_limit && !rq->limit);
 }
@@ -388,7 +388,7 @@ void final_check(struct world *w)
 		region_check_rest(&w->host[i].recv, "receive");
 	}
 	region_check_rest(&w->ro, "forbidden");
-	check_thrift(w);
+	check_retransmits(w);
 	for (i = 0; w->sc->srq && i < 2; i++)
 		check_srq(w, i);
 }

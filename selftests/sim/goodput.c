@@ -112,7 +112,7 @@ static struct result measure(const struct work *wk, const struct path *like,
 	s->wire = wire;
 	s->arg = &path;
 	s->train = SROCE_TX_BUDGET;
-	s->kick_delay = KICK;
+	s->task_delay = KICK;
 	start = s->now;
 	transfer(s, wk);
 	res.mbs = (double)wk->count * wk->len * 1e3 / (s->now - start);

@@ -5,7 +5,7 @@
 #include "world.h"
 
 #define SCRAMBLED	0xee
-#define RUN		512	/* bytes looked at in one go */
+#define SPAN		512	/* bytes looked at in one go */
 
 void region_new(struct world *w, struct region *r, u64 iova, u64 len,
 		int access)
@@ -59,9 +59,9 @@ static void make_bytes(u8 *to, u32 n, u64 at, u32 what)
 	}
 }
 
-static bool run_is(const u8 *p, u32 n, u64 at, u32 a, u32 c)
+static bool span_is(const u8 *p, u32 n, u64 at, u32 a, u32 c)
 {
-	u8 one[RUN], other[RUN], wrong = 0;
+	u8 one[SPAN], other[SPAN], wrong = 0;
 	u32 k;
 
 	make_bytes(one, n, at, a);
@@ -84,9 +84,9 @@ bool bytes_are(const struct sim_buf *b, u64 off, u64 len, u64 at, u32 a, u32 c)
 	for (i = 0; i < len; i += n) {
 		const u8 *p;
 
-		n = len - i < RUN ? len - i : RUN;
+		n = len - i < SPAN ? len - i : SPAN;
 		p = sim_span(b, off + i, &n);
-		if (!run_is(p, n, at + i, a, c))
+		if (!span_is(p, n, at + i, a, c))
 			return false;
 	}
 	return true;

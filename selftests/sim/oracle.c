@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What a send work request may end with, and what is true when it does. */
+/* How a send work request may complete, and what must be true then */
 
 #include "world.h"
 
@@ -21,7 +21,7 @@ static bool is_rc(const struct world *w)
 	return w->sc->cfg.type == IB_QPT_RC;
 }
 
-/* So long that PSNs could not be told apart */
+/* So long that its PSNs would be ambiguous */
 static bool too_long(const struct world *w, const struct sc_op *op)
 {
 	return op->deep && sroce_psn_count(op->len, sc_mtu(w->sc)) >= 1 << 23;
@@ -246,7 +246,7 @@ static bool may_fail(struct world *w, struct host_run *hr,
 	case IB_WC_RETRY_EXC_ERR:
 	case IB_WC_RNR_RETRY_EXC_ERR:
 		if (is_rc(w))
-			pulse_failed(w, hr, status);
+			liveness_failed(w, hr, status);
 		return is_rc(w) && (status == IB_WC_RETRY_EXC_ERR ||
 				    sc_takes_recv(op->opcode));
 	default:
@@ -258,7 +258,7 @@ static bool may_fail(struct world *w, struct host_run *hr,
 static void check_failed(struct world *w, struct host_run *hr, u32 i,
 			 u32 status)
 {
-	enum ib_qp_state state = hr->h->qp.state;
+	enum ib_qp_state state = hr->kqp->qp.state;
 
 	if (status == IB_WC_WR_FLUSH_ERR) {
 		if (state != IB_QPS_ERR && state != IB_QPS_SQE)
@@ -270,7 +270,7 @@ static void check_failed(struct world *w, struct host_run *hr, u32 i,
 		t_fail("oracle", 8, "host %u op %u: %s for no reason", hr->nr,
 		       i, sc_status_name(status));
 	if (state != (is_rc(w) ? IB_QPS_ERR : IB_QPS_SQE) &&
-	    !hr->h->scq.overflowed && !hr->h->rcq.overflowed)
+	    !hr->kqp->scq.overflowed && !hr->kqp->rcq.overflowed)
 		t_fail("oracle", 9, "host %u op %u: an error in state %u",
 		       hr->nr, i, state);
 	if (is_rc(w) && hr->failed >= 0)

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Is the simulation worth its time? Plant classic bugs in a copy of the core,
-# one at a time, and see that each is found, as TAP.
+# Plant classic bugs in a copy of the core, one at a time, and check that the
+# simulation finds each of them. The output is TAP.
 #
 # usage: planted.sh [bug...]
 #
-# A bug is a sed script, planted/NAME.sed, that says on its first lines what it
-# does and to which file. One that changes nothing has to be brought up to date.
-# PLANTED_SEEDS is the bound within which each must be found.
+# A bug is a sed script, planted/NAME.sed. Its first line says what is wrong, its
+# second which file below drv/core it changes. A script that changes nothing is
+# an error: it has to be adapted to the source. PLANTED_SEEDS is the number of
+# seeds within which a bug must be found.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 
@@ -17,7 +18,7 @@ WORK=$PWD/.out/planted
 
 head_of() { sed -n "s/^# $2: //p; 2q" "planted/$1.sed"; }
 
-# What the copy is made of; objects that need no rebuilding come along.
+# The copy includes object files, so that only the changed source is rebuilt.
 tree()	# name
 {
 	local to=$WORK/$1
@@ -32,7 +33,7 @@ tree()	# name
 		cp -a .out/fast "$to/selftests/sim/.out"
 }
 
-# Return: 0 found, 1 not found, 2 for what can't be said, with a reason
+# Return: 0 if found, 1 if not found, 2 if the bug can't be built (prints why)
 try()	# name
 {
 	local name=$1 to=$WORK/$1 file

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What a receive work request may end with, and which message it got. */
+/* How a receive work request may complete, and which message it received */
 
 #include "world.h"
 
@@ -159,7 +159,7 @@ static struct host_run *sender(struct world *w, struct host_run *hr,
 	if (w->sc->cfg.type != IB_QPT_UD)
 		return world_peer(w, hr);
 	for (i = 0; i < w->n; i++)
-		if (w->host[i].h->qp.qpn == cqe->src_qp)
+		if (w->host[i].kqp->qp.qpn == cqe->src_qp)
 			return &w->host[i];
 	return NULL;
 }
@@ -181,7 +181,7 @@ static struct op_run *find_any(struct world *w, struct host_run *hr,
 
 	while (from && (run = next_msg(from, i))) {
 		i = run - from->op + 1;
-		if (!run->posted || (run->recvd && !w->weather.any))
+		if (!run->posted || (run->recvd && !w->impair.any))
 			continue;
 		if (ud && (run->op->dest != hr->nr || run->op->bad))
 			continue;
@@ -201,7 +201,7 @@ static void check_order(struct world *w, struct host_run *hr,
 {
 	u32 i = run - from->op;
 
-	if (w->weather.any || w->sc->cfg.type == IB_QPT_RC)
+	if (w->impair.any || w->sc->cfg.type == IB_QPT_RC)
 		return;
 	if (w->sc->cfg.type == IB_QPT_UC && i < hr->recvd)
 		t_fail("receive", 6, "host %u: op %u of the peer overtook",
@@ -234,7 +234,7 @@ static bool may_fail(struct world *w, struct host_run *hr,
 
 	switch (status) {
 	case IB_WC_WR_FLUSH_ERR:
-		return hr->h->qp.state == IB_QPS_ERR;
+		return hr->kqp->qp.state == IB_QPS_ERR;
 	case IB_WC_LOC_LEN_ERR:
 		if (!is_rc(w))
 			return w->sc->short_recv && w->sc->srq;

@@ -65,7 +65,7 @@ static void choose_small(struct maker *m)
 	if (once_in(m, 2))
 		c->rq_slots = 1 << range(m, 1, 4);
 	if (once_in(m, 2))
-		m->sc->store = range(m, 1, 20);
+		m->sc->ofo_max = range(m, 1, 20);
 	if (once_in(m, 3))
 		c->cqe = range(m, 1, 40);
 }
@@ -119,9 +119,9 @@ static void choose_wire(struct maker *m)
 	sc->jitter = once_in(m, 2) ? 0 : below(m, 5000);
 	sc->chunk = 8 * range(m, 1, once_in(m, 2) ? 40 : 1000);
 	sc->batch = once_in(m, 2) ? SC_OPS : range(m, 1, 6);
-	sc->weather = rnd64(&m->r);
+	sc->impair_seed = rnd64(&m->r);
 	if (once_in(m, 2))
-		sc->kick_max = range(m, 1, 40000);
+		sc->task_delay_max = range(m, 1, 40000);
 }
 
 static u32 rate(struct maker *m)
@@ -161,8 +161,8 @@ static void be_bursty(struct maker *m, struct sc_faults *f)
 	for (i = 0; i < 2; i++) {
 		if (once_in(m, 2))
 			continue;
-		f->dark_from[i] = below(m, 1000) * SC_US;
-		f->dark_len[i] = range(m, 1, 4000) * SC_US;
+		f->blackout_from[i] = below(m, 1000) * SC_US;
+		f->blackout_len[i] = range(m, 1, 4000) * SC_US;
 	}
 	if (once_in(m, 3)) {
 		f->queue = range(m, 4, 64);
@@ -192,7 +192,7 @@ static void choose_faults(struct maker *m)
 		f->drop = rate(m);
 		break;
 	case SC_LONG:
-		/* each hole is asked for again, and answered by a burst */
+		/* each hole is asked for again, and answered by many packets */
 		f->drop = rate(m) / 100;
 		break;
 	case SC_MESS:
@@ -203,7 +203,7 @@ static void choose_faults(struct maker *m)
 		break;
 	case SC_HOST:
 		f->tx_fail = once_in(m, 4) ? 0 : rate(m);
-		sc->kick_max = range(m, 1, 1000) * SC_US;
+		sc->task_delay_max = range(m, 1, 1000) * SC_US;
 		break;
 	case SC_RNR:
 	case SC_BAD:
@@ -326,7 +326,7 @@ static void use_window(struct maker *m, struct sc_host *h, struct sc_op *op)
 }
 
 /* A host binds its window and invalidates it, by turns. */
-static void make_local(struct maker *m, struct sc_host *h)
+static void make_mem_op(struct maker *m, struct sc_host *h)
 {
 	h->op[h->nops++] = (struct sc_op){
 		.opcode = h->bound ? IB_WR_LOCAL_INV : IB_WR_BIND_MW, .of = -1,
@@ -336,7 +336,7 @@ static void make_local(struct maker *m, struct sc_host *h)
 	h->bound = !h->bound;
 }
 
-/* As small messages are, one like the other, which leave together */
+/* Make it like the one before, so that they are sent together. */
 static void imitate(struct sc_op *op, const struct sc_op *other, u32 mtu)
 {
 	if (other->len > mtu || (!sc_is_send(other->opcode) &&
@@ -354,7 +354,7 @@ static void make_op(struct maker *m, struct sc_host *h, u32 nr)
 	u32 mtu = sc_mtu(m->sc);
 
 	if (m->sc->cfg.type == IB_QPT_RC && once_in(m, 12)) {
-		make_local(m, h);
+		make_mem_op(m, h);
 		return;
 	}
 	memset(op, 0, sizeof(*op));
@@ -511,7 +511,7 @@ static void spoil_some(struct maker *m)
 		sc->host[1].no_access = true;
 }
 
-/* The last of them are so long that they don't end before the QP does. */
+/* The last READs are so long that the QP ends before they do. */
 static void make_long(struct maker *m)
 {
 	struct sc_host *h = &m->sc->host[0];
@@ -521,7 +521,7 @@ static void make_long(struct maker *m)
 		struct sc_op *op = &h->op[i];
 
 		if (op->of >= 0 || is_shared(h, i) || op->via || op->inv ||
-		    sc_is_local(op->opcode) || once_in(m, 4))
+		    sc_is_mem_op(op->opcode) || once_in(m, 4))
 			continue;
 		*op = (struct sc_op){
 			.opcode = IB_WR_RDMA_READ, .deep = true, .nsge = 1,
@@ -532,14 +532,14 @@ static void make_long(struct maker *m)
 		if (op->len == 1U << 31)
 			op->len -= below(m, 2000);
 	}
-	/* whoever is left alone would go on for long */
+	/* both ends, as one alone would go on for long */
 	for (i = 0; i < 2; i++)
 		m->sc->act[m->sc->nacts++] = (struct sc_act){
 			.kind = range(m, 0, 1) ? ACT_ERR :
 				range(m, ACT_RESET, ACT_DESTROY),
 			.host = i, .when = when + i * 30 * SC_US,
 		};
-	m->sc->kick_max = range(m, 30, 90) * SC_US;
+	m->sc->task_delay_max = range(m, 30, 90) * SC_US;
 }
 
 static void make_acts(struct maker *m)
@@ -557,7 +557,7 @@ static void make_acts(struct maker *m)
 	}
 }
 
-/* Drawn last, so that seeds of old stay what they were but for this. */
+/* Drawn last, so that older seeds keep the rest of their scenario. */
 static void choose_rest(struct maker *m)
 {
 	struct scenario *sc = m->sc;
@@ -565,7 +565,7 @@ static void choose_rest(struct maker *m)
 	if (!once_in(m, 3))
 		sc->train = range(m, 2, 64);
 	if (once_in(m, 4))
-		sc->past = range(m, 1, 120);
+		sc->prior_events = range(m, 1, 120);
 	sc->sig_all = once_in(m, 8);
 	if (sc->srq && once_in(m, 2))
 		sc->srq_limit = range(m, 1, 20);
@@ -573,15 +573,15 @@ static void choose_rest(struct maker *m)
 		sc->short_recv = range(m, 1, 300);
 	if ((sc->class == SC_MESS || sc->class == SC_BURST ||
 	     sc->class == SC_BACKN || sc->class == SC_ALL) && once_in(m, 3)) {
-		sc->habit[0] = below(m, 3);
-		sc->habit[1] = below(m, 3);
+		sc->gap_policy[0] = below(m, 3);
+		sc->gap_policy[1] = below(m, 3);
 	}
 	/* without a timer all is well as long as nothing is lost */
 	if (sc->class == SC_CALM && once_in(m, 8))
 		sc->cfg.timeout = 0;
 }
 
-/* Not where each packet that is sent twice is accounted for */
+/* Not in classes that count each packet that is sent twice */
 static void choose_pages(struct maker *m)
 {
 	struct scenario *sc = m->sc;
@@ -595,7 +595,7 @@ static void choose_pages(struct maker *m)
 	sc->page_delay = range(m, 1, once_in(m, 2) ? 20 : 300) * SC_US;
 	sc->page_size = 1 << range(m, 9, 12);
 	if (!once_in(m, 4))
-		sc->ebb = range(m, 4, 60);
+		sc->evict_every = range(m, 4, 60);
 	sc->page_few = once_in(m, 2);
 }
 
@@ -624,7 +624,7 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	if (sc->class == SC_RNR && once_in(&m, 3))
 		sc->cfg.rnr_retry = below(&m, 8);
 	choose_wire(&m);
-	/* a queue as long as the patience is enough to send things again */
+	/* a queue longer than the RTO would cause retransmissions */
 	if (sc->class == SC_CALM || sc->class == SC_ONE)
 		sc->ns_per_kb = 0;
 	choose_faults(&m);
@@ -640,6 +640,6 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	if (sc->class == SC_LONG)
 		make_long(&m);
 	choose_rest(&m);
-	sc->local = once_in(&m, 6);
+	sc->loopback = once_in(&m, 6);
 	choose_pages(&m);
 }

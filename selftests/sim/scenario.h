@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What one seed stands for: QPs, the work posted to them, what else happens to
- * them, and the weather on the wire. Made once, then only read; shrinking
- * marks parts of it as left out.
+ * What a seed determines: QPs, the work posted to them, what else happens to
+ * them, and how the wire is impaired. Made once, then only read; shrinking
+ * marks parts of it as skipped.
  */
 #ifndef SIM_SCENARIO_H
 #define SIM_SCENARIO_H
@@ -110,24 +110,24 @@ struct sc_act {
 };
 
 /* Memory whose pages come on demand */
-#define SC_PAGED_LOCAL	BIT(0)
-#define SC_PAGED_TARGET	BIT(1)
-#define SC_PAGED_RECV	BIT(2)
+#define SC_ODP_LOCAL	BIT(0)
+#define SC_ODP_TARGET	BIT(1)
+#define SC_ODP_RECV	BIT(2)
 
-/* What becomes of packets; rates in 10000 */
+/* Impairments of packets; rates in 10000 */
 struct sc_faults {
 	u32	drop, dup, late, corrupt, cut;
-	u32	ghost;		/* acknowledges of what is far away */
+	u32	ghost;		/* ACKs of PSNs that are far away */
 	u32	burst;		/* mean length of what is lost in a row */
 	u8	dirs;		/* BIT(side) of senders that suffer */
 	u64	late_max;
 	u32	queue;		/* packets on their way, 0: any number */
-	u64	dark_from[2], dark_len[2];
+	u64	blackout_from[2], blackout_len[2];
 	u32	tx_fail;
 	s32	one;		/* only this packet is lost, -1: none */
 };
 
-/* Something that befell one packet, to do it again */
+/* What was done to one packet, to repeat it */
 struct sc_fate {
 	bool	skip;
 	char	what;		/* 'd'rop, 'u' for twice, 'l'ate, 'c'orrupt, 'x' cut,
@@ -143,25 +143,25 @@ struct scenario {
 	u32		pairs;
 	bool		srq;
 	bool		backn[2];	/* side keeps nothing out of order */
-	u32		store;		/* or no more than this, 0: the usual */
-	u32		train;		/* packets taken in at once, if they come so */
-	u32		past;		/* events before a RESET, 0: newly made */
+	u32		ofo_max;	/* or no more than this, 0: the usual */
+	u32		train;		/* packets received at once, if they come so */
+	u32		prior_events;	/* events before a RESET, 0: newly made */
 	bool		sig_all;
-	u8		habit[2];	/* what a side takes the other for */
+	u8		gap_policy[2];	/* that a side believes the other to have */
 	u32		short_recv;	/* bytes some receives lack, UC and UD */
 	u32		srq_limit;
-	bool		local;		/* no wire between the two sides */
-	u8		on_demand[2];	/* SC_PAGED_*: of a side */
+	bool		loopback;	/* no wire between the two sides */
+	u8		on_demand[2];	/* SC_ODP_*: of a side */
 	u64		page_delay;	/* most ns that pages take to come */
 	u32		page_size;
 	bool		page_few;	/* none before they are needed */
-	u32		ebb;		/* one page goes in so many events, 0: none */
+	u32		evict_every;	/* one page goes in so many events, 0: none */
 	u64		latency, jitter;
 	u32		ns_per_kb;
-	u64		kick_max;
+	u64		task_delay_max;
 	u32		chunk;
 	u32		batch;		/* work requests per doorbell */
-	u64		weather;	/* seed of the faults */
+	u64		impair_seed;
 	struct sc_faults faults;
 	struct sc_host	host[SC_HOSTS];
 	u32		nacts;
@@ -208,7 +208,7 @@ static inline bool sc_is_send(u32 opcode)
 }
 
 /* Nothing of it goes to the peer. */
-static inline bool sc_is_local(u32 opcode)
+static inline bool sc_is_mem_op(u32 opcode)
 {
 	return opcode == IB_WR_BIND_MW || opcode == IB_WR_LOCAL_INV;
 }

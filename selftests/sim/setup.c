@@ -108,7 +108,7 @@ static void place_op(struct world *w, struct host_run *hr, u32 i, u64 *word)
 		return;
 	if (!(op->flags & IB_SEND_INLINE))
 		cut(w, &hr->local, run->cut, op->nsge, op->len);
-	if (!sc_is_send(op->opcode) && !sc_is_local(op->opcode))
+	if (!sc_is_send(op->opcode) && !sc_is_mem_op(op->opcode))
 		place_target(w, hr, i, word);
 	if (sc_takes_recv(op->opcode))
 		run->msg = hr->msgs++;
@@ -260,7 +260,7 @@ static void make_window(struct world *w, struct host_run *hr)
 	mw->iova = mw->base;
 	mw->length = span->len;
 	mw->access = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;
-	mw->qpn = peer->h->qp.qpn;
+	mw->qpn = peer->kqp->qp.qpn;
 	mw->state = SROCE_MR_VALID;
 	for (i = 0; i < hr->sc->nops; i++)
 		if (hr->sc->op[i].inv)
@@ -279,7 +279,7 @@ static void make_srqs(struct world *w)
 		w->srq[i]->rq.limit = w->sc->srq_limit;
 	}
 	for (i = 0; i < w->n; i++)
-		w->host[i].h->qp.srq = w->srq[i & 1];
+		w->host[i].kqp->qp.srq = w->srq[i & 1];
 }
 
 static void make_host(struct world *w, u32 nr)
@@ -287,7 +287,7 @@ static void make_host(struct world *w, u32 nr)
 	struct host_run *hr = &w->host[nr];
 
 	hr->nr = nr;
-	hr->h = w->s->host[nr];
+	hr->kqp = w->s->kqp[nr];
 	hr->sc = &w->sc->host[nr];
 	hr->failed = -1;
 	hr->rts = !hr->sc->rts_late;
@@ -295,16 +295,16 @@ static void make_host(struct world *w, u32 nr)
 	hr->resume = NEVER;
 	hr->words = take(&hr->target, 8 * SC_COUNTERS, 8);
 	if (!hr->rts)
-		sim_enter(hr->h, IB_QPS_RTR);
+		sim_enter(hr->kqp, IB_QPS_RTR);
 	if (hr->sc->no_access)
-		hr->h->qp.attr.qp_access_flags = 0;
-	hr->h->qp.sig_all = w->sc->sig_all;
-	hr->h->qp.req.retrans.gap_policy = w->sc->habit[nr & 1];
-	if (w->sc->store)
-		hr->h->qp.resp.ofo_max = w->sc->store;
+		hr->kqp->qp.attr.qp_access_flags = 0;
+	hr->kqp->qp.sig_all = w->sc->sig_all;
+	hr->kqp->qp.req.retrans.gap_policy = w->sc->gap_policy[nr & 1];
+	if (w->sc->ofo_max)
+		hr->kqp->qp.resp.ofo_max = w->sc->ofo_max;
 	if (w->sc->backn[nr & 1])
-		hr->h->qp.resp.ofo_max = 0;
-	pulse_start(w, hr);
+		hr->kqp->qp.resp.ofo_max = 0;
+	liveness_start(w, hr);
 }
 
 static u32 no_rights_len(const struct world *w)
@@ -336,8 +336,8 @@ void world_setup(struct world *w)
 	for (i = 1; i < sc->pairs; i++)
 		sim_pair(w->s, &sc->cfg);
 	w->s->arg = w;
-	if (sc->past)
-		world_past(w);
+	if (sc->prior_events)
+		prior_life_run(w);
 	w->s->posted = oracle_posted;
 	w->s->train = sc->train;
 	for (i = 0; i < w->n; i++)
@@ -358,6 +358,6 @@ void world_setup(struct world *w)
 		w->deep = sim_buf_zeros(w->s, 0x10000, 1ULL << 31,
 					IB_ACCESS_LOCAL_WRITE |
 					IB_ACCESS_REMOTE_READ);
-	tide_init(w);
-	weather_init(w);
+	mem_pressure_init(w);
+	impair_init(w);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The least of a scenario that fails in the same way */
+/* Reduce a scenario as long as it fails in the same way. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,12 +125,12 @@ static bool simpler(struct shrinker *sh)
 	u32 i;
 
 	any |= zero(sh, &c->jitter);
-	any |= zero(sh, &c->kick_max);
+	any |= zero(sh, &c->task_delay_max);
 	any |= zero32(sh, &c->ns_per_kb);
-	any |= zero32(sh, &c->past);
+	any |= zero32(sh, &c->prior_events);
 	any |= zero32(sh, &c->train);
 	any |= zero32(sh, &c->srq_limit);
-	any |= zero32(sh, &c->ebb);
+	any |= zero32(sh, &c->evict_every);
 	for (i = 0; i < SC_HOSTS; i++) {
 		any |= zero(sh, &c->host[i].rts_late);
 		any |= zero(sh, &c->host[i].recv_late);
@@ -140,7 +140,7 @@ static bool simpler(struct shrinker *sh)
 	return any;
 }
 
-/* What befell the packets by chance is from now on a list. */
+/* From now on impairments are a list, not chance. */
 static void write_down(struct shrinker *sh, const struct outcome *out)
 {
 	if (out->nfates > SC_FATES)

@@ -37,10 +37,10 @@ void trace_packet(const struct world *w, const struct sim_packet *p,
 
 	if (!w->verbose)
 		return;
-	while (from < w->n && w->s->host[from] != p->from)
+	while (from < w->n && w->s->kqp[from] != p->from)
 		from++;
 	print_time(w);
-	printf("#%-4u %u>", w->weather.nr - 1, from);
+	printf("#%-4u %u>", w->impair.nr - 1, from);
 	if (sroce_pkt_parse(&pkt, sim_bth(p), len, len)) {
 		printf(" malformed\n");
 		return;

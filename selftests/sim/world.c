@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The applications of all hosts: post work when its time has come. */
+/* The applications of all hosts: they post work at the time the scenario says. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 #define STEPS_MAX	4000000
 #define BAD_KEY		0x7fff0001
 
-static bool ring_full(const struct sroce_kqp *h)
+static bool ring_full(const struct sroce_kqp *kqp)
 {
-	const struct sroce_ring *r = &h->qp.sq.ring;
+	const struct sroce_ring *r = &kqp->qp.sq.ring;
 
-	return ((h->sq_prod + 1) & r->mask) == r->buf->consumer_index;
+	return ((kqp->sq_prod + 1) & r->mask) == r->buf->consumer_index;
 }
 
 static bool recv_ring_full(const struct world *w, const struct host_run *hr)
 {
 	const struct sroce_rq *rq = w->sc->srq ? &w->srq[hr->nr]->rq :
-						 &hr->h->qp.rq;
-	u32 prod = w->sc->srq ? w->srq[hr->nr]->prod : hr->h->rq_prod;
+						 &hr->kqp->qp.rq;
+	u32 prod = w->sc->srq ? w->srq[hr->nr]->prod : hr->kqp->rq_prod;
 
 	return ((prod + 1) & rq->ring.mask) == rq->ring.buf->consumer_index;
 }
@@ -156,23 +156,23 @@ static void post_op(struct world *w, struct host_run *hr, u32 i)
 	}
 	if (w->sc->cfg.type == IB_QPT_UD) {
 		wr.ah = hr->nr & 1;
-		wr.remote_qpn = w->host[op->dest].h->qp.qpn;
-		wr.remote_qkey = w->host[op->dest].h->qp.attr.qkey;
-	} else if (sc_is_local(op->opcode)) {
+		wr.remote_qpn = w->host[op->dest].kqp->qp.qpn;
+		wr.remote_qkey = w->host[op->dest].kqp->qp.attr.qkey;
+	} else if (sc_is_mem_op(op->opcode)) {
 		put_local(hr, i, &wr);
 	} else {
 		put_target(w, hr, run, &wr);
 	}
 	spoil_wr(w, &wr, op);
 	run->posted = true;
-	sim_put_send(hr->h, &wr);
+	sim_put_send(hr->kqp, &wr);
 }
 
 /* Whether the next work request may be posted, once its time has come */
 static bool may_post(const struct host_run *hr)
 {
 	return hr->next < hr->sc->nops && hr->rts && !hr->dead &&
-	       hr->h->qp.state >= IB_QPS_RTS && !ring_full(hr->h);
+	       hr->kqp->qp.state >= IB_QPS_RTS && !ring_full(hr->kqp);
 }
 
 static void skip_ops(struct host_run *hr)
@@ -189,13 +189,13 @@ static void post_sends(struct world *w, struct host_run *hr)
 	while (may_post(hr) && hr->op[hr->next].op->when <= w->s->now) {
 		post_op(w, hr, hr->next++);
 		if (++n == w->sc->batch) {
-			sim_doorbell(hr->h);
+			sim_doorbell(hr->kqp);
 			n = 0;
 		}
 		skip_ops(hr);
 	}
 	if (n)
-		sim_doorbell(hr->h);
+		sim_doorbell(hr->kqp);
 }
 
 static void post_recv(struct world *w, struct host_run *hr)
@@ -213,7 +213,7 @@ static void post_recv(struct world *w, struct host_run *hr)
 	if (w->sc->srq)
 		sim_put_srq(w->srq[hr->nr], hr->recv_posted, sge, rx->npieces);
 	else
-		sim_put_recv(hr->h, hr->recv_posted, sge, rx->npieces);
+		sim_put_recv(hr->kqp, hr->recv_posted, sge, rx->npieces);
 	hr->recv_posted++;
 }
 
@@ -235,28 +235,28 @@ static void post_recvs(struct world *w, struct host_run *hr)
 	for (; may_recv(w, hr) && recv_when(hr) <= w->s->now; any = true)
 		post_recv(w, hr);
 	/* whoever posts to a QP in error has it flushed sooner or later */
-	if (any && !w->sc->srq && hr->h->qp.state == IB_QPS_ERR)
-		sim_doorbell(hr->h);
+	if (any && !w->sc->srq && hr->kqp->qp.state == IB_QPS_ERR)
+		sim_doorbell(hr->kqp);
 }
 
 static void enter(struct world *w, struct host_run *hr, enum ib_qp_state to)
 {
-	trace_note(w, "host %u: from state %u to %u", hr->nr, hr->h->qp.state,
+	trace_note(w, "host %u: from state %u to %u", hr->nr, hr->kqp->qp.state,
 		   to);
-	sim_enter(hr->h, to);
+	sim_enter(hr->kqp, to);
 	if (to == IB_QPS_RTS)
-		pulse_renew(hr);
-	sim_doorbell(hr->h);
+		liveness_renew(hr);
+	sim_doorbell(hr->kqp);
 }
 
 static void stop_sending(struct world *w, struct host_run *hr,
 			 const struct sc_act *act)
 {
-	struct sroce_qp *qp = &hr->h->qp;
+	struct sroce_qp *qp = &hr->kqp->qp;
 
 	if (qp->state != IB_QPS_RTS || hr->resume != NEVER)
 		return;
-	hr->h->events &= ~BIT(IB_EVENT_SQ_DRAINED);
+	hr->kqp->events &= ~BIT(IB_EVENT_SQ_DRAINED);
 	qp->attr.en_sqd_async_notify = act->kind == ACT_SQD_NOTIFY;
 	hr->resume = w->s->now + act->len;
 	enter(w, hr, IB_QPS_SQD);
@@ -265,8 +265,8 @@ static void stop_sending(struct world *w, struct host_run *hr,
 /* Told once, when all is done that was begun; and only who asked is told. */
 static void check_drained(const struct host_run *hr)
 {
-	const struct sroce_qp *qp = &hr->h->qp;
-	bool told = hr->h->events & BIT(IB_EVENT_SQ_DRAINED);
+	const struct sroce_qp *qp = &hr->kqp->qp;
+	bool told = hr->kqp->events & BIT(IB_EVENT_SQ_DRAINED);
 
 	CHECK_EQ(told, qp->attr.en_sqd_async_notify && qp->drained);
 	CHECK_EQ(qp->drained, sroce_sq_sched_idle(qp));
@@ -305,13 +305,13 @@ static void do_act(struct world *w, const struct sc_act *act)
 		break;
 	default:
 		hr->dead = true;
-		sim_destroy(hr->h);
+		sim_destroy(hr->kqp);
 	}
 }
 
 static void change_states(struct world *w, struct host_run *hr)
 {
-	enum ib_qp_state state = hr->h->qp.state;
+	enum ib_qp_state state = hr->kqp->qp.state;
 	u64 now = w->s->now;
 
 	if (!hr->rts && hr->sc->rts_late <= now) {
@@ -338,8 +338,8 @@ static void change_states(struct world *w, struct host_run *hr)
 /* The user reads the completions, which were checked as they were posted. */
 static void poll(struct host_run *hr)
 {
-	hr->h->scq.n = 0;
-	hr->h->rcq.n = 0;
+	hr->kqp->scq.n = 0;
+	hr->kqp->rcq.n = 0;
 }
 
 static void act(struct world *w)
@@ -398,13 +398,13 @@ static bool turn(struct world *w)
 	u64 t;
 
 	act(w);
-	pulse_feel(w);
+	liveness_check(w);
 	t = next_act(w);
-	if (w->sc->kick_max)
-		w->s->kick_delay = rnd_below(&w->r, w->sc->kick_max);
-	tide_turn(w);
+	if (w->sc->task_delay_max)
+		w->s->task_delay = rnd_below(&w->r, w->sc->task_delay_max);
+	mem_pressure_step(w);
 	if (sim_step_until(w->s, t)) {
-		pulse_feel(w);
+		liveness_check(w);
 		return true;
 	}
 	if (t == NEVER)
@@ -430,12 +430,12 @@ static void sum_up(struct world *w, struct outcome *out)
 
 	for (i = 0; i < w->n; i++) {
 		for (k = 0; k < SROCE_CNT_NUM; k++)
-			out->counters.c[k] += w->host[i].h->counters.c[k];
+			out->counters.c[k] += w->host[i].kqp->counters.c[k];
 		out->ops += w->host[i].done;
 	}
 	out->packets = w->s->sent;
-	out->nfates = w->weather.nfates;
-	memcpy(out->fate, w->weather.fate, sizeof(out->fate));
+	out->nfates = w->impair.nfates;
+	memcpy(out->fate, w->impair.fate, sizeof(out->fate));
 }
 
 static void free_packets(struct world *w)
@@ -443,10 +443,10 @@ static void free_packets(struct world *w)
 	u32 i;
 
 	for (i = 0; i < w->n; i++)
-		while (w->host[i].h->txq) {
-			struct sim_packet *p = w->host[i].h->txq;
+		while (w->host[i].kqp->txq) {
+			struct sim_packet *p = w->host[i].kqp->txq;
 
-			w->host[i].h->txq = p->next;
+			w->host[i].kqp->txq = p->next;
 			sim_packet_free(p);
 		}
 }

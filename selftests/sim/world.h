@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A scenario while it happens. */
+/* A scenario while it runs */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
@@ -63,8 +63,8 @@ struct region {
 	u8		*frozen;	/* contents when deregistered */
 };
 
-/* Signs of life of a requester, and how often it has tried since */
-struct pulse {
+/* When a requester last made progress, and how often it has tried since */
+struct liveness {
 	u64		when;		/* something came, or was tried */
 	u64		since;		/* the oldest packet is the oldest */
 	u32		acked, una;
@@ -75,12 +75,12 @@ struct pulse {
 	bool		waiting;	/* until the RNR timer fires */
 	bool		idle;
 	bool		vague;		/* the wait may not count */
-	bool		doomed;		/* no RNR retries left, as was checked */
+	bool		gave_up;		/* no RNR retries left, as was checked */
 };
 
 struct host_run {
 	u32		nr;
-	struct sroce_kqp *h;
+	struct sroce_kqp *kqp;
 	const struct sc_host *sc;
 	struct region	local, target, recv;
 	struct sim_buf	*window;	/* onto local */
@@ -103,11 +103,11 @@ struct host_run {
 	bool		told_err;	/* went to ERR by modify */
 	u64		recover;	/* SQE to RTS */
 	u64		resume;		/* SQD to RTS */
-	struct pulse	pulse;
+	struct liveness	live;
 };
 
-/* The weather: what happens to each packet */
-struct weather {
+/* Impairment of the wire: what happens to each packet */
+struct impair {
 	struct rnd	r, jitter;
 	u32		nr;		/* packets seen */
 	u32		tries;		/* packets that were to be sent */
@@ -132,14 +132,14 @@ struct world {
 	struct sroce_srq *srq[2];
 	struct region	ro;
 	struct sim_buf	*deep;
-	struct weather	weather;
+	struct impair	impair;
 	struct rnd	r;
-	struct rnd	tide;		/* pages that come and go */
+	struct rnd	mem_rnd;	/* for pages that come and go */
 	bool		verbose;
 	bool		acted[SC_ACTS];
 };
 
-/* What a run came to */
+/* The result of a run */
 struct outcome {
 	bool		failed;
 	char		why[600];
@@ -163,12 +163,13 @@ void bytes_set(struct region *r, u64 off, u64 len, u64 at, u32 what);
 void region_mark(struct region *r, u64 off, u64 len);
 void region_check_rest(const struct region *r, const char *what);
 
-/* tide.c */
-void tide_init(struct world *w);
-void tide_turn(struct world *w);
+/* mem_pressure.c */
+void mem_pressure_init(struct world *w);
+void mem_pressure_step(struct world *w);
 
-/* past.c */
-void world_past(struct world *w);
+/* prior_life.c */
+void prior_life_run(struct world *w);
+
 /* setup.c */
 void world_setup(struct world *w);
 
@@ -182,18 +183,18 @@ void receive_posted(struct world *w, struct host_run *hr,
 		    const struct sroce_cqe *cqe);
 bool receive_is(const struct host_run *pool, const struct recv_run *rx,
 		u32 from, u32 len, u32 a, u32 c);
-/* pulse.c */
-void pulse_start(struct world *w, struct host_run *hr);
-void pulse_renew(struct host_run *hr);
-void pulse_feel(struct world *w);
-void pulse_failed(struct world *w, struct host_run *hr, u32 status);
+/* liveness.c */
+void liveness_start(struct world *w, struct host_run *hr);
+void liveness_renew(struct host_run *hr);
+void liveness_check(struct world *w);
+void liveness_failed(struct world *w, struct host_run *hr, u32 status);
 /* final.c */
 void final_check(struct world *w);
 
-/* weather.c */
-void weather_init(struct world *w);
-int weather_wire(struct sim *s, struct sim_packet *p);
-bool weather_tx_ok(struct sim *s, struct sroce_qp *qp);
+/* impair.c */
+void impair_init(struct world *w);
+int impair_wire(struct sim *s, struct sim_packet *p);
+bool impair_tx_ok(struct sim *s, struct sroce_qp *qp);
 
 /* trace.c */
 void trace_packet(const struct world *w, const struct sim_packet *p,
@@ -204,11 +205,11 @@ void trace_note(const struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 static inline struct host_run *world_host(struct world *w,
-					  const struct sroce_kqp *h)
+					  const struct sroce_kqp *kqp)
 {
 	u32 i;
 
-	for (i = 0; i < w->n - 1 && w->host[i].h != h; i++)
+	for (i = 0; i < w->n - 1 && w->host[i].kqp != kqp; i++)
 		;
 	return &w->host[i];
 }
@@ -233,7 +234,7 @@ static inline bool world_signaled(const struct world *w,
 
 static inline bool world_alive(const struct host_run *hr)
 {
-	return !hr->dead && hr->h->qp.state != IB_QPS_ERR;
+	return !hr->dead && hr->kqp->qp.state != IB_QPS_ERR;
 }
 
 #endif /* SIM_WORLD_H */

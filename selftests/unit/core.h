@@ -36,6 +36,7 @@
 #include "drv/core/wire/opcode.h"
 #include "drv/core/wire/pkt.h"
 #include "drv/core/wire/psn.h"
+#include "drv/core/wire/train_icrc.h"
 #include "drv/core/wire/wire.h"
 
 #endif /* UNIT_CORE_H */

@@ -44,7 +44,7 @@ static struct sim_packet *packet_new(const struct sroce_av *av, u32 len)
 	p->l3_len = av->v6 ? 40 : 20;
 	p->len = p->l3_len + UDP_LEN + len + SROCE_ICRC_LEN;
 	p->data = malloc(p->len);
-	/* what nobody writes is seen */
+	/* shows what was not written */
 	memset(p->data, SIM_FRESH_BYTE, p->len);
 	put_l3(p->data, av, p->len);
 	udp = p->data + p->l3_len;
@@ -57,9 +57,9 @@ static struct sim_packet *packet_new(const struct sroce_av *av, u32 len)
 
 void sim_packet_free(struct sim_packet *p)
 {
-	if (p->parcel) {
-		p->from->sim->pieces -= p->parcel->n;
-		sroce_lbpkt_free(p->parcel);
+	if (p->lbpkt) {
+		p->from->sim->lb_frags -= p->lbpkt->n;
+		sroce_lbpkt_free(p->lbpkt);
 	}
 	free(p->data);
 	free(p);
@@ -97,53 +97,53 @@ void sim_seal(struct sim_packet *p)
 void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		     bool response)
 {
-	struct sroce_kqp *h = qp->kqp;
+	struct sroce_kqp *kqp = qp->kqp;
 
-	(void)response;	/* all leave at once */
+	(void)response;	/* there is one queue for both */
 
-	CHECK(!h->open);
+	CHECK(!kqp->open);
 	CHECK(!(len & 3));
-	if (h->sim->tx_fails || (h->sim->tx_ok && !h->sim->tx_ok(h->sim, qp))) {
+	if (kqp->sim->tx_fails || (kqp->sim->tx_ok && !kqp->sim->tx_ok(kqp->sim, qp))) {
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
 		return NULL;
 	}
-	h->open = packet_new(av, len);
-	h->open->from = h;
-	h->open_av = av;
-	h->open_n = 1;
-	h->open_len = len;
-	return sim_bth(h->open);
+	kqp->open = packet_new(av, len);
+	kqp->open->from = kqp;
+	kqp->open_av = av;
+	kqp->open_n = 1;
+	kqp->open_len = len;
+	return sim_bth(kqp->open);
 }
 
-/* As in the module: behind another of its size, if that has not left yet */
+/* As in the module: only behind a packet of the same size that was not sent yet */
 void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			 bool response, u32 *n)
 {
-	struct sroce_kqp *h = qp->kqp;
-	u32 most = h->sim->run ? h->sim->run : 64, size = len + SROCE_ICRC_LEN;
+	struct sroce_kqp *kqp = qp->kqp;
+	u32 most = kqp->sim->max_segs ? kqp->sim->max_segs : 64, size = len + SROCE_ICRC_LEN;
 	struct sim_packet *last;
 
 	CHECK(*n > 1);
-	if (!h->txq || most == 1)
+	if (!kqp->txq || most == 1)
 		return NULL;
-	last = container_of(h->txq_tail, struct sim_packet, next);
-	if (last->parcel || sim_is_response(last) != response ||
+	last = container_of(kqp->txq_tail, struct sim_packet, next);
+	if (last->lbpkt || sim_is_response(last) != response ||
 	    last->len != last->l3_len + UDP_LEN + size)
 		return NULL;
 	*n = min(*n, most);
 	if (!sroce_tx_begin(qp, av, *n * size - SROCE_ICRC_LEN, response))
 		return NULL;
-	h->open_n = *n;
-	h->open_len = len;
-	return sim_bth(h->open);
+	kqp->open_n = *n;
+	kqp->open_len = len;
+	return sim_bth(kqp->open);
 }
 
 bool sroce_tx_can_append(struct sroce_qp *qp)
 {
-	return qp->kqp->sim->grows;
+	return qp->kqp->sim->can_append;
 }
 
-/* Nothing may leave that the other side would call malformed. */
+/* No packet may be sent that the other side would call malformed. */
 static void check_sent(const struct sim_packet *p)
 {
 	u32 len = p->len - p->l3_len - UDP_LEN;
@@ -155,33 +155,33 @@ static void check_sent(const struct sim_packet *p)
 		CHECK_EQ(p->data[p->len - SROCE_ICRC_LEN - 1 - i], 0);
 }
 
-static void commit(struct sroce_kqp *h, struct sim_packet *p)
+static void commit(struct sroce_kqp *kqp, struct sim_packet *p)
 {
 	sim_seal(p);
 	check_sent(p);
-	sroce_count(&h->qp, SROCE_CNT_TX_PACKETS);
-	*h->txq_tail = p;
-	h->txq_tail = &p->next;
+	sroce_count(&kqp->qp, SROCE_CNT_TX_PACKETS);
+	*kqp->txq_tail = p;
+	kqp->txq_tail = &p->next;
 }
 
 void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 {
-	struct sroce_kqp *h = qp->kqp;
-	struct sim_packet *p = h->open, *q;
+	struct sroce_kqp *kqp = qp->kqp;
+	struct sim_packet *p = kqp->open, *q;
 	u32 i;
 
-	CHECK(n && n <= h->open_n);
-	h->open = NULL;
-	if (h->open_n == 1) {
-		commit(h, p);
+	CHECK(n && n <= kqp->open_n);
+	kqp->open = NULL;
+	if (kqp->open_n == 1) {
+		commit(kqp, p);
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		q = packet_new(h->open_av, h->open_len);
-		q->from = h;
-		memcpy(sim_bth(q), sim_bth(p) + i * (h->open_len + SROCE_ICRC_LEN),
-		       h->open_len);
-		commit(h, q);
+		q = packet_new(kqp->open_av, kqp->open_len);
+		q->from = kqp;
+		memcpy(sim_bth(q), sim_bth(p) + i * (kqp->open_len + SROCE_ICRC_LEN),
+		       kqp->open_len);
+		commit(kqp, q);
 	}
 	sim_packet_free(p);
 }
@@ -200,44 +200,44 @@ u32 sroce_raw_max(struct sroce_qp *qp)
 
 int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	struct sroce_kqp *h = qp->kqp;
+	struct sroce_kqp *kqp = qp->kqp;
 	int ret;
 
 	CHECK(wqe->length >= 14 && wqe->length <= SIM_FRAME_MAX);
-	ret = sroce_wqe_gather(qp, wqe, 0, h->frame, wqe->length);
+	ret = sroce_wqe_gather(qp, wqe, 0, kqp->frame, wqe->length);
 	if (!ret) {
-		h->frame_len = wqe->length;
-		h->frames++;
+		kqp->frame_len = wqe->length;
+		kqp->frames++;
 	}
 	return ret;
 }
 
 bool sroce_loopback_usable(struct sroce_qp *qp)
 {
-	return qp->kqp->sim->local && qp->svc != SROCE_SVC_UD && !qp->lb_copy_only;
+	return qp->kqp->sim->loopback && qp->svc != SROCE_SVC_UD && !qp->lb_copy_only;
 }
 
-void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *parcel)
+void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt)
 {
-	struct sroce_kqp *h = qp->kqp;
-	struct sim *s = h->sim;
+	struct sroce_kqp *kqp = qp->kqp;
+	struct sim *s = kqp->sim;
 	struct sim_packet *p;
 
 	if (s->tx_fails || (s->tx_ok && !s->tx_ok(s, qp))) {
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
-		sroce_lbpkt_free(parcel);
+		sroce_lbpkt_free(lbpkt);
 		return;
 	}
 	p = calloc(1, sizeof(*p));
-	p->from = h;
-	p->parcel = parcel;
-	parcel->pkt.sgid = qp->av.sgid;
-	parcel->pkt.dgid = qp->av.dgid;
-	s->pieces += parcel->n;
+	p->from = kqp;
+	p->lbpkt = lbpkt;
+	lbpkt->pkt.sgid = qp->av.sgid;
+	lbpkt->pkt.dgid = qp->av.dgid;
+	s->lb_frags += lbpkt->n;
 	sroce_count(qp, SROCE_CNT_LOOPBACK_PACKETS);
-	h->counters.c[SROCE_CNT_LOOPBACK_BYTES] += parcel->pkt.payload_len;
-	*h->txq_tail = p;
-	h->txq_tail = &p->next;
+	kqp->counters.c[SROCE_CNT_LOOPBACK_BYTES] += lbpkt->pkt.payload_len;
+	*kqp->txq_tail = p;
+	kqp->txq_tail = &p->next;
 }
 
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
@@ -298,7 +298,7 @@ void sroce_pkt_release(const struct sroce_pkt *pkt)
 }
 
 bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
-		   const struct sroce_cqe *cqe, bool solicited, u32 duty)
+		   const struct sroce_cqe *cqe, bool solicited, u32 deferred)
 {
 	struct sim *s = qp->kqp->sim;
 
@@ -311,11 +311,11 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 		return false;
 	}
 	cq->e[cq->n++] = *cqe;
-	qp->deferred |= duty;
+	qp->deferred |= deferred;
 	return true;
 }
 
-/* A fast region that is valid whenever somebody looks for it */
+/* A fast region that is valid at each look-up */
 static struct sroce_mr *find_any(struct sim *s, u32 key)
 {
 	s->any.mr.kind = SROCE_MR_FAST;
@@ -404,7 +404,7 @@ bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 	return qp->srq ? srq_take(qp, to) : sroce_wqe_fetch_recv(&qp->rq, to);
 }
 
-/* The core asks for time and memory of the simulation that it is called from. */
+/* The simulation that the core is called from: its clock, its memory */
 static struct sim *clock_of;
 
 struct sroce_lbpkt *sroce_loopback_alloc(size_t size)
@@ -412,9 +412,9 @@ struct sroce_lbpkt *sroce_loopback_alloc(size_t size)
 	return sim_kmalloc(size);
 }
 
-void sroce_loopback_release(struct sroce_lbpkt *parcel)
+void sroce_loopback_release(struct sroce_lbpkt *lbpkt)
 {
-	free(parcel);
+	free(lbpkt);
 }
 
 u64 sim_copied;
@@ -438,10 +438,10 @@ void *sim_kmalloc(size_t len)
 /* As late as it may be */
 void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 {
-	struct sroce_kqp *h = qp->kqp;
+	struct sroce_kqp *kqp = qp->kqp;
 
-	if (!h->ack_when || h->ack_when > when + slack)
-		h->ack_when = when + slack;
+	if (!kqp->ack_when || kqp->ack_when > when + slack)
+		kqp->ack_when = when + slack;
 }
 
 void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
@@ -509,8 +509,8 @@ void sim_send(struct sim *s, struct sim_packet *p)
 {
 	int copies = 1;
 
-	p->when = p->parcel ? s->now : s->now + SIM_LATENCY;
-	if (s->wire && !p->parcel)
+	p->when = p->lbpkt ? s->now : s->now + SIM_LATENCY;
+	if (s->wire && !p->lbpkt)
 		copies = s->wire(s, p);
 	s->sent++;
 	for (; copies > 1; copies--)
@@ -521,7 +521,7 @@ void sim_send(struct sim *s, struct sim_packet *p)
 		sim_packet_free(p);
 }
 
-/* For the wire hook: another copy, late */
+/* For the wire hook: another copy, which arrives later */
 void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
 {
 	struct sim_packet *q = packet_copy(p);
@@ -530,42 +530,42 @@ void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
 	enqueue(s, q);
 }
 
-/* QPs whose burst is not over, and that have used a region in it */
+/* QPs that are locked and hold a reference to a region */
 static u32 users(const struct sim *s)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < s->hosts; i++)
-		n += !!s->host[i]->qp.last_mr;
+	for (i = 0; i < s->kqps; i++)
+		n += !!s->kqp[i]->qp.last_mr;
 	return n;
 }
 
 /* What the module does between taking and releasing a QP */
-static void burst_end(struct sroce_kqp *h)
+static void unlock_run(struct sroce_kqp *kqp)
 {
-	struct sim *s = h->sim;
-	bool more = sroce_transport_run(&h->qp);
-	/* what is queued to be sent at once took no time to make */
-	u64 delay = h->qp.deferred & SROCE_DEFER_SEND_NOW ? 0 : s->kick_delay;
+	struct sim *s = kqp->sim;
+	bool more = sroce_transport_run(&kqp->qp);
+	/* a short queue takes no time to build */
+	u64 delay = kqp->qp.deferred & SROCE_DEFER_SEND_NOW ? 0 : s->task_delay;
 
-	h->kick_when = more ? s->now + delay + 1 : 0;
-	h->events |= h->qp.events;
-	h->qp.events = 0;
-	h->srq_events |= h->qp.srq_events;
-	h->qp.srq_events = 0;
-	h->qp.deferred = 0;
-	CHECK(!h->open);
-	while (h->txq) {
-		struct sim_packet *p = h->txq;
+	kqp->task_when = more ? s->now + delay + 1 : 0;
+	kqp->events |= kqp->qp.events;
+	kqp->qp.events = 0;
+	kqp->srq_events |= kqp->qp.srq_events;
+	kqp->qp.srq_events = 0;
+	kqp->qp.deferred = 0;
+	CHECK(!kqp->open);
+	while (kqp->txq) {
+		struct sim_packet *p = kqp->txq;
 
-		h->txq = p->next;
-		if (!h->txq)
-			h->txq_tail = &h->txq;
+		kqp->txq = p->next;
+		if (!kqp->txq)
+			kqp->txq_tail = &kqp->txq;
 		sim_send(s, p);
 	}
-	CHECK(!h->qp.last_mr);
-	CHECK_EQ(s->mr_refs, s->pieces + users(s));
-	sim_invariants(h);
+	CHECK(!kqp->qp.last_mr);
+	CHECK_EQ(s->mr_refs, s->lb_frags + users(s));
+	sim_invariants(kqp);
 }
 
 static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)
@@ -588,70 +588,70 @@ static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)
 	memcpy(pkt->dgid.raw + 12, ip + 16, 4);
 }
 
-static struct sroce_kqp *host_of(struct sim *s, u32 qpn)
+static struct sroce_kqp *kqp_of(struct sim *s, u32 qpn)
 {
 	u32 i;
 
-	for (i = 0; i < s->hosts; i++)
-		if (s->host[i]->qp.qpn == qpn && !s->host[i]->gone)
-			return s->host[i];
+	for (i = 0; i < s->kqps; i++)
+		if (s->kqp[i]->qp.qpn == qpn && !s->kqp[i]->gone)
+			return s->kqp[i];
 	return NULL;
 }
 
-static struct sroce_kqp *receive_parcel(struct sim *s, struct sim_packet *p)
+static struct sroce_kqp *receive_lbpkt(struct sim *s, struct sim_packet *p)
 {
-	struct sroce_kqp *h = host_of(s, p->parcel->pkt.qpn);
+	struct sroce_kqp *kqp = kqp_of(s, p->lbpkt->pkt.qpn);
 
-	if (h)
-		sroce_transport_rx(&h->qp, &p->parcel->pkt);
+	if (kqp)
+		sroce_transport_rx(&kqp->qp, &p->lbpkt->pkt);
 	sim_packet_free(p);
-	return h;
+	return kqp;
 }
 
 /*
- * A packet arrives; whatever is wrong with it is counted at the far end.
+ * A packet arrives; drops are counted at the receiver.
  *
- * Return: who got it, and is to work now, or NULL.
+ * Return: the QP that received it and has to be run, or NULL.
  */
 static struct sroce_kqp *receive(struct sim *s, struct sim_packet *p)
 {
-	struct sroce_kqp *h = p->to;
+	struct sroce_kqp *kqp = p->to;
 	struct sroce_pkt pkt = {};
 	__le32 icrc;
 	int ret;
 	u32 len;
 
 	clock_of = s;
-	if (p->parcel)
-		return receive_parcel(s, p);
+	if (p->lbpkt)
+		return receive_lbpkt(s, p);
 	len = p->len - p->l3_len - UDP_LEN;
 	p->refs = 1;
 	ret = sroce_pkt_parse(&pkt, sim_bth(p), len < SROCE_HDR_MAX ? len :
 			      SROCE_HDR_MAX, len);
-	if (!h)
-		h = ret ? NULL : host_of(s, pkt.qpn);
-	if (!h) {
+	if (!kqp)
+		kqp = ret ? NULL : kqp_of(s, pkt.qpn);
+	if (!kqp) {
 		sim_packet_free(p);
 		return NULL;
 	}
 	icrc = icrc_of(p);
 	if (!ret && !memcmp(&icrc, p->data + p->len - 4, sizeof(icrc))) {
 		fill_net(&pkt, p);
-		sroce_transport_rx(&h->qp, &pkt);
+		sroce_transport_rx(&kqp->qp, &pkt);
 		drop_ref(p);
-		return h;
+		return kqp;
 	}
-	h->counters.c[ret ? SROCE_CNT_RX_MALFORMED : SROCE_CNT_RX_ICRC]++;
+	kqp->counters.c[ret ? SROCE_CNT_RX_MALFORMED : SROCE_CNT_RX_ICRC]++;
 	drop_ref(p);
 	return NULL;
 }
 
 void sim_deliver(struct sim *s, struct sim_packet *p)
 {
-	struct sroce_kqp *h = receive(s, p);
+	struct sroce_kqp *kqp = receive(s, p);
 
-	if (h)
-		burst_end(h);
+	if (kqp)
+		unlock_run(kqp);
 }
 
 void sim_deliver_two(struct sim *s, struct sim_packet *p, struct sim_packet *q)
@@ -675,7 +675,7 @@ static bool continues(const struct sim_packet *p, const u8 *bth, u32 len, u32 n)
 	const u8 *b;
 	__le32 icrc;
 
-	if (p->parcel || p->to || p->len != len)
+	if (p->lbpkt || p->to || p->len != len)
 		return false;
 	b = sim_bth(p);
 	icrc = icrc_of(p);
@@ -684,7 +684,7 @@ static bool continues(const struct sim_packet *p, const u8 *bth, u32 len, u32 n)
 }
 
 /* The first @n packets of the wire, behind the network header of the first */
-static void couple(const struct sim *s, u32 n, struct sim_packet *all)
+static void merge_segs(const struct sim *s, u32 n, struct sim_packet *all)
 {
 	const struct sim_packet *p = s->wire_head;
 	u32 i, head = p->l3_len + UDP_LEN, size = p->len - head;
@@ -698,11 +698,11 @@ static void couple(const struct sim *s, u32 n, struct sim_packet *all)
 }
 
 /*
- * As the module finds them: packets that differ from the one before them, which had
- * @bth, in their PSN only. Return: how many were taken in as a run.
+ * As in the module: packets that differ from the one before them, which had @bth, only
+ * in their PSN. Return: how many were received as segments.
  */
-static u32 receive_run(struct sim *s, struct sroce_kqp *h, const u8 *bth,
-		       u32 len, u32 max)
+static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
+			u32 len, u32 max)
 {
 	const struct sim_packet *p;
 	struct sroce_pkt pkt = {};
@@ -710,7 +710,7 @@ static u32 receive_run(struct sim *s, struct sroce_kqp *h, const u8 *bth,
 	u32 i, n = 0;
 	bool taken;
 
-	if (s->run == 1)
+	if (s->max_segs == 1)
 		return 0;
 	for (p = s->wire_head; p && n < max && p->when <= s->now &&
 	     continues(p, bth, len, n + 1); p = p->next)
@@ -719,98 +719,98 @@ static u32 receive_run(struct sim *s, struct sroce_kqp *h, const u8 *bth,
 		return 0;
 	if (pkt.op->flags & (SROCE_START | SROCE_END) || pkt.pad)
 		return 0;
-	couple(s, n, &all);
+	merge_segs(s, n, &all);
 	fill_net(&pkt, &all);
 	pkt.psn = sim_psn(s->wire_head);
 	pkt.ackreq = false;
 	pkt.segs = n;
 	pkt.seg_len = pkt.payload_len;
 	pkt.payload_len *= n;
-	taken = sroce_transport_rx_segs(&h->qp, &pkt);
+	taken = sroce_transport_rx_segs(&kqp->qp, &pkt);
 	free(all.data);
 	for (i = 0; taken && i < n; i++)
 		sim_packet_free(arrive(s));
 	return taken ? n : 0;
 }
 
-/* One packet, and then, if it finds them, the run that it is the first of */
+/* One packet, and the segments that follow it if there are any */
 static struct sroce_kqp *receive_some(struct sim *s, struct sroce_kqp *had,
 					  u32 *n)
 {
 	struct sim_packet *p = arrive(s);
-	struct sroce_kqp *h;
+	struct sroce_kqp *kqp;
 	u8 bth[SROCE_BTH_LEN];
 	u32 len = 0;
 
-	if (!p->parcel && !p->to) {
+	if (!p->lbpkt && !p->to) {
 		memcpy(bth, sim_bth(p), sizeof(bth));
 		len = p->len;
 	}
-	h = receive(s, p);
-	if (had && h && h != had)
-		burst_end(had);
+	kqp = receive(s, p);
+	if (had && kqp && kqp != had)
+		unlock_run(had);
 	++*n;
-	if (h && len && *n < s->train)
-		*n += receive_run(s, h, bth, len, s->train - *n);
-	return h ? h : had;
+	if (kqp && len && *n < s->train)
+		*n += receive_segs(s, kqp, bth, len, s->train - *n);
+	return kqp ? kqp : had;
 }
 
-/* What arrives together is one burst, if it is for one QP. */
+/* Packets that arrive together are one run of the QP, if they are for one QP. */
 static void deliver_train(struct sim *s)
 {
-	struct sroce_kqp *h = NULL;
+	struct sroce_kqp *kqp = NULL;
 	u32 n = 0;
 
 	do {
-		h = receive_some(s, h, &n);
+		kqp = receive_some(s, kqp, &n);
 	} while (n < s->train && s->wire_head && s->wire_head->when <= s->now);
-	if (h)
-		burst_end(h);
+	if (kqp)
+		unlock_run(kqp);
 }
 
 
-void sim_doorbell(struct sroce_kqp *h)
+void sim_doorbell(struct sroce_kqp *kqp)
 {
-	if (h->gone)
+	if (kqp->gone)
 		return;
-	clock_of = h->sim;
-	sroce_wqe_doorbell(&h->qp);
-	if (h->qp.state == IB_QPS_ERR || h->qp.state == IB_QPS_SQE)
-		sroce_flush_sq(&h->qp);
-	if (h->qp.state == IB_QPS_ERR)
-		sroce_flush_rq(&h->qp);
-	burst_end(h);
+	clock_of = kqp->sim;
+	sroce_wqe_doorbell(&kqp->qp);
+	if (kqp->qp.state == IB_QPS_ERR || kqp->qp.state == IB_QPS_SQE)
+		sroce_flush_sq(&kqp->qp);
+	if (kqp->qp.state == IB_QPS_ERR)
+		sroce_flush_rq(&kqp->qp);
+	unlock_run(kqp);
 }
 
-static u64 soonest(const struct sroce_kqp *h, u64 t)
+static u64 soonest(const struct sroce_kqp *kqp, u64 t)
 {
-	if (h->kick_when && h->kick_when < t)
-		t = h->kick_when;
-	if (h->paged_when && h->paged_when < t)
-		t = h->paged_when;
-	if (h->ack_when && h->ack_when + h->sim->timer_late < t)
-		t = h->ack_when + h->sim->timer_late;
-	if (h->rnr_when && h->rnr_when < t)
-		t = h->rnr_when;
+	if (kqp->task_when && kqp->task_when < t)
+		t = kqp->task_when;
+	if (kqp->paged_when && kqp->paged_when < t)
+		t = kqp->paged_when;
+	if (kqp->ack_when && kqp->ack_when + kqp->sim->timer_late < t)
+		t = kqp->ack_when + kqp->sim->timer_late;
+	if (kqp->rnr_when && kqp->rnr_when < t)
+		t = kqp->rnr_when;
 	return t;
 }
 
-static bool host_step(struct sroce_kqp *h, u64 t)
+static bool kqp_step(struct sroce_kqp *kqp, u64 t)
 {
-	if (h->kick_when == t) {
-		h->kick_when = 0;
-	} else if (h->paged_when == t) {
-		sim_paged(h);
-	} else if (h->ack_when && h->ack_when + h->sim->timer_late == t) {
-		h->ack_when = 0;
-		sroce_retrans_timer(&h->qp);
-	} else if (h->rnr_when == t) {
-		h->rnr_when = 0;
-		sroce_retrans_rnr_timer(&h->qp);
+	if (kqp->task_when == t) {
+		kqp->task_when = 0;
+	} else if (kqp->paged_when == t) {
+		sim_pages_in(kqp);
+	} else if (kqp->ack_when && kqp->ack_when + kqp->sim->timer_late == t) {
+		kqp->ack_when = 0;
+		sroce_retrans_timer(&kqp->qp);
+	} else if (kqp->rnr_when == t) {
+		kqp->rnr_when = 0;
+		sroce_retrans_rnr_timer(&kqp->qp);
 	} else {
 		return false;
 	}
-	burst_end(h);
+	unlock_run(kqp);
 	return true;
 }
 
@@ -822,8 +822,8 @@ bool sim_step_until(struct sim *s, u64 limit)
 	u32 i;
 
 	clock_of = s;
-	for (i = 0; i < s->hosts; i++)
-		t = soonest(s->host[i], t);
+	for (i = 0; i < s->kqps; i++)
+		t = soonest(s->kqp[i], t);
 	if (t == ~0ULL || t > limit)
 		return false;
 	s->steps++;
@@ -833,7 +833,7 @@ bool sim_step_until(struct sim *s, u64 limit)
 		deliver_train(s);
 		return true;
 	}
-	for (i = 0; i < s->hosts && !host_step(s->host[i], t); i++)
+	for (i = 0; i < s->kqps && !kqp_step(s->kqp[i], t); i++)
 		;
 	return true;
 }
@@ -843,7 +843,7 @@ bool sim_step(struct sim *s)
 	return sim_step_until(s, ~0ULL);
 }
 
-/* Until nothing is left to do; timers that find nothing to do are done soon. */
+/* Until nothing is left to do: no packet, no timer */
 void sim_run(struct sim *s)
 {
 	u32 limit = s->steps + 2000000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What is true of every QP between two bursts, whatever packets, rings and
- * callers did before. Checked after each burst by whatever runs on sim.c.
+ * What is true of every QP whenever it is unlocked, whatever packets, rings and
+ * callers did before. The simulation checks it each time.
  */
 
 #include "sim.h"
@@ -29,7 +29,7 @@ static void rings(const struct sroce_qp *qp)
 	      slots_after(sq, sq->cons, sq->prod));
 }
 
-/* What one work request may look like, started or not */
+/* Bounds of a work request, started or not */
 static void wqe_bounds(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	CHECK(wqe->msg < SROCE_MSGS);
@@ -43,7 +43,7 @@ static void wqe_bounds(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		CHECK(wqe->ah && wqe->length <= qp->mtu);
 }
 
-/* Started ones come first and have one PSN after the other. */
+/* Started work requests come first, and their PSNs are consecutive. */
 static void send_queue(const struct sroce_qp *qp)
 {
 	const struct sroce_wqe *last = NULL, *wqe;
@@ -61,7 +61,7 @@ static void send_queue(const struct sroce_qp *qp)
 		}
 		CHECK(!fresh);
 		if (sroce_wqe_is_local(wqe)) {
-			/* done, or refused, as soon as it is the oldest */
+			/* executed, or failed, as soon as it is the oldest */
 			CHECK(qp->svc != SROCE_SVC_RC || last);
 			continue;
 		}
@@ -96,7 +96,7 @@ static void next_packet(const struct sroce_qp *qp)
 		return;
 	if (req->next_idx != qp->sq.prod && wqe->started &&
 	    sroce_wqe_is_local(wqe)) {
-		/* done long ago, and stepped over when there is more to send */
+		/* executed before, and skipped when there is more to send */
 		CHECK_EQ(req->psn, wqe->first_psn);
 	} else if (req->next_idx != qp->sq.prod && wqe->started) {
 		CHECK(sroce_psn_diff(req->psn, wqe->first_psn) >= 0);
@@ -148,8 +148,8 @@ static void passed(const struct sroce_qp *qp)
 	CHECK_EQ(req->read_psns, psns);
 }
 
-/* What is sent again was sent before, and is not acknowledged. */
-static void repairs(const struct sroce_qp *qp)
+/* Packets to be sent again were sent before and are not acknowledged. */
+static void retrans_range(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 	const struct sroce_retrans *rp = &req->retrans;
@@ -166,7 +166,7 @@ static void repairs(const struct sroce_qp *qp)
 	CHECK(sroce_psn_diff(req->max_psn, rp->to) >= 0);
 }
 
-/* Responses that have come lie between the oldest missing and the newest. */
+/* Received responses lie between the oldest missing and the newest. */
 static void responses(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
@@ -184,26 +184,26 @@ static void responses(const struct sroce_qp *qp)
 	CHECK(!test_bit(req->una % SROCE_READ_AHEAD, req->resp_bitmap));
 }
 
-/* Whatever waits for an acknowledge has a timer that will find it missing. */
-static void timers(const struct sroce_kqp *h)
+/* Packets without an ACK have a timer. */
+static void timers(const struct sroce_kqp *kqp)
 {
-	const struct sroce_req *req = &h->qp.req;
+	const struct sroce_req *req = &kqp->qp.req;
 
-	if (h->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&h->qp))
+	if (kqp->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&kqp->qp))
 		return;
 	if (req->rnr_wait)
-		CHECK(h->rnr_when);
+		CHECK(kqp->rnr_when);
 	else if (req->paging || req->n_deferred)
-		CHECK(h->paged_when);
-	else if (h->qp.attr.timeout && req->una != req->max_psn)
+		CHECK(kqp->paged_when);
+	else if (kqp->qp.attr.timeout && req->una != req->max_psn)
 		CHECK(req->deadline);
 	if (req->retrans.probe_at)
-		CHECK(h->ack_when && h->ack_when <= req->retrans.probe_at + SROCE_SLACK_MAX);
+		CHECK(kqp->ack_when && kqp->ack_when <= req->retrans.probe_at + SROCE_SLACK_MAX);
 	if (req->deadline)
-		CHECK(h->ack_when && h->ack_when <= req->deadline + SROCE_SLACK_MAX);
+		CHECK(kqp->ack_when && kqp->ack_when <= req->deadline + SROCE_SLACK_MAX);
 }
 
-/* Entries of the FIFO are different, and know that they are in it. */
+/* Entries of the FIFO are distinct, and marked as queued. */
 static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f)
 {
 	u32 i, marked = 0;
@@ -220,7 +220,7 @@ static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f)
 	CHECK_EQ(marked, f->n);
 }
 
-/* Answers to be sent again are a part of those that are remembered. */
+/* Responses to be sent again belong to valid resources. */
 static void replays(const struct sroce_resp *resp)
 {
 	const struct sroce_replays *r = &resp->replays;
@@ -238,8 +238,8 @@ static void replays(const struct sroce_resp *resp)
 	}
 }
 
-/* What waits for a gap to be filled lies ahead, in order. */
-static void store(const struct sroce_resp *resp, bool in_order)
+/* Packets kept after a gap lie ahead, in order. */
+static void ofo_queue(const struct sroce_resp *resp, bool in_order)
 {
 	const struct list_head *pos;
 	u32 n = 0, psn = resp->psn;
@@ -248,7 +248,7 @@ static void store(const struct sroce_resp *resp, bool in_order)
 		const struct sroce_ofo_pkt *k =
 			list_entry(pos, struct sroce_ofo_pkt, list);
 
-		/* the first may be there for want of pages */
+		/* the first may wait for a page fault */
 		CHECK(!in_order || sroce_psn_diff(k->pkt.psn, psn) > 0 ||
 		      (!n && resp->paging && k->pkt.psn == psn));
 		psn = k->pkt.psn;
@@ -258,10 +258,10 @@ static void store(const struct sroce_resp *resp, bool in_order)
 	CHECK(n <= SROCE_OFO_MAX);
 }
 
-/* Responses that wait for pages are waited for. */
-static void late(const struct sroce_kqp *h)
+/* Deferred responses wait for a page fault that is under way. */
+static void deferred(const struct sroce_kqp *kqp)
 {
-	const struct sroce_req *req = &h->qp.req;
+	const struct sroce_req *req = &kqp->qp.req;
 	const struct list_head *pos;
 	u32 n = 0;
 
@@ -269,8 +269,8 @@ static void late(const struct sroce_kqp *h)
 		n++;
 	CHECK_EQ(n, req->n_deferred);
 	CHECK(n <= SROCE_OFO_MAX);
-	CHECK(!n || h->paged_when);
-	CHECK(!n || sroce_qp_may_send(&h->qp));
+	CHECK(!n || kqp->paged_when);
+	CHECK(!n || sroce_qp_may_send(&kqp->qp));
 }
 
 static void responder(const struct sroce_qp *qp)
@@ -282,14 +282,14 @@ static void responder(const struct sroce_qp *qp)
 	fifo(resp, &resp->fifo);
 	replays(resp);
 	if (!resp->closing)
-		store(resp, qp->svc == SROCE_SVC_RC);
+		ofo_queue(resp, qp->svc == SROCE_SVC_RC);
 	CHECK(resp->remaining <= resp->length);
 	if (resp->have_wqe)
 		CHECK(resp->wqe.num_sge <= SROCE_MAX_SGE);
 	CHECK(!(resp->msg & ~(SROCE_SENDING | SROCE_WRITING)));
 }
 
-/* In a state that refuses work nothing is left over. */
+/* In a state that executes no work nothing is left. */
 static void at_rest(const struct sroce_qp *qp)
 {
 	if (sroce_qp_may_send(qp))
@@ -302,12 +302,12 @@ static void at_rest(const struct sroce_qp *qp)
 }
 
 /**
- * sim_invariants() - check a QP between two bursts
- * @h: the QP's host
+ * sim_invariants() - check a QP that is unlocked
+ * @kqp: the QP
  */
-void sim_invariants(const struct sroce_kqp *h)
+void sim_invariants(const struct sroce_kqp *kqp)
 {
-	const struct sroce_qp *qp = &h->qp;
+	const struct sroce_qp *qp = &kqp->qp;
 
 	rings(qp);
 	psns(qp);
@@ -315,11 +315,11 @@ void sim_invariants(const struct sroce_kqp *h)
 	next_packet(qp);
 	if (qp->svc == SROCE_SVC_RC && sroce_qp_may_send(qp)) {
 		passed(qp);
-		repairs(qp);
+		retrans_range(qp);
 		responses(qp);
 	}
-	timers(h);
-	late(h);
+	timers(kqp);
+	deferred(kqp);
 	responder(qp);
 	at_rest(qp);
 }

@@ -5,6 +5,6 @@
 
 struct sroce_kqp;
 
-void sim_invariants(const struct sroce_kqp *h);
+void sim_invariants(const struct sroce_kqp *kqp);
 
 #endif /* UNIT_INVARIANT_H */

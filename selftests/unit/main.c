@@ -4,34 +4,18 @@
 #include <string.h>
 #include "tests.h"
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} files[] = {
-	{ "opcode", test_opcode },
-	{ "pkt", test_pkt },
-	{ "mr", test_mr },
-	{ "local", test_local },
-	{ "icrc", test_icrc },
-	{ "wqe", test_wqe },
-	{ "rc", test_rc },
-	{ "loss", test_loss },
-	{ "replay", test_replay },
-	{ "peer", test_peer },
-	{ "putoff", test_putoff },
-	{ "window", test_window },
-	{ "fails", test_fails },
-	{ "credit", test_credit },
-	{ "errors", test_errors },
-	{ "hostile", test_hostile },
-	{ "state", test_state },
-	{ "dgram", test_dgram },
-	{ "parcel", test_parcel },
-	{ "paging", test_paging },
-	{ "place", test_place },
-	{ "run", test_run },
-	{ "rare", test_rare },
-};
+static struct unit_file *files;
+
+/* Called by constructors: their order is the linker's, that of the files is not. */
+void unit_register(struct unit_file *f)
+{
+	struct unit_file **at = &files;
+
+	while (*at && strcmp((*at)->name, f->name) < 0)
+		at = &(*at)->next;
+	f->next = *at;
+	*at = f;
+}
 
 static int wanted(const char *name, int argc, char **argv)
 {
@@ -45,10 +29,10 @@ static int wanted(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	unsigned int i;
+	struct unit_file *f;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (wanted(files[i].name, argc, argv))
-			files[i].run();
+	for (f = files; f; f = f->next)
+		if (wanted(f->name, argc, argv))
+			f->run();
 	return t_finish();
 }

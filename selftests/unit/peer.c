@@ -3,20 +3,34 @@
 
 #include "peer.h"
 
-struct tape tape;
+struct txlog txlog;
 
 static int record(struct sim *s, struct sim_packet *p)
 {
-	u32 i = tape.n++;
+	const u8 *bth = sim_bth(p);
+	u32 i = txlog.n++;
 
-	if (p->from != &s->a || i >= TAPE)
-		return 0;
-	tape.p[i].opcode = sim_bth(p)[0];
-	tape.p[i].ackreq = sim_bth(p)[8] & 0x80;
-	tape.p[i].psn = sim_psn(p);
-	if (tape.p[i].opcode == 0x0c)
-		tape.p[i].length = sim_bth(p)[26] << 8 | sim_bth(p)[27];
-	return 0;
+	(void)s;
+	if (p->from != txlog.of || i >= TXLOG_MAX)
+		return txlog.passes;
+	txlog.p[i].opcode = bth[0];
+	txlog.p[i].ackreq = bth[8] & 0x80;
+	txlog.p[i].psn = sim_psn(p);
+	txlog.p[i].syndrome = bth[SROCE_BTH_LEN];
+	if (bth[0] == 0x0c)
+		txlog.p[i].length = bth[26] << 8 | bth[27];
+	txlog.p[i].payload = p->len - p->l3_len - 8 - SROCE_ICRC_LEN -
+			    sroce_opcodes[bth[0]].hdr_len - (bth[1] >> 4 & 3);
+	return txlog.passes;
+}
+
+/* From now on what @of sends is on the txlog. */
+void peer_record(struct sim *s, const struct sroce_kqp *of)
+{
+	s->wire = record;
+	txlog.of = of;
+	txlog.passes = false;
+	txlog.n = 0;
 }
 
 void peer_begin_with(struct xfers *t, const struct sim_cfg *cfg, u32 size)
@@ -25,8 +39,7 @@ void peer_begin_with(struct xfers *t, const struct sim_cfg *cfg, u32 size)
 
 	c.mtu = IB_MTU_256;
 	xfers_init(t, &c, size, 4096);
-	t->s->wire = record;
-	tape.n = 0;
+	peer_record(t->s, &t->s->a);
 }
 
 /* No timer fires but those that the test waits for. */
@@ -67,7 +80,51 @@ void peer_sent(u32 at, u32 psn, u32 n)
 {
 	u32 i;
 
-	CHECK_EQ(tape.n, at + n);
+	CHECK_EQ(txlog.n, at + n);
 	for (i = 0; i < n && t_ok(); i++)
-		CHECK_EQ(tape.p[at + i].psn, psn + i);
+		CHECK_EQ(txlog.p[at + i].psn, psn + i);
+}
+
+void peer_begin_resp(struct xfers *t, u32 n)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.mtu = IB_MTU_256;
+	cfg.dest_rd_atomic = n;
+	xfers_init(t, &cfg, 65536, 4096);
+	sim_fill(t->b, 0, 65536, 1);
+	peer_record(t->s, &t->s->b);
+}
+
+/* A request arrives, and the responder runs once. */
+void peer_ask(struct xfers *t, u8 opcode, u32 psn, u64 off, u32 len, u32 wrong_key)
+{
+	struct sroce_pkt p = {
+		.opcode = opcode, .pkey = 0xffff, .qpn = t->s->b.qp.qpn,
+		.psn = psn, .va = t->b->mr.iova + off, .length = len,
+		.rkey = t->b->mr.ibmr.rkey ^ wrong_key, .swap_add = 1,
+	};
+
+	sim_deliver(t->s, sim_forge(&t->s->a, &p, NULL));
+}
+
+void peer_ask_read(struct xfers *t, u32 psn, u64 off, u32 len)
+{
+	peer_ask(t, 0x0c, psn, off, len, 0);
+}
+
+/* @n READ responses were sent from the @at'th packet on, the last @len long. */
+void peer_read_sent(u32 at, u32 psn, u32 n, u32 len)
+{
+	u32 i;
+
+	CHECK(txlog.n >= at + n);
+	for (i = 0; i < n && t_ok(); i++) {
+		bool last = i == n - 1;
+		u8 want = n == 1 ? 0x10 : last ? 0x0f : i ? 0x0e : 0x0d;
+
+		CHECK_EQ(txlog.p[at + i].psn, psn + i);
+		CHECK_EQ(txlog.p[at + i].opcode, want);
+		CHECK_EQ(txlog.p[at + i].payload, last ? len : MTU);
+	}
 }

@@ -117,22 +117,22 @@ static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, u32 nr)
 			      sizeof(*qp->resp.res));
 }
 
-static void host_init(struct sim *s, struct sroce_kqp *h,
-		      const struct sim_cfg *c)
+static void kqp_init(struct sim *s, struct sroce_kqp *kqp,
+		     const struct sim_cfg *c)
 {
-	struct sroce_qp *qp = &h->qp;
-	u32 nr = s->hosts++;
+	struct sroce_qp *qp = &kqp->qp;
+	u32 nr = s->kqps++;
 	bool is_b = nr & 1;
 
-	s->host[nr] = h;
-	h->sim = s;
-	h->txq_tail = &h->txq;
-	h->scq.max = c->cqe;
-	h->rcq.max = c->cqe;
-	h->scq.e = calloc(c->cqe, sizeof(*h->scq.e));
-	h->rcq.e = calloc(c->cqe, sizeof(*h->rcq.e));
-	qp->kqp = h;
-	qp->counters = &h->counters;
+	s->kqp[nr] = kqp;
+	kqp->sim = s;
+	kqp->txq_tail = &kqp->txq;
+	kqp->scq.max = c->cqe;
+	kqp->rcq.max = c->cqe;
+	kqp->scq.e = calloc(c->cqe, sizeof(*kqp->scq.e));
+	kqp->rcq.e = calloc(c->cqe, sizeof(*kqp->rcq.e));
+	qp->kqp = kqp;
+	qp->counters = &kqp->counters;
 	qp->type = c->type;
 	qp->svc = c->type == IB_QPT_RC ? SROCE_SVC_RC :
 		  c->type == IB_QPT_UC ? SROCE_SVC_UC :
@@ -140,21 +140,21 @@ static void host_init(struct sim *s, struct sroce_kqp *h,
 	qp->user = true;
 	qp->qpn = qpn_of(nr);
 	qp->ibqp.qp_num = qp->qpn;
-	qp->scq = &h->scq;
-	qp->rcq = &h->rcq;
+	qp->scq = &kqp->scq;
+	qp->rcq = &kqp->rcq;
 	init_av(&qp->av, c->v6, is_b ? 2 : 1, is_b ? 1 : 2);
 	init_rings(qp, c);
 	init_attr(qp, c, nr);
 	sroce_reset_qp(qp);
-	sim_enter(h, IB_QPS_INIT);
-	sim_enter(h, IB_QPS_RTR);
-	sim_enter(h, IB_QPS_RTS);
+	sim_enter(kqp, IB_QPS_INIT);
+	sim_enter(kqp, IB_QPS_RTR);
+	sim_enter(kqp, IB_QPS_RTS);
 }
 
-/* As drv/qp.c does it when a modify has been found possible */
-void sim_enter(struct sroce_kqp *h, enum ib_qp_state to)
+/* As drv/verbs/qp.c does it once a modify has been checked */
+void sim_enter(struct sroce_kqp *kqp, enum ib_qp_state to)
 {
-	struct sroce_qp *qp = &h->qp;
+	struct sroce_qp *qp = &kqp->qp;
 
 	switch (to) {
 	case IB_QPS_RESET:
@@ -186,8 +186,8 @@ struct sim *sim_new(const struct sim_cfg *cfg)
 	memset(s, 0, sizeof(*s));
 	s->cfg = cfg ? *cfg : sim_default;
 	s->now = 1;
-	host_init(s, &s->a, &s->cfg);
-	host_init(s, &s->b, &s->cfg);
+	kqp_init(s, &s->a, &s->cfg);
+	kqp_init(s, &s->b, &s->cfg);
 	for (i = 0; i < SIM_AHS; i++)
 		init_av(&s->ahs[i].av, s->cfg.v6, i & 1 ? 2 : 1, i & 1 ? 1 : 2);
 	return s;
@@ -195,37 +195,37 @@ struct sim *sim_new(const struct sim_cfg *cfg)
 
 struct sroce_kqp *sim_pair(struct sim *s, const struct sim_cfg *cfg)
 {
-	struct sroce_kqp *h;
+	struct sroce_kqp *kqp;
 	u32 i;
 
 	for (i = 0; i < 2; i++) {
-		h = aligned_alloc(64, (sizeof(*h) + 63) & ~63UL);
-		memset(h, 0, sizeof(*h));
-		host_init(s, h, cfg);
+		kqp = aligned_alloc(64, (sizeof(*kqp) + 63) & ~63UL);
+		memset(kqp, 0, sizeof(*kqp));
+		kqp_init(s, kqp, cfg);
 	}
-	return s->host[s->hosts - 2];
+	return s->kqp[s->kqps - 2];
 }
 
-/* As drv/qp.c ends a QP */
-void sim_destroy(struct sroce_kqp *h)
+/* As drv/verbs/qp.c destroys a QP */
+void sim_destroy(struct sroce_kqp *kqp)
 {
-	h->gone = true;
-	sroce_reset_qp(&h->qp);
-	h->ack_when = 0;
-	h->rnr_when = 0;
-	h->kick_when = 0;
-	h->paged_when = 0;
+	kqp->gone = true;
+	sroce_reset_qp(&kqp->qp);
+	kqp->ack_when = 0;
+	kqp->rnr_when = 0;
+	kqp->task_when = 0;
+	kqp->paged_when = 0;
 }
 
-static void host_free(struct sroce_kqp *h)
+static void kqp_free(struct sroce_kqp *kqp)
 {
-	sroce_reset_qp(&h->qp);
-	free(h->qp.sq.slots);
-	free(h->qp.sq.ring.buf);
-	free(h->qp.rq.ring.buf);
-	free(h->qp.resp.res);
-	free(h->scq.e);
-	free(h->rcq.e);
+	sroce_reset_qp(&kqp->qp);
+	free(kqp->qp.sq.slots);
+	free(kqp->qp.sq.ring.buf);
+	free(kqp->qp.rq.ring.buf);
+	free(kqp->qp.resp.res);
+	free(kqp->scq.e);
+	free(kqp->rcq.e);
 }
 
 static u32 piece_len(const struct sim_buf *b, u32 i)
@@ -265,10 +265,10 @@ void sim_end(struct sim *s)
 		sim_packet_free(p);
 	}
 	CHECK_EQ(s->mr_refs, 0);
-	for (i = 0; i < s->hosts; i++)
-		host_free(s->host[i]);
-	for (i = 2; i < s->hosts; i++)
-		free(s->host[i]);
+	for (i = 0; i < s->kqps; i++)
+		kqp_free(s->kqp[i]);
+	for (i = 2; i < s->kqps; i++)
+		free(s->kqp[i]);
 	while ((srq = s->srqs)) {
 		s->srqs = srq->next;
 		free(srq->rq.ring.buf);
@@ -408,6 +408,15 @@ bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed)
 	return true;
 }
 
+/* Nothing but zeros stands in these bytes, as at the beginning. */
+bool sim_untouched(const struct sim_buf *b, u64 from, u64 to)
+{
+	for (; from < to; from++)
+		if (*sim_byte(b, from))
+			return false;
+	return true;
+}
+
 u64 sim_get64(const struct sim_buf *b, u64 off)
 {
 	u64 val;
@@ -471,17 +480,17 @@ static void put_sges(struct sroce_abi_sge *to, const struct ib_sge *sge, u32 n)
 }
 
 /* Into the ring, as the stock provider does it; the kernel is not told. */
-void sim_put_send(struct sroce_kqp *h, const struct sim_wr *wr)
+void sim_put_send(struct sroce_kqp *kqp, const struct sim_wr *wr)
 {
-	struct sroce_ring *r = &h->qp.sq.ring;
-	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, h->sq_prod);
+	struct sroce_ring *r = &kqp->qp.sq.ring;
+	struct sroce_abi_send_wqe *raw = sroce_ring_slot(r, kqp->sq_prod);
 
 	memset(raw, 0x77, 1u << r->shift);
 	raw->wr.wr_id = wr->wr_id;
 	raw->wr.opcode = wr->opcode;
 	raw->wr.send_flags = wr->flags;
 	raw->wr.ex = wr->ex;
-	put_target(raw, wr, h->qp.svc);
+	put_target(raw, wr, kqp->qp.svc);
 	raw->dma.num_sge = wr->num_sge;
 	/* the provider's sum; the core does its own if there are entries */
 	if (!wr->num_sge)
@@ -493,9 +502,9 @@ void sim_put_send(struct sroce_kqp *h, const struct sim_wr *wr)
 	} else {
 		put_sges((void *)raw->payload, wr->sge, wr->num_sge);
 	}
-	h->sq_prod = (h->sq_prod + 1) & r->mask;
-	CHECK(h->sq_prod != r->buf->consumer_index);
-	smp_store_release(&r->buf->producer_index, h->sq_prod);
+	kqp->sq_prod = (kqp->sq_prod + 1) & r->mask;
+	CHECK(kqp->sq_prod != r->buf->consumer_index);
+	smp_store_release(&r->buf->producer_index, kqp->sq_prod);
 }
 
 static u32 put_recv(struct sroce_ring *r, u32 prod, u64 wr_id,
@@ -513,10 +522,10 @@ static u32 put_recv(struct sroce_ring *r, u32 prod, u64 wr_id,
 	return prod;
 }
 
-void sim_put_recv(struct sroce_kqp *h, u64 wr_id, const struct ib_sge *sge,
+void sim_put_recv(struct sroce_kqp *kqp, u64 wr_id, const struct ib_sge *sge,
 		  u32 num_sge)
 {
-	h->rq_prod = put_recv(&h->qp.rq.ring, h->rq_prod, wr_id, sge, num_sge);
+	kqp->rq_prod = put_recv(&kqp->qp.rq.ring, kqp->rq_prod, wr_id, sge, num_sge);
 }
 
 /* A queue that QPs share once their qp.srq points to it */
@@ -536,8 +545,8 @@ void sim_put_srq(struct sroce_srq *srq, u64 wr_id, const struct ib_sge *sge,
 	srq->prod = put_recv(&srq->rq.ring, srq->prod, wr_id, sge, num_sge);
 }
 
-void sim_post(struct sroce_kqp *h, const struct sim_wr *wr)
+void sim_post(struct sroce_kqp *kqp, const struct sim_wr *wr)
 {
-	sim_put_send(h, wr);
-	sim_doorbell(h);
+	sim_put_send(kqp, wr);
+	sim_doorbell(kqp);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The surroundings of the protocol core in user space: pairs of QPs, a wire
- * between them, memory, and a clock that moves when nothing else does.
+ * The environment of the protocol core in user space: pairs of QPs, a wire
+ * between them, memory, and a clock that advances when nothing else is left to do.
  *
- * Everything is deterministic. A test, a seeded simulation or a fuzzer steers
- * it through the hooks of struct sim: @wire decides the fate of each packet,
- * @posted sees each completion, @kick_delay says how long a QP that has more
+ * Everything is deterministic. A test, a seeded simulation or a fuzzer controls
+ * it through the hooks of struct sim: @wire decides what happens to each packet,
+ * @posted sees each completion, @task_delay says how long a QP that has more
  * to send waits for the CPU.
  */
 #ifndef UNIT_SIM_H
@@ -19,7 +19,7 @@
 #define SIM_MRS		64
 #define SIM_AHS		4
 #define SIM_ANY_KEY	0xabc00000	/* and above: fast, valid all the time */
-#define SIM_HOSTS	8
+#define SIM_KQPS	8
 #define SIM_GUARD	16
 #define SIM_GUARD_BYTE	0xc3	/* around memory */
 #define SIM_FRESH_BYTE	0xa5	/* in a packet, until it is written */
@@ -35,8 +35,8 @@ struct sim_packet {
 	struct sroce_kqp	*from;
 	struct sroce_kqp	*to;	/* NULL: by the BTH's QP number */
 	u64			when;	/* it arrives */
-	u32			refs;	/* by those who keep it for later */
-	struct sroce_lbpkt	*parcel; /* it is one, and there is no frame */
+	u32			refs;	/* besides the wire's */
+	struct sroce_lbpkt	*lbpkt;	/* a loopback packet: there is no frame */
 	u32			l3_len;
 	u32			len;
 	u8			*data;
@@ -64,7 +64,7 @@ struct sim_buf {
 	struct sroce_mr		mr;
 	u32			chunk;
 	u32			pieces;
-	u8			**raw;		/* NULL: not ours */
+	u8			**raw;		/* NULL: zeros, which are shared */
 	struct sim		*sim;
 };
 
@@ -86,16 +86,16 @@ struct sroce_ah {
 	struct sroce_av		av;
 };
 
-/* One end of the wire */
-#define SIM_WANTS	16
+#define SIM_FAULT_REQS	16
 
-/* Pages of a region that are to come */
-struct sim_want {
+/* Pages of a region that were asked for */
+struct sim_fault_req {
 	struct sroce_odp	*odp;
 	u32			first, last;
 	bool			write;
 };
 
+/* One end of the wire: a QP with what surrounds it */
 struct sroce_kqp {
 	struct sim		*sim;
 	struct sroce_qp		qp;
@@ -103,7 +103,7 @@ struct sroce_kqp {
 	struct sroce_cq		scq, rcq;
 	struct sim_packet	*open;
 	const struct sroce_av	*open_av;
-	u32			open_n;		/* so many of @open_len in one */
+	u32			open_n;		/* this many segments of @open_len */
 	u32			open_len;
 	struct sim_packet	*txq, **txq_tail;
 	u8			frame[SIM_FRAME_MAX];	/* the newest */
@@ -111,14 +111,14 @@ struct sroce_kqp {
 	u32			frames;
 	u64			ack_when;	/* 0: not armed */
 	u64			rnr_when;
-	u64			kick_when;
+	u64			task_when;
 	u64			paged_when;
-	u32			wants;
-	struct sim_want		want[SIM_WANTS];
+	u32			fault_reqs;
+	struct sim_fault_req	fault_req[SIM_FAULT_REQS];
 	u32			events;		/* raised so far */
 	u32			srq_events;
 	u32			sq_prod, rq_prod;	/* the provider's indices */
-	bool			gone;		/* packets don't find it */
+	bool			gone;		/* destroyed */
 };
 
 struct sim_cfg {
@@ -134,9 +134,9 @@ struct sim_cfg {
 
 struct sim {
 	struct sroce_kqp	a, b;
-	/* @a, @b and what sim_pair() added: even ones stand at A's address */
-	struct sroce_kqp	*host[SIM_HOSTS];
-	u32			hosts;
+	/* @a, @b and those of sim_pair(): even ones have A's address */
+	struct sroce_kqp	*kqp[SIM_KQPS];
+	u32			kqps;
 	struct sroce_srq	*srqs;
 	struct sim_cfg		cfg;
 	u64			now;
@@ -147,32 +147,32 @@ struct sim {
 	struct sim_buf		any;	/* what SIM_ANY_KEY names */
 	struct sroce_ah		ahs[SIM_AHS];
 	int			mr_refs;
-	int			held;		/* packets kept for later */
-	bool			local;		/* no wire: parcels */
-	u32			pieces;		/* of those under way */
-	bool			tx_fails;	/* no memory, no route */
+	int			held;		/* packets that sroce_pkt_hold() keeps */
+	bool			loopback;	/* no wire: loopback packets */
+	u32			lb_frags;	/* of those under way */
+	bool			tx_fails;	/* packets can't be allocated */
 	bool			copy_fails;	/* payloads can't be read */
-	bool			no_memory;	/* to remember anything */
-	bool			hold_fails;	/* packets can't be kept */
+	bool			no_memory;	/* kmalloc() fails */
+	bool			hold_fails;	/* sroce_pkt_hold() fails */
 	bool			solicited;	/* the completion posted last */
-	u64			kick_delay;
-	u64			page_delay;	/* until pages come */
-	u64			timer_late;	/* the timer for acknowledges */
+	u64			task_delay;
+	u64			page_delay;	/* of a page fault */
+	u64			timer_late;	/* the ACK timer fires late */
 	u32			page_size;	/* 0: 4096 */
-	bool			page_few;	/* none before they are needed */
-	bool			on_demand;	/* there is such memory */
-	/* May take pages away, between when they come and are used */
-	void			(*ebb)(struct sim *s);
-	u32			train;		/* packets of a burst, 0 as 1 */
-	u32			run;		/* most packets of one sent, 0 as 64; 1: no runs */
-	bool			grows;		/* what was queued last is never full */
-	/* Whether a packet can be sent now, unless @tx_fails says it all */
+	bool			page_few;	/* no prefault */
+	bool			on_demand;	/* some memory is on demand */
+	/* May take pages away, after they have come and before they are used */
+	void			(*evict)(struct sim *s);
+	u32			train;		/* packets received at once, 0 as 1 */
+	u32			max_segs;	/* sent at once, 0 as 64; 1: no segments */
+	bool			can_append;	/* what was queued last is never full */
+	/* Whether a packet can be allocated, unless @tx_fails */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
 	/* How many copies of a packet arrive; may change @when and the bytes */
 	int			(*wire)(struct sim *s, struct sim_packet *p);
 	void			(*posted)(struct sim *s, struct sroce_qp *qp,
 					  const struct sroce_cqe *cqe);
-	void			*arg;		/* the hooks' */
+	void			*arg;		/* for the hooks */
 };
 
 /* A work request, as a user gives it to the provider */
@@ -188,7 +188,7 @@ struct sim_wr {
 	u64		remote_addr;
 	u32		rkey;
 	u64		compare_add, swap;
-	u32		length;		/* FLUSH: how much, where to, of what */
+	u32		length;		/* FLUSH: length, placement type, selectivity level */
 	u8		type, level;
 	struct sroce_bind bind;
 	u32		ah, remote_qpn, remote_qkey;
@@ -196,7 +196,7 @@ struct sim_wr {
 
 extern const struct sim_cfg sim_default;
 
-/* The whole; sim_end() checks guards and references, and frees all. */
+/* A simulation; sim_end() checks guards and references, and frees everything. */
 struct sim *sim_new(const struct sim_cfg *cfg);
 void sim_end(struct sim *s);
 
@@ -206,39 +206,40 @@ struct sroce_kqp *sim_pair(struct sim *s, const struct sim_cfg *cfg);
 /* Memory */
 struct sim_buf *sim_buf_new(struct sim *s, u64 iova, u64 len, u32 chunk,
 			    int access);
-/* All zeros, and nothing but zeros is ever to be written to it */
+/* All zeros; nothing but zeros may be written to it. */
 struct sim_buf *sim_buf_zeros(struct sim *s, u64 iova, u64 len, int access);
 struct sim_buf *sim_window_new(struct sim *s, enum sroce_mr_kind kind);
-/* Its pages come on demand, or never; one of them goes. */
+/* Memory on demand: none of it is present; some can't be faulted in; evict one page */
 void sim_buf_on_demand(struct sim_buf *b);
 void sim_buf_never(struct sim_buf *b, u32 page);
-void sim_buf_pinned_then(struct sim_buf *b);
+void sim_buf_pin_on_fault(struct sim_buf *b);
 void sim_buf_evict(struct sim_buf *b, u32 page);
-void sim_buf_ebb(struct sim_buf *b);
+void sim_buf_evict_all(struct sim_buf *b);
 void sim_buf_on_demand_free(struct sim_buf *b);
-void sim_paged(struct sroce_kqp *h);
+void sim_pages_in(struct sroce_kqp *kqp);
 void sim_buf_revoke(struct sim_buf *b);
 u8 *sim_byte(const struct sim_buf *b, u64 off);
 u8 *sim_span(const struct sim_buf *b, u64 off, u64 *len);
+bool sim_untouched(const struct sim_buf *b, u64 from, u64 to);
 void sim_fill(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 bool sim_filled(const struct sim_buf *b, u64 off, u64 len, u32 seed);
 u64 sim_get64(const struct sim_buf *b, u64 off);
 void sim_put64(const struct sim_buf *b, u64 off, u64 val);
 
 /* Work */
-void sim_put_send(struct sroce_kqp *h, const struct sim_wr *wr);
-void sim_put_recv(struct sroce_kqp *h, u64 wr_id, const struct ib_sge *sge,
+void sim_put_send(struct sroce_kqp *kqp, const struct sim_wr *wr);
+void sim_put_recv(struct sroce_kqp *kqp, u64 wr_id, const struct ib_sge *sge,
 		  u32 num_sge);
 struct sroce_srq *sim_srq_new(struct sim *s, u32 slots, u32 max_sge);
 void sim_put_srq(struct sroce_srq *srq, u64 wr_id, const struct ib_sge *sge,
 		 u32 num_sge);
-void sim_doorbell(struct sroce_kqp *h);
-void sim_post(struct sroce_kqp *h, const struct sim_wr *wr);
+void sim_doorbell(struct sroce_kqp *kqp);
+void sim_post(struct sroce_kqp *kqp, const struct sim_wr *wr);
 struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len);
 
 /* States */
-void sim_enter(struct sroce_kqp *h, enum ib_qp_state to);
-void sim_destroy(struct sroce_kqp *h);
+void sim_enter(struct sroce_kqp *kqp, enum ib_qp_state to);
+void sim_destroy(struct sroce_kqp *kqp);
 
 /* Bytes of payload that all simulations have copied */
 extern u64 sim_copied;
@@ -253,7 +254,7 @@ void sim_run_until(struct sim *s, u64 when);
 struct sim_packet *sim_forge(struct sroce_kqp *from, struct sroce_pkt *pkt,
 			     const void *data);
 void sim_deliver(struct sim *s, struct sim_packet *p);
-/* Two, to one QP, in one burst */
+/* Two, to one QP, which runs after the second */
 void sim_deliver_two(struct sim *s, struct sim_packet *p, struct sim_packet *q);
 void sim_send(struct sim *s, struct sim_packet *p);
 void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay);
@@ -266,9 +267,9 @@ static inline u8 sim_pattern(u64 i, u32 seed)
 	return (i * 167 + (i >> 8) * 13 + seed * 31 + 1) ^ seed >> 8;
 }
 
-static inline u64 sim_count(const struct sroce_kqp *h, enum sroce_counter c)
+static inline u64 sim_count(const struct sroce_kqp *kqp, enum sroce_counter c)
 {
-	return h->counters.c[c];
+	return kqp->counters.c[c];
 }
 
 #endif /* UNIT_SIM_H */

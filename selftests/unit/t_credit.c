@@ -16,21 +16,21 @@ static void codes(void)
 {
 	u32 i;
 
-	t_case("credit: each code stands for the number of the specification");
+	t_case("credit: each code is the number in the specification");
 	CHECK_EQ(ARRAY_SIZE(table), SROCE_CREDIT_CODES);
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		CHECK_EQ(sroce_credit_decode(i), table[i]);
 		CHECK_EQ(sroce_credit_encode(table[i]), i);
 	}
 
-	t_case("credit: no number promises more than there is");
+	t_case("credit: no code promises more receives than there are");
 	for (i = 1; i < ARRAY_SIZE(table); i++)
 		CHECK_EQ(sroce_credit_encode(table[i] - 1), i - 1);
 	CHECK_EQ(sroce_credit_encode(40000), 30);
 	CHECK_EQ(sroce_credit_encode(~0u), 30);
 }
 
-/* The first acknowledge says how many; until then nobody knows. */
+/* The number of credits is unknown until the first ACK. */
 static void begin(struct xfers *t, bool srq)
 {
 	struct sim_cfg cfg = sim_default;
@@ -52,7 +52,7 @@ static void slow_receiver(u32 messages, u32 first)
 	struct xfers t;
 	u32 i;
 
-	t_case("credit: %u messages for %u receives, the others come late",
+	t_case("credit: %u messages for %u receives, the rest posted late",
 	       messages, first);
 	begin(&t, false);
 	for (i = 1; i <= messages; i++) {
@@ -69,7 +69,7 @@ static void slow_receiver(u32 messages, u32 first)
 	sim_run(t.s);
 	xfers_check(&t);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
-	/* what is beyond goes one by one, so nothing follows a refused one */
+	/* messages beyond the limit are sent one by one: nothing follows a refused one */
 	CHECK(sim_count(&t.s->a, SROCE_CNT_CREDIT_WAIT) >= messages - first);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ), 0);
 	xfers_end(&t);
@@ -82,13 +82,13 @@ static void limits(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("credit: a receive queue limits, by the messages before");
+	t_case("credit: the limit is the receive queue plus the messages before");
 	begin(&t, false);
 	req = &t.s->a.qp.req;
 	CHECK(req->lsn_valid);
 	CHECK_EQ(req->lsn, 1);
 
-	t_case("credit: a message beyond goes alone, its first packet too");
+	t_case("credit: a message beyond the limit is sent alone, one packet first");
 	wr = xfer_make(&t, IB_WR_SEND, 3000);
 	sim_put_send(&t.s->a, &wr);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 100);
@@ -130,19 +130,19 @@ static void updates(void)
 	struct sroce_req *req;
 	struct xfers t;
 
-	t_case("credit: the newest acknowledge again may bring more");
+	t_case("credit: a repeat of the newest ACK may raise the limit");
 	begin(&t, false);
 	req = &t.s->a.qp.req;
 	hear(&t, 1000, 1, 5);
 	CHECK_EQ(req->lsn, 7);
 
-	t_case("credit: one that was overtaken takes nothing away");
+	t_case("credit: an ACK that was overtaken does not lower the limit");
 	hear(&t, 1000, 1, 2);
 	CHECK_EQ(req->lsn, 7);
 	hear(&t, 999, 0, 20);
 	CHECK_EQ(req->lsn, 7);
 
-	t_case("credit: without a limit from now on");
+	t_case("credit: a code without credits ends the limit");
 	hear(&t, 1000, 1, 31);
 	CHECK(!req->lsn_valid);
 
@@ -154,7 +154,7 @@ static void updates(void)
 	xfers_end(&t);
 }
 
-void test_credit(void)
+UNIT_TESTS(credit)
 {
 	codes();
 	slow_receiver(10, 2);

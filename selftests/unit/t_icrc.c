@@ -107,7 +107,7 @@ static void test_step(void)
 	}
 }
 
-void test_icrc(void)
+UNIT_TESTS(icrc)
 {
 	static const char * const family[] = { "IPv4", "IPv6" };
 	u32 i, k, bit;

@@ -129,7 +129,7 @@ static void all_of_memory(void)
 	CHECK(!memcmp(from, to, sizeof(to)));
 }
 
-void test_mr(void)
+UNIT_TESTS(mr)
 {
 	t_case("mr: covers exactly its bytes");
 	covers(0x1000, 0x1000);

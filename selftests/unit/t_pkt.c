@@ -89,28 +89,36 @@ static void round_trip(struct rnd *r, u8 opcode)
 	free(buf);
 }
 
-/* Cut short everywhere: an error, or a shorter payload; never a stray read. */
+/* Parse @cut bytes of @buf, in memory of exactly that size, of a packet of @len. */
+static int parse_cut(struct sroce_pkt *q, const u8 *buf, u32 cut, u32 len)
+{
+	u8 *exact = malloc(cut + !cut);
+	int ret;
+
+	memcpy(exact, buf, cut);
+	ret = sroce_pkt_parse(q, exact, cut, len);
+	free(exact);
+	return ret;
+}
+
+/* Cut at each byte: an error, or a shorter payload; never a read beyond the end. */
 static void truncated(struct rnd *r, u8 opcode)
 {
 	struct sroce_pkt p, q = {};
-	u32 len, cut;
+	u32 len, cut, min;
+	int ret;
 	u8 *buf;
 
 	random_fields(r, &p, opcode);
 	buf = build(&p, &len);
+	min = p.op->hdr_len + p.pad + SROCE_ICRC_LEN;
 	for (cut = 0; cut < len; cut++) {
-		u32 min = p.op->hdr_len + p.pad + SROCE_ICRC_LEN;
-		u8 *exact = malloc(cut + !cut);
-		int ret;
-
 		t_where("opcode %#x, %u of %u bytes", opcode, cut, len);
-		memcpy(exact, buf, cut);
-		ret = sroce_pkt_parse(&q, exact, cut, cut);
+		ret = parse_cut(&q, buf, cut, cut);
 		if (cut < min || (len - cut) & 3 || !p.payload_len)
 			CHECK_EQ(ret, -EBADMSG);
 		else
 			CHECK_EQ(q.payload_len, cut - min);
-		free(exact);
 	}
 	free(buf);
 }
@@ -123,13 +131,8 @@ static void short_header(struct rnd *r, u8 opcode)
 
 	random_fields(r, &p, opcode);
 	buf = build(&p, &len);
-	for (cut = 0; cut < p.op->hdr_len; cut++) {
-		u8 *exact = malloc(cut + !cut);
-
-		memcpy(exact, buf, cut);
-		CHECK_EQ(sroce_pkt_parse(&q, exact, cut, len), -EBADMSG);
-		free(exact);
-	}
+	for (cut = 0; cut < p.op->hdr_len; cut++)
+		CHECK_EQ(parse_cut(&q, buf, cut, len), -EBADMSG);
 	free(buf);
 }
 
@@ -167,8 +170,14 @@ static void refused(struct rnd *r)
 		CHECK_EQ(sroce_pkt_parse(&q, buf, 12, len), -EPROTONOSUPPORT);
 	}
 	free(buf);
+}
 
-	t_case("pkt: pads that don't fit are refused");
+static void refused_lengths(void)
+{
+	struct sroce_pkt q = {};
+	u32 i;
+
+	t_case("pkt: a pad count longer than the packet is refused");
 	for (i = 0; i < 16; i++) {
 		u32 pad = i & 3, payload = i >> 2;
 		u32 size = 12 + payload + SROCE_ICRC_LEN;
@@ -182,7 +191,7 @@ static void refused(struct rnd *r)
 		free(exact);
 	}
 
-	t_case("pkt: data or pad where none belongs is refused");
+	t_case("pkt: payload or pad is refused where the opcode has none");
 	for (i = 0; i < 256; i++) {
 		u32 f = sroce_opcodes[i].flags;
 		u8 hdr[64] = { i };
@@ -219,7 +228,7 @@ static void garbage(struct rnd *r)
 	}
 }
 
-void test_pkt(void)
+UNIT_TESTS(pkt)
 {
 	struct rnd r = { 1 };
 	u32 i, k;
@@ -241,5 +250,6 @@ void test_pkt(void)
 		if (sroce_opcodes[i].name)
 			short_header(&r, i);
 	refused(&r);
+	refused_lengths();
 	garbage(&r);
 }

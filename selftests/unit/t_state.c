@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* QP states: which transitions there are, and what they do to work */
+/* QP states: which transitions there are, and what draining means */
 
 #include <stdlib.h>
 #include "tests.h"
@@ -9,7 +9,7 @@ static const char * const names[] = {
 	"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"
 };
 
-/* Figure 124: to which states each state leads, but for RESET and ERR */
+/* Figure 124: the states that can follow each state, except RESET and ERR */
 static const u8 leads[] = {
 	[IB_QPS_RESET] = 1 << IB_QPS_INIT,
 	[IB_QPS_INIT] = 1 << IB_QPS_INIT | 1 << IB_QPS_RTR,
@@ -127,7 +127,7 @@ static void current(void)
 	struct ib_qp_attr attr = { .cur_qp_state = IB_QPS_RTR };
 	struct sim *s = sim_new(NULL);
 
-	t_case("state: the state that the caller believes in must be right");
+	t_case("state: cur_qp_state must be right");
 	CHECK(rtr_to_rts(s, &attr, IB_QP_CUR_STATE));
 	attr.cur_qp_state = IB_QPS_RTS;
 	CHECK(!rtr_to_rts(s, &attr, IB_QP_CUR_STATE));
@@ -149,13 +149,11 @@ static void drain(void)
 {
 	struct sim_wr wr;
 	struct xfers t;
-	u32 i;
 
-	t_case("state: SQD ends what was started, keeps the rest for RTS");
+	t_case("state: SQD finishes what was started and keeps the rest for RTS");
 	xfers_init(&t, NULL, 800000, 4096);
 	t.s->a.qp.attr.en_sqd_async_notify = 1;
-	for (i = 0; i < 8; i++)
-		xfer_put(&t, xfer_rc_ops[i], 90000);
+	xfers_put_each(&t, 90000);
 	sim_doorbell(&t.s->a);
 	CHECK_EQ(t.s->a.scq.n, 0);
 	sim_enter(&t.s->a, IB_QPS_SQD);
@@ -168,13 +166,10 @@ static void drain(void)
 	CHECK(t.s->a.scq.n > 0 && t.s->a.scq.n < 8);
 	CHECK_EQ(t.s->a.qp.req.una, t.s->a.qp.req.max_psn);
 	xfer_put(&t, IB_WR_SEND, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
+	xfers_run(&t);
 	CHECK(t.s->a.scq.n < 8);
 	sim_enter(&t.s->a, IB_QPS_RTS);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
+	xfers_run_check(&t);
 	xfers_end(&t);
 
 	t_case("state: in SQD a bad work request waits like a good one");
@@ -194,103 +189,7 @@ static void drain(void)
 	xfers_end(&t);
 }
 
-static void error(void)
-{
-	struct xfers t;
-	u32 i;
-
-	t_case("state: ERR flushes both queues, in order, and what comes later");
-	xfers_init(&t, NULL, 800000, 4096);
-	for (i = 0; i < 8; i++)
-		xfer_put(&t, xfer_rc_ops[i], 90000);
-	sim_doorbell(&t.s->a);
-	sim_enter(&t.s->a, IB_QPS_ERR);
-	sim_enter(&t.s->b, IB_QPS_ERR);
-	CHECK_EQ(t.s->a.scq.n, 8);
-	CHECK_EQ(t.s->b.rcq.n, 4);
-	xfer_put(&t, IB_WR_SEND, 10);
-	sim_doorbell(&t.s->a);
-	sim_doorbell(&t.s->b);
-	sim_run(t.s);
-	CHECK_EQ(t.s->a.scq.n, 9);
-	CHECK_EQ(t.s->b.rcq.n, 5);
-	for (i = 0; i < 9 && i < t.s->a.scq.n; i++) {
-		CHECK_EQ(t.s->a.scq.e[i].wr_id, i);
-		CHECK_EQ(t.s->a.scq.e[i].status, IB_WC_WR_FLUSH_ERR);
-	}
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_WC_FLUSH), 9);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_WC_FLUSH), 5);
-	xfers_end(&t);
-}
-
-/* Everything again from RESET, with READs left queued by an error */
-static void reset(void)
-{
-	struct xfers t;
-	u32 i, seen;
-
-	t_case("state: RESET forgets work without completions, and works again");
-	xfers_init(&t, NULL, 800000, 4096);
-	for (i = 0; i < 4; i++)
-		xfer_put(&t, IB_WR_RDMA_READ, 150000);
-	t.s->kick_delay = SIM_MS;
-	sim_doorbell(&t.s->a);
-	sim_run_until(t.s, 2 * SIM_LATENCY);
-	seen = t.s->a.scq.n;
-	CHECK(t.s->b.qp.resp.fifo.n > 0);
-	sim_enter(&t.s->b, IB_QPS_ERR);
-	for (i = 0; i < 2; i++) {
-		struct sroce_kqp *h = i ? &t.s->b : &t.s->a;
-
-		sim_enter(h, IB_QPS_RESET);
-		CHECK_EQ(sroce_ring_filled(&h->qp.sq.ring), 0);
-		CHECK_EQ(sroce_ring_filled(&h->qp.rq.ring), 0);
-		CHECK(sroce_sq_sched_idle(&h->qp));
-	}
-	CHECK_EQ(t.s->a.scq.n, seen);
-	/* packets of the life before meet a QP that is not listening */
-	sim_run(t.s);
-	for (i = 0; i < 2; i++) {
-		struct sroce_kqp *h = i ? &t.s->b : &t.s->a;
-
-		sim_enter(h, IB_QPS_INIT);
-		sim_enter(h, IB_QPS_RTR);
-		sim_enter(h, IB_QPS_RTS);
-		h->scq.n = 0;
-		h->rcq.n = 0;
-	}
-	t.n = 0;
-	t.off = 650000;
-	for (i = 0; i < 8; i++)
-		xfer_put(&t, xfer_rc_ops[i], 3000);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	xfers_check(&t);
-	xfers_end(&t);
-}
-
-static void established(void)
-{
-	struct xfers t;
-
-	t_case("state: the first packet in RTR raises COMM_EST, once");
-	xfers_init(&t, NULL, 65536, 4096);
-	t.s->b.qp.state = IB_QPS_RTR;
-	xfer_put(&t, IB_WR_SEND, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->b.events, BIT(IB_EVENT_COMM_EST));
-	t.s->b.events = 0;
-	xfer_put(&t, IB_WR_SEND, 100);
-	sim_doorbell(&t.s->a);
-	sim_run(t.s);
-	CHECK_EQ(t.s->b.events, 0);
-	CHECK_EQ(t.s->a.scq.n, 2);
-	CHECK_EQ(t.s->b.rcq.n, 2);
-	xfers_end(&t);
-}
-
-void test_state(void)
+UNIT_TESTS(state)
 {
 	transitions(IB_QPT_RC, "RC");
 	transitions(IB_QPT_UC, "UC");
@@ -298,7 +197,4 @@ void test_state(void)
 	ranges();
 	current();
 	drain();
-	error();
-	reset();
-	established();
 }

@@ -1,32 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One entry per file of tests, t_NAME.c */
+/*
+ * Files of tests. t_NAME.c tests drv/core/.../NAME.[ch] and registers itself:
+ *
+ *	UNIT_TESTS(NAME)
+ *	{
+ *		t_case("NAME: what has to hold");
+ *		CHECK(...);
+ *	}
+ */
 #ifndef UNIT_TESTS_H
 #define UNIT_TESTS_H
 
 #include "check.h"
 
-void test_opcode(void);
-void test_pkt(void);
-void test_mr(void);
-void test_local(void);
-void test_icrc(void);
-void test_wqe(void);
-void test_rc(void);
-void test_loss(void);
-void test_replay(void);
-void test_peer(void);
-void test_putoff(void);
-void test_window(void);
-void test_fails(void);
-void test_credit(void);
-void test_errors(void);
-void test_hostile(void);
-void test_state(void);
-void test_dgram(void);
-void test_parcel(void);
-void test_paging(void);
-void test_place(void);
-void test_run(void);
-void test_rare(void);
+/**
+ * struct unit_file - the tests of one file
+ * @name: as an argument of the program
+ * @run: runs all cases
+ * @next: the next by name
+ */
+struct unit_file {
+	const char		*name;
+	void			(*run)(void);
+	struct unit_file	*next;
+};
+
+void unit_register(struct unit_file *f);
+
+#define UNIT_TESTS(name_)						\
+static void unit_run(void);						\
+static void __attribute__((constructor)) unit_add(void)		\
+{									\
+	static struct unit_file file = {				\
+		.name = #name_, .run = unit_run,			\
+	};								\
+									\
+	unit_register(&file);						\
+}									\
+static void unit_run(void)
 
 #endif /* UNIT_TESTS_H */

@@ -32,6 +32,11 @@ const char *xfer_name(u32 opcode)
 	return ops[opcode].name;
 }
 
+const char *xfer_type_name(enum ib_qp_type type)
+{
+	return type == IB_QPT_RC ? "RC" : type == IB_QPT_UC ? "UC" : "UD";
+}
+
 bool xfer_recvs(u32 opcode)
 {
 	return ops[opcode].recvs;
@@ -64,6 +69,14 @@ void xfers_init(struct xfers *t, const struct sim_cfg *cfg, u32 size, u32 chunk)
 			   IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 			   IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
 			   SROCE_ACCESS_FLUSH_GLOBAL);
+}
+
+void xfers_init_type(struct xfers *t, enum ib_qp_type type)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.type = type;
+	xfers_init(t, &cfg, 65536, 4096);
 }
 
 void xfers_end(struct xfers *t)
@@ -168,14 +181,6 @@ void xfer_put(struct xfers *t, u32 opcode, u32 len)
 	sim_put_send(&t->s->a, &wr);
 }
 
-static bool untouched(const struct sim_buf *b, u64 from, u64 to)
-{
-	for (; from < to; from++)
-		if (*sim_byte(b, from))
-			return false;
-	return true;
-}
-
 static void check_data(const struct xfers *t, u32 i)
 {
 	const struct xfer *x = &t->x[i];
@@ -186,14 +191,14 @@ static void check_data(const struct xfers *t, u32 i)
 		CHECK_EQ(sim_get64(t->b, x->off), x->before + x->add);
 		CHECK_EQ(sim_get64(t->a, x->off), x->before);
 	} else if (x->opcode == SROCE_WR_FLUSH) {
-		CHECK(untouched(t->a, x->off, end));
-		CHECK(untouched(t->b, x->off, end));
+		CHECK(sim_untouched(t->a, x->off, end));
+		CHECK(sim_untouched(t->b, x->off, end));
 	} else {
 		CHECK(sim_filled(t->a, x->off, x->len, i));
 		CHECK(sim_filled(t->b, x->off + grh, x->len, i));
 	}
-	CHECK(untouched(t->a, x->off + x->len, end));
-	CHECK(untouched(t->b, x->off + grh + x->len, end));
+	CHECK(sim_untouched(t->a, x->off + x->len, end));
+	CHECK(sim_untouched(t->b, x->off + grh + x->len, end));
 }
 
 void xfers_check_data(const struct xfers *t, u32 n)
@@ -245,4 +250,120 @@ void xfers_check(const struct xfers *t)
 	CHECK_EQ(t->s->b.qp.state, IB_QPS_RTS);
 	CHECK(sroce_sq_sched_idle(&t->s->a.qp));
 	xfers_check_data(t, t->n);
+}
+
+void xfers_put_each(struct xfers *t, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		xfer_put(t, xfer_rc_ops[i], len);
+}
+
+void xfers_run(struct xfers *t)
+{
+	sim_doorbell(&t->s->a);
+	sim_run(t->s);
+}
+
+void xfers_run_check(struct xfers *t)
+{
+	xfers_run(t);
+	xfers_check(t);
+}
+
+struct sim_wr xfer_flush(const struct xfers *t, u64 off, u32 len)
+{
+	return (struct sim_wr){
+		.opcode = SROCE_WR_FLUSH, .flags = IB_SEND_SIGNALED,
+		.remote_addr = t->b->mr.iova + off, .rkey = t->b->mr.key,
+		.length = len, .type = SROCE_FLUSH_GLOBAL,
+	};
+}
+
+enum ib_wc_status xfers_post(struct xfers *t, const struct sim_wr *wr)
+{
+	const struct sroce_cq *cq = &t->s->a.scq;
+	u32 n = cq->n;
+
+	sim_put_send(&t->s->a, wr);
+	xfers_run(t);
+	CHECK_EQ(cq->n, n + 1);
+	if (cq->n != n + 1)
+		return IB_WC_WR_FLUSH_ERR;
+	if (cq->e[n].status == IB_WC_SUCCESS)
+		CHECK_EQ(cq->e[n].opcode, ops[wr->opcode].wc);
+	return cq->e[n].status;
+}
+
+void xfers_put_writes(struct xfers *t, u32 n)
+{
+	while (n--)
+		xfer_put(t, IB_WR_RDMA_WRITE, 2000);
+}
+
+void xfers_check_failed(const struct xfers *t, u32 at, enum ib_wc_status status)
+{
+	const struct sroce_cq *cq = &t->s->a.scq;
+	u32 i;
+
+	CHECK_EQ(cq->n, t->n);
+	for (i = 0; i < cq->n && i < t->n; i++) {
+		CHECK_EQ(cq->e[i].wr_id, i);
+		CHECK_EQ(cq->e[i].status, i < at ? IB_WC_SUCCESS : i == at ?
+			 status : IB_WC_WR_FLUSH_ERR);
+	}
+	CHECK_EQ(t->s->a.qp.state, IB_QPS_ERR);
+	CHECK_EQ(sim_count(&t->s->a, SROCE_CNT_WC_ERROR), 1);
+	CHECK_EQ(sim_count(&t->s->a, SROCE_CNT_WC_FLUSH), t->n - at - 1);
+	xfers_check_data(t, at);
+}
+
+void xfers_forge(struct xfers *t, struct sroce_pkt *p, const void *data)
+{
+	p->qpn = t->s->b.qp.qpn;
+	if (!p->pkey)
+		p->pkey = 0xffff;
+	if (!p->psn)
+		p->psn = t->s->b.qp.resp.psn;
+	sim_deliver(t->s, sim_forge(&t->s->a, p, data));
+}
+
+int xfer_lose(struct sim *s, struct sim_packet *p)
+{
+	struct xfer_loss *l = s->arg;
+	u32 i;
+
+	if (p->from != (l->responses ? &s->b : &s->a))
+		return 1;
+	for (i = 0; i < ARRAY_SIZE(l->p); i++)
+		if (l->p[i].times && l->p[i].psn == sim_psn(p))
+			return l->p[i].seen++ >= l->p[i].times;
+	return 1;
+}
+
+void xfers_init_odp(struct xfers *t, int whose, bool local)
+{
+	xfers_init(t, NULL, XFER_ODP_SIZE, 5000);
+	t->s->page_delay = XFER_ODP_DELAY;
+	t->s->loopback = local;
+	if (whose & XFER_LOCAL)
+		sim_buf_on_demand(t->a);
+	if (whose & XFER_REMOTE)
+		sim_buf_on_demand(t->b);
+}
+
+void xfers_until_sent(struct xfers *t)
+{
+	sim_doorbell(&t->s->a);
+	while (!t->s->wire_head && sim_step(t->s))
+		;
+}
+
+void xfers_finish(struct xfers *t)
+{
+	xfers_run_check(t);
+	CHECK_EQ(t->s->a.qp.state, IB_QPS_RTS);
+	CHECK_EQ(t->s->b.qp.state, IB_QPS_RTS);
+	xfers_end(t);
 }

@@ -163,15 +163,14 @@ static why_t add_net(char *spec)
 
 static void arguments(int argc, char **argv)
 {
+#define VALUE(name, c) { name, required_argument, NULL, c }
 	static const struct option options[] = {
-		{ "dut", required_argument, NULL, 'd' },
-		{ "peer", required_argument, NULL, 'p' },
-		{ "net", required_argument, NULL, 'n' },
-		{ "family", required_argument, NULL, 'f' },
-		{ "only", required_argument, NULL, 'o' },
+		VALUE("dut", 'd'), VALUE("peer", 'p'), VALUE("net", 'n'),
+		VALUE("family", 'f'), VALUE("only", 'o'),
 		{ "verbose", no_argument, NULL, 'v' },
 		{ }
 	};
+#undef VALUE
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {

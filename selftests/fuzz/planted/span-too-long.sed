@@ -1,4 +1,4 @@
-# a piece of memory seems longer than it is
+# an extent seems to be longer than it is
 # file: mem/mr.c
 # SPDX-License-Identifier: GPL-2.0
 /^static int walk(/,/^}/s/n < len; n = extent_end/n + 16 < len; n = extent_end/

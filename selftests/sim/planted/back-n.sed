@@ -1,4 +1,4 @@
-# after each gap all is sent again, whatever the peer keeps
+# everything is sent again after each gap, although the peer keeps what followed it
 # file: rc/retrans.c
 # SPDX-License-Identifier: GPL-2.0
 /^void sroce_retrans_gap/,/^}/s/rp->gap_policy == SROCE_GAP_KEEPS/rp->gap_policy == SROCE_GAP_UNKNOWN + 9/

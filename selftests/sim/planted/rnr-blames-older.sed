@@ -1,4 +1,4 @@
-# RNR retries exceeded fail an older READ, the response to which is lost
+# exceeded RNR retries fail an older READ whose response is lost
 # file: rc/comp.c
 # SPDX-License-Identifier: GPL-2.0
 /^static void rnr_nak/,/^}/s/doom(qp, psn, IB_WC_RNR_RETRY_EXC_ERR)/sroce_sq_fail(qp, IB_WC_RNR_RETRY_EXC_ERR)/

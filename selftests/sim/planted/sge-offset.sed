@@ -1,4 +1,4 @@
 # payload is placed at the start of its SGE
-# file: mem/wqe.c
+# file: mem/sge.c
 # SPDX-License-Identifier: GPL-2.0
-/^static int walk_sges/,/^}/s/walk_sge(qp, sge, off, n, /walk_sge(qp, sge, 0, n, /
+/^int sroce_sge_walk/,/^}/s/walk_sge(qp, sge, off, n, /walk_sge(qp, sge, 0, n, /

@@ -1,4 +1,4 @@
-# a repeated WRITE is executed again, over what is newer
+# a duplicate WRITE is executed again and overwrites newer data
 # file: rc/resp.c
 # SPDX-License-Identifier: GPL-2.0
 /^static enum verdict duplicate/i\

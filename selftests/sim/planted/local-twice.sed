@@ -1,4 +1,0 @@
-# a window is bound again on the way from a loss
-# file: rc/sq_sched.c
-# SPDX-License-Identifier: GPL-2.0
-/^static struct sroce_wqe \*next_wqe/,/^}/s/if (!sroce_wqe_is_local(wqe) || !wqe->started)/if (1)/

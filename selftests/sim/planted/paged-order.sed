@@ -1,4 +1,0 @@
-# of UC and UD, what waits for pages goes behind what came after it
-# file: rc/ofo.c
-# SPDX-License-Identifier: GPL-2.0
-/^static bool insert/,/^}/s/first ? store : store->prev/store->prev/

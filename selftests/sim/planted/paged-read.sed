@@ -1,6 +1,0 @@
-# responses that found no page count as taken in
-# file: rc/comp.c
-# SPDX-License-Identifier: GPL-2.0
-/^static bool take_response/,/^}/{
-	s/	ret = miss(qp, pkt, wqe);/	ret = 0;/
-}

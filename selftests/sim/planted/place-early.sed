@@ -1,4 +1,0 @@
-# a FLUSH is answered before what it is to flush has come
-# file: rc/resp.c
-# SPDX-License-Identifier: GPL-2.0
-s/^	if (diff > 0)$/	if (diff > 0 \&\& !(pkt->op->flags \& SROCE_FLUSHING))/

@@ -1,4 +1,0 @@
-# a region is not let go of at the end of a burst
-# file: transport.c
-# SPDX-License-Identifier: GPL-2.0
-/^bool sroce_transport_run/,/^}/s/sroce_mr_put_last(qp);//

@@ -1,4 +1,0 @@
-# RESET leaves what was kept for replay
-# file: state.c
-# SPDX-License-Identifier: GPL-2.0
-/^void sroce_reset_qp/,/^}/s/memset(res, 0, nres \* sizeof(\*res));/nres = qp->resp.nres;/

@@ -1,4 +1,0 @@
-# a request that was kept is never given back
-# file: rc/ofo.c
-# SPDX-License-Identifier: GPL-2.0
-/^void sroce_ofo_free/,/^}/s/sroce_pkt_release(&ofo->pkt);//

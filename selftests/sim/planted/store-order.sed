@@ -1,4 +1,0 @@
-# the store keeps requests in the wrong order
-# file: rc/ofo.c
-# SPDX-License-Identifier: GPL-2.0
-/^static bool insert/,/^}/s/if (diff > 0)/if (diff < 0)/

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Packets that are kept after a gap, or during a page fault */
+
+#include "tests.h"
+#include "peer.h"
+
+static void nothing_kept(bool hold)
+{
+	struct xfers t;
+	struct xfer_loss lost = { .p = { { 1002, 1 } } };
+
+	t_case("ofo: packets after a gap can't be %s",
+	       hold ? "held" : "allocated");
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
+	t.s->no_memory = !hold;
+	t.s->hold_fails = hold;
+	xfer_put(&t, IB_WR_SEND, 20 * 1024);
+	xfers_run_check(&t);
+	CHECK_EQ(lost.p[0].seen, 2);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED), 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ), 17);
+	CHECK_EQ(t.s->a.qp.req.retrans.gap_policy, SROCE_GAP_DROPS);
+	xfers_end(&t);
+}
+
+/* The number of kept packets is bounded. */
+static void kept_bound(void)
+{
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
+	struct xfers t;
+
+	t_case("ofo: no more packets are kept after a gap than ofo_max");
+	xfers_init(&t, NULL, 131072, 4096);
+	t.s->b.qp.resp.ofo_max = 10;
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
+	sim_doorbell(&t.s->a);
+	while (sim_step(t.s))
+		CHECK(t.s->b.qp.resp.ofo_len <= 10);
+	xfers_check(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED) >= 10, 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_end(&t);
+}
+
+/* Kept packets are freed when the QP leaves RTS. */
+static void kept_freed(enum ib_qp_state to)
+{
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1015, 1 } } };
+	struct xfers t;
+
+	t_case("ofo: kept packets are freed when the QP goes to state %d", to);
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
+	xfer_put(&t, IB_WR_SEND, 30 * 1024);
+	sim_doorbell(&t.s->a);
+	while (t.s->b.qp.resp.ofo_len < 5 && sim_step(t.s))
+		;
+	CHECK(t.s->held >= 5);
+	sim_enter(&t.s->b, to);
+	CHECK_EQ(t.s->held, 0);
+	sim_enter(&t.s->a, IB_QPS_RESET);
+	xfers_end(&t);
+}
+
+/*
+ * A request of an older connection, or of nobody: were it kept, each packet
+ * until its turn would be answered with a NAK, for the gap before it.
+ */
+static void far_ahead(u32 ahead, bool kept)
+{
+	struct sroce_pkt p = { .opcode = 0x04, .psn = 1000 + ahead };
+	struct xfers t;
+
+	t_case("ofo: a request %u PSNs ahead is %s", ahead,
+	       kept ? "kept" : "not kept");
+	xfers_init(&t, NULL, 262144, 4096);
+	xfers_forge(&t, &p, NULL);
+	/* before A has sent anything */
+	sim_run(t.s);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, kept);
+	if (!kept) {
+		xfer_put(&t, IB_WR_RDMA_WRITE, 200 * 1024);
+		xfers_run_check(&t);
+		CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 0);
+	}
+	xfers_end(&t);
+}
+
+/* The other packets of a message arrive during a page fault of the first. */
+static void in_order(void)
+{
+	struct xfers t;
+
+	t_case("ofo: a request that waits for pages is executed once, as are all after it");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
+	xfer_put(&t, IB_WR_SEND, 3000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
+	CHECK(t.s->b.qp.resp.paging);
+	CHECK(t.s->b.qp.resp.ofo_len > 20);
+	CHECK_EQ(t.s->b.qp.resp.msn, 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ACK_SENT), 0);
+	xfers_finish(&t);
+}
+
+static void no_room(void)
+{
+	struct xfers t;
+
+	t_case("ofo: a request that can't be kept is NAKed once its pages are in");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->b.qp.resp.ofo_max = 0;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_DROP) > 0);
+	xfers_finish(&t);
+}
+
+static void little_room(void)
+{
+	struct xfers t;
+
+	t_case("ofo: likewise packets after it once the queue is full");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	/* without retries there are no probes */
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->b.qp.resp.ofo_max = 5;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfers_run(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_finish(&t);
+}
+
+/* @room: this many responses can be kept during a page fault */
+static void missed_response(u32 room)
+{
+	struct xfers t;
+
+	t_case("ofo: READ responses that found no page %s",
+	       room ? "wait for it" : "and can't be kept are asked for at once");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.resp.ofo_max = room;
+	/* shorter than the timeout of a probe */
+	t.s->page_delay = XFER_ODP_DELAY / 3;
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	xfers_until_sent(&t);
+	sim_buf_evict(t.a, 0);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_RETRY) > 0, !room);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	xfers_finish(&t);
+}
+
+/* The ACK timeout does not run for responses that only wait for pages. */
+static void deferred_for_long(void)
+{
+	struct xfers t;
+
+	t_case("ofo: responses that wait for pages longer than the timeout, without retries");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->a.qp.attr.timeout = 8;
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	xfers_until_sent(&t);
+	t.s->page_delay = 3 * (4096ULL << 8);
+	sim_buf_evict(t.a, 0);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_finish(&t);
+}
+
+/* A response that arrives several times is kept once. */
+static void deferred_once(void)
+{
+	struct xfers t;
+
+	t_case("ofo: a response that waits is kept once, however often it arrives");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	xfers_until_sent(&t);
+	sim_buf_evict(t.a, 0);
+	while (!t.s->a.qp.req.n_deferred && sim_step(t.s))
+		;
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 10);
+	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
+	sroce_read_retry_dropped(&t.s->a.qp, t.s->a.qp.req.max_psn);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 4);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 3);
+	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
+	xfers_finish(&t);
+}
+
+/* The QP changes its state during a page fault. */
+static void dies(enum ib_qp_state to)
+{
+	struct xfers t;
+
+	t_case("ofo: a QP that waits for pages goes to state %d", to);
+	xfers_init_odp(&t, XFER_LOCAL | XFER_REMOTE, false);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
+	xfer_put(&t, IB_WR_RDMA_READ, 20000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 3 * XFER_ODP_DELAY / 2);
+	CHECK(t.s->b.qp.resp.paging);
+	sim_enter(&t.s->a, to);
+	sim_enter(&t.s->b, to);
+	sim_run(t.s);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 0);
+	CHECK_EQ(t.s->a.scq.n, to == IB_QPS_ERR ? 2 : 0);
+	xfers_end(&t);
+}
+
+/* Messages arrive during a page fault of the first. */
+static void unreliable(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("ofo: UC messages wait for pages in order");
+	cfg.type = IB_QPT_UC;
+	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
+	t.s->page_delay = XFER_ODP_DELAY;
+	sim_buf_on_demand(t.b);
+	for (i = 0; i < 8; i++)
+		xfer_put(&t, i % 2 ? IB_WR_SEND_WITH_IMM : IB_WR_RDMA_WRITE,
+			 3000 + i);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
+	CHECK(t.s->b.qp.resp.ofo_len > 20);
+	xfers_finish(&t);
+
+	t_case("ofo: UC drops what can't be kept, and receives the next");
+	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
+	sim_buf_on_demand(t.b);
+	t.s->b.qp.resp.ofo_max = 0;
+	for (i = 0; i < 2; i++) {
+		struct sim_wr wr = {
+			.wr_id = i, .opcode = IB_WR_RDMA_WRITE, .num_sge = 1,
+			.flags = IB_SEND_SIGNALED,
+			.sge = { sim_sge(t.a, 0, 3000) },
+			.remote_addr = t.b->mr.iova, .rkey = t.b->mr.key,
+		};
+
+		sim_fill(t.a, 0, 3000, 77);
+		sim_post(&t.s->a, &wr);
+		sim_run(t.s);
+		CHECK_EQ(sim_filled(t.b, 0, 3000, 77), i == 1);
+	}
+	CHECK(sim_count(&t.s->b, SROCE_CNT_ODP_DROP) > 0);
+	xfers_end(&t);
+}
+
+/* The pages of a request are evicted before it arrives, three times. */
+static bool evict_before_rx(struct sim *s, struct sroce_qp *qp)
+{
+	struct xfers *t = s->arg;
+
+	if (qp == &s->a.qp && sim_count(&s->b, SROCE_CNT_ODP_DROP) < 3)
+		sim_buf_evict_all(t->b);
+	return true;
+}
+
+/* Each page fault is followed by a NAK, none of which may be ignored. */
+static void missed_again(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+
+	t_case("ofo: a request that can't be kept finds no page three times, without retries");
+	cfg.retry_cnt = 0;
+	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
+	t.s->loopback = true;
+	t.s->page_delay = XFER_ODP_DELAY;
+	t.s->tx_ok = evict_before_rx;
+	t.s->arg = &t;
+	t.s->b.qp.resp.ofo_max = 0;
+	sim_buf_on_demand(t.b);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 300);
+	xfers_run(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ODP_DROP), 3);
+	xfers_finish(&t);
+}
+
+/* The whole message arrives twice during a page fault of its first packet. */
+static void twice_in_fault(void)
+{
+	static const u8 zeros[MTU];
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("ofo: a duplicate message during a page fault causes no NAK");
+	cfg.timeout = 14;
+	peer_begin_with(&t, &cfg, 65536);
+	peer_record(t.s, &t.s->b);
+	t.s->page_delay = 10 * SIM_MS;
+	sim_buf_on_demand(t.b);
+	for (i = 0; i < 8; i++)
+		xfers_forge(&t, &(struct sroce_pkt){
+			.opcode = i % 4 == 0 ? 6 : i % 4 == 3 ? 8 : 7,
+			.psn = cfg.psn + i % 4, .payload_len = MTU,
+			.ackreq = i % 4 == 3, .va = t.b->mr.iova,
+			.rkey = t.b->mr.key, .length = 4 * MTU,
+		}, zeros);
+	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
+	CHECK_EQ(t.s->b.qp.resp.psn, cfg.psn + 4);
+	CHECK(txlog.n > 0);
+	CHECK_EQ(txlog.p[txlog.n - 1].syndrome & SROCE_AETH_TYPE, 0);
+	CHECK_EQ(txlog.p[txlog.n - 1].psn, cfg.psn + 3);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
+	xfers_end(&t);
+}
+
+UNIT_TESTS(ofo)
+{
+	nothing_kept(false);
+	nothing_kept(true);
+	kept_bound();
+	kept_freed(IB_QPS_ERR);
+	kept_freed(IB_QPS_RESET);
+	far_ahead(1, true);
+	far_ahead((1 << 18) - 1, true);
+	far_ahead(1 << 18, false);
+	far_ahead(0x7fffff, false);
+	in_order();
+	no_room();
+	little_room();
+	missed_response(0);
+	missed_response(10);
+	deferred_for_long();
+	deferred_once();
+	dies(IB_QPS_ERR);
+	dies(IB_QPS_RESET);
+	unreliable();
+	missed_again();
+	twice_in_fault();
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The requester without losses, and work requests that fail locally */
+
+#include "tests.h"
+#include "peer.h"
+
+static const char *mtu_name(const struct sim_cfg *c)
+{
+	static const char * const names[] = {
+		"", "256", "512", "1024", "2048", "4096"
+	};
+
+	return names[c->mtu];
+}
+
+static void one(const struct sim_cfg *cfg, u32 opcode, u32 len, u32 chunk)
+{
+	struct xfers t;
+
+	t_where("%u bytes, extents of %u", len, chunk);
+	xfers_init(&t, cfg, len + 256, chunk);
+	xfer_put(&t, opcode, len);
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), 0);
+	CHECK_EQ(t.s->a.qp.req.reads, 0);
+	CHECK_EQ(t.s->a.qp.req.read_psns, 0);
+	xfers_end(&t);
+}
+
+static void sizes(const struct sim_cfg *cfg)
+{
+	u32 mtu = 128 << cfg->mtu, i, k;
+	u32 sizes[] = { 0, 1, 2, 3, 4, mtu - 1, mtu, mtu + 1, 5 * mtu + 3 };
+
+	for (i = 0; i < ARRAY_SIZE(xfer_rc_ops); i++) {
+		t_case("req: %s, MTU %s, IPv%d, PSN %#x", xfer_name(xfer_rc_ops[i]),
+		       mtu_name(cfg), cfg->v6 ? 6 : 4, cfg->psn);
+		for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+			one(cfg, xfer_rc_ops[i], sizes[k], 4096);
+			one(cfg, xfer_rc_ops[i], sizes[k], 104);
+		}
+	}
+}
+
+static void back_to_back(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct rnd r = { 5 };
+	struct xfers t;
+	u32 i, round;
+
+	t_case("req: queues full of mixed messages, across the PSN wrap");
+	cfg.psn = 0xffff80;
+	for (round = 0; round < 50; round++) {
+		t_where("round %u", round);
+		xfers_init(&t, &cfg, 400000, 1000);
+		for (i = 0; i < 60; i++)
+			xfer_put(&t, xfer_rc_ops[rnd_below(&r, ARRAY_SIZE(xfer_rc_ops))],
+				 rnd_below(&r, 6000));
+		xfers_run_check(&t);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 0);
+		xfers_end(&t);
+	}
+}
+
+/* A WRITE in the ring of A, without a doorbell */
+static void put_write(struct xfers *t, u32 flags)
+{
+	struct sim_wr wr = xfer_make(t, IB_WR_RDMA_WRITE, 1500);
+
+	wr.flags = flags;
+	sim_put_send(&t->s->a, &wr);
+}
+
+static void unsignaled(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("req: unsignaled work makes no completion, but completes");
+	xfers_init(&t, NULL, 65536, 4096);
+	for (i = 0; i < 10; i++)
+		put_write(&t, i == 9 ? IB_SEND_SIGNALED : 0);
+	xfers_run(&t);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].wr_id, 9);
+	CHECK_EQ(t.s->a.qp.sq.ring.buf->consumer_index, 10);
+	xfers_check_data(&t, 10);
+	xfers_end(&t);
+}
+
+static void unannounced(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("req: work posted without a doorbell is not started by an ACK");
+	xfers_init(&t, NULL, 65536, 4096);
+	for (i = 0; i < 3; i++) {
+		put_write(&t, IB_SEND_SIGNALED);
+		if (!i)
+			sim_doorbell(&t.s->a);
+	}
+	/* the ACK of the first runs the QP */
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_run(&t);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	xfers_check_data(&t, 3);
+	xfers_end(&t);
+
+	t_case("req: and is flushed only at its doorbell");
+	xfers_init(&t, NULL, 65536, 4096);
+	for (i = 0; i < 3; i++)
+		put_write(&t, IB_SEND_SIGNALED);
+	sroce_flush_qp_error(&t.s->a.qp);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 0);
+	sim_doorbell(&t.s->a);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_WR_FLUSH_ERR);
+	xfers_end(&t);
+}
+
+static int lose_answers(struct sim *s, struct sim_packet *p)
+{
+	return p->from == &s->a ? 1 : 0;
+}
+
+/* Without responses: the packets of a WRITE of @n packets that are sent */
+static s32 out_of(u32 n, bool grows)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	s32 out;
+
+	cfg.mtu = IB_MTU_256;
+	xfers_init(&t, &cfg, 256 * n + 4096, 4096);
+	t.s->can_append = grows;
+	t.s->wire = lose_answers;
+	t.s->a.qp.req.rtt.cwnd = SROCE_CWND_MIN;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 256 * n);
+	sim_doorbell(&t.s->a);
+	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
+		;
+	out = sroce_in_flight(&t.s->a.qp);
+	t.s->wire = NULL;
+	sim_run(t.s);
+	xfers_check(&t);
+	xfers_end(&t);
+	return out;
+}
+
+static void window_cuts(void)
+{
+	t_case("req: no train is started that the window would cut short");
+	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, false), SROCE_CWND_MIN - SROCE_TX_BUDGET + 1);
+
+	t_case("req: a train that was started goes on");
+	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, true), SROCE_CWND_MIN);
+
+	t_case("req: so does one that ends within the window");
+	CHECK_EQ(out_of(SROCE_CWND_MIN - 1, false), SROCE_CWND_MIN - 1);
+}
+
+/*
+ * A work request fails before its first packet is built. The one before must get an ACK
+ * request all the same.
+ */
+static void fails_late(bool acked)
+{
+	struct sim_wr bad;
+	struct xfers t;
+
+	t_case("req: a WRITE fails locally, the one before %s",
+	       acked ? "has its ACK" : "requests an ACK");
+	peer_begin(&t);
+	xfer_put(&t, IB_WR_RDMA_READ, MTU);
+	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+	bad = xfer_make(&t, IB_WR_RDMA_WRITE, MTU);
+	bad.sge[0].lkey++;
+	if (acked) {
+		sim_doorbell(&t.s->a);
+		peer_ack(&t, FIRST + 1, ACK);
+		/* the response is lost: the READ is sent again */
+		CHECK_EQ(txlog.n, 3);
+		txlog.n = 2;
+	}
+	sim_post(&t.s->a, &bad);
+	CHECK_EQ(txlog.n, acked ? 2 : 3);
+	if (!acked) {
+		CHECK_EQ(txlog.p[2].psn, FIRST + 1);
+		CHECK(txlog.p[2].ackreq);
+		peer_ack(&t, FIRST + 1, ACK);
+	}
+	CHECK_EQ(t.s->a.scq.n, 0);
+	peer_hear(&t, 0x10, FIRST, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
+	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_LOC_PROT_ERR);
+	xfers_end(&t);
+}
+
+/* The payload of an ATOMIC WRITE can't be read any more when it is sent again. */
+static void gone_since(bool older)
+{
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("req: retransmission of an ATOMIC WRITE whose memory is gone%s",
+	       older ? ", after a READ" : "");
+	peer_begin(&t);
+	if (older)
+		xfer_put(&t, IB_WR_RDMA_READ, MTU);
+	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
+	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 0);
+	sim_put_send(&t.s->a, &wr);
+	sim_doorbell(&t.s->a);
+	CHECK_EQ(txlog.n, 2 + older);
+	sim_buf_revoke(t.a);
+	peer_ack(&t, FIRST + 1 + older, ACK);
+	if (older) {
+		CHECK_EQ(t.s->a.scq.n, 0);
+		t.a->mr.key = t.a->mr.ibmr.lkey;
+		peer_hear(&t, 0x10, FIRST, ACK, MTU);
+		sim_buf_revoke(t.a);
+		CHECK_EQ(t.s->a.scq.n, 1);
+		/* a probe finds out */
+		sim_run(t.s);
+	}
+	CHECK_EQ(t.s->a.scq.n, 2 + older);
+	CHECK_EQ(t.s->a.scq.e[older].status, IB_WC_LOC_PROT_ERR);
+	CHECK_EQ(t.s->a.scq.e[older + 1].status, IB_WC_WR_FLUSH_ERR);
+	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
+	CHECK_EQ(txlog.n, 2 + 2 * older);
+	xfers_end(&t);
+}
+
+/* The ACK timeout does not run while a page fault delays the first packet. */
+static void fault_before_tx(void)
+{
+	struct xfers t;
+
+	t_case("req: a page fault longer than the timeout, without retries");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->a.qp.attr.timeout = 8;
+	t.s->page_few = true;
+	t.s->page_delay = 3 * (4096ULL << 8);
+	xfer_put(&t, IB_WR_SEND, 10000);
+	xfers_run(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_finish(&t);
+}
+
+/*
+ * The task's budget ends before the last request, so the one before needs no ACK request;
+ * then SQD keeps the last one from being started.
+ */
+static void drained_within_burst(u32 timeout)
+{
+	struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_SIGNALED };
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i;
+
+	t_case("req: SQD between two runs of the task, no retries, timeout %u", timeout);
+	cfg.retry_cnt = 0;
+	cfg.timeout = timeout;
+	cfg.slots = 2 * SROCE_TX_BUDGET;
+	xfers_init(&t, &cfg, 65536, 4096);
+	t.s->task_delay = 100 * SIM_LATENCY;
+	for (i = 0; i <= SROCE_TX_BUDGET; i++)
+		sim_put_send(&t.s->a, &wr);
+	sim_doorbell(&t.s->a);
+	sim_enter(&t.s->a, IB_QPS_SQD);
+	sim_run(t.s);
+	CHECK(t.s->a.qp.drained);
+	CHECK_EQ(t.s->a.scq.n, SROCE_TX_BUDGET);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	sim_enter(&t.s->a, IB_QPS_RTS);
+	xfers_run(&t);
+	CHECK_EQ(t.s->a.scq.n, SROCE_TX_BUDGET + 1);
+	CHECK_EQ(t.s->a.qp.state, IB_QPS_RTS);
+	xfers_end(&t);
+}
+
+UNIT_TESTS(req)
+{
+	struct sim_cfg cfg = sim_default;
+
+	sizes(&cfg);
+	cfg.v6 = true;
+	cfg.mtu = IB_MTU_256;
+	sizes(&cfg);
+	cfg.mtu = IB_MTU_4096;
+	sizes(&cfg);
+	cfg.v6 = false;
+	cfg.mtu = IB_MTU_512;
+	cfg.psn = 0xfffffe;
+	sizes(&cfg);
+	back_to_back();
+	unsignaled();
+	unannounced();
+	window_cuts();
+	fails_late(false);
+	fails_late(true);
+	gone_since(false);
+	gone_since(true);
+	fault_before_tx();
+	drained_within_burst(14);
+	drained_within_burst(0);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What a responder sends, and in which order */
+
+#include "tests.h"
+#include "peer.h"
+
+#define MANY	200	/* packets; more than one run of the task sends */
+
+/* The last packet sent is an ACK, or a NAK, of this PSN. */
+static void check_acked(u32 psn)
+{
+	CHECK(txlog.n);
+	CHECK_EQ(txlog.p[txlog.n - 1].opcode, 0x11);
+	CHECK_EQ(txlog.p[txlog.n - 1].psn, psn);
+}
+
+static void between_answers(void)
+{
+	struct xfers t;
+
+	/* WRITE, FETCH_ADD, WRITE, READ, WRITE, FETCH_ADD; without bytes */
+	t_case("resp_tx: the ACK of a duplicate does not overtake responses");
+	peer_begin_resp(&t, 4);
+	peer_ask(&t, 0x0a, FIRST, 0, 0, 0);
+	peer_ask(&t, 0x14, FIRST + 1, 8, 8, 0);
+	peer_ask(&t, 0x0a, FIRST + 2, 0, 0, 0);
+	peer_ask(&t, 0x0c, FIRST + 3, 0, 2 * MTU, 0);
+	peer_ask(&t, 0x0a, FIRST + 5, 0, 0, 0);
+	peer_ask(&t, 0x14, FIRST + 6, 16, 8, 0);
+	sim_run(t.s);
+	peer_ask(&t, 0x0a, FIRST, 0, 0, 0);
+	check_acked(FIRST);
+	peer_ask(&t, 0x0a, FIRST + 2, 0, 0, 0);
+	check_acked(FIRST + 2);
+	/* nor does it have the PSN of a later response */
+	peer_ask(&t, 0x0a, FIRST + 5, 0, 0, 0);
+	check_acked(FIRST + 5);
+	xfers_end(&t);
+
+	t_case("resp_tx: a duplicate without later responses acknowledges all");
+	peer_begin_resp(&t, 4);
+	peer_ask(&t, 0x14, FIRST, 8, 8, 0);
+	peer_ask(&t, 0x0a, FIRST + 1, 0, 0, 0);
+	peer_ask(&t, 0x0a, FIRST + 2, 0, 0, 0);
+	peer_ask(&t, 0x0a, FIRST + 1, 0, 0, 0);
+	check_acked(FIRST + 2);
+	xfers_end(&t);
+}
+
+/* Pending responses are sent before the NAK, and later requests are dropped. */
+static void last_word(void)
+{
+	struct xfers t;
+
+	t_case("resp_tx: a NAK waits for the READ before it");
+	peer_begin_resp(&t, 1);
+	peer_ask_read(&t, FIRST, 0, MANY * MTU);
+	/* more READs than may be outstanding */
+	peer_ask_read(&t, FIRST + MANY, 0, MTU);
+	CHECK(t.s->b.qp.resp.closing);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
+	peer_ask(&t, 0x14, FIRST + MANY, 0, 0, 0);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, MANY + 1);
+	peer_read_sent(0, FIRST, MANY, MTU);
+	CHECK_EQ(txlog.p[MANY].opcode, 0x11);
+	CHECK_EQ(txlog.p[MANY].psn, FIRST + MANY);
+	CHECK_EQ(txlog.p[MANY].syndrome, 0x61);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_INV_SENT), 1);
+	CHECK(sim_filled(t.b, 0, 4096, 1));
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	xfers_end(&t);
+}
+
+/* The region of a READ is deregistered while responses are sent. */
+static void read_revoked(void)
+{
+	struct xfers t;
+
+	t_case("resp_tx: a region deregistered during a READ response");
+	xfers_init(&t, NULL, 400000, 4096);
+	t.s->task_delay = 10 * SIM_LATENCY;
+	xfer_put(&t, IB_WR_RDMA_READ, 300000);
+	xfers_put_writes(&t, 1);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, 5 * SIM_LATENCY);
+	sim_buf_revoke(t.b);
+	sim_run(t.s);
+	xfers_check_failed(&t, 0, IB_WC_REM_ACCESS_ERR);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_ACC_SENT), 1);
+	xfers_end(&t);
+}
+
+/* Two reordered requests are received before the QP runs. */
+static void overtaken(void)
+{
+	struct sim_packet *p[2];
+	struct xfers t;
+	u32 i;
+
+	t_case("resp_tx: no NAK for a gap that is filled before it is sent");
+	peer_begin_resp(&t, 4);
+	for (i = 0; i < 2; i++)
+		/* WRITE of nothing */
+		p[i] = sim_forge(&t.s->a, &(struct sroce_pkt){
+			.opcode = 10, .pkey = 0xffff, .qpn = t.s->b.qp.qpn,
+			.psn = FIRST + i, .ackreq = true,
+		}, NULL);
+	sim_deliver_two(t.s, p[1], p[0]);
+	sim_run_until(t.s, t.s->now + SIM_MS);
+	CHECK_EQ(t.s->b.qp.resp.psn, FIRST + 2);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 1);
+	CHECK_EQ(txlog.p[0].syndrome & SROCE_AETH_TYPE, 0);
+	xfers_end(&t);
+}
+
+UNIT_TESTS(resp_tx)
+{
+	between_answers();
+	last_word();
+	read_revoked();
+	overtaken();
+}
