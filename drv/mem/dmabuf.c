@@ -16,8 +16,8 @@
 #include "drv/mem/region.h"
 
 /*
- * Exporters pin memory for a device, but RDMA devices of this module have no parent
- * device. So the module has one platform device, which never does any DMA.
+ * Exporters pin memory for a DMA device, and RDMA devices of this module have none. So the
+ * module has one platform device, which never does any DMA itself.
  */
 static struct platform_device *importer;
 

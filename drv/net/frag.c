@@ -46,7 +46,7 @@ static struct page *alloc_block(void)
 	return page ?: alloc_page(gfp);
 }
 
-/* Only our reference is left: users dropped theirs after their last access. */
+/* Only the CPU's reference is left: users dropped theirs after their last access. */
 static bool is_unused(const struct page *page)
 {
 	return page_ref_count(page) == 1;

@@ -295,7 +295,7 @@ static bool handler_enter(struct sroce_cq *cq)
 	return first;
 }
 
-/* Return: whether the handler must be called once more, for a notification meanwhile */
+/* Return: whether the handler must be called again, for a notification while it ran */
 static bool handler_rerun(struct sroce_cq *cq)
 {
 	unsigned long flags;
