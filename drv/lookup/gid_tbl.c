@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A mirror of the core's GID table that the receive path can read. */
+/*
+ * A copy of the RDMA core's GID table. The receive path looks up destination addresses
+ * in it under RCU, without the core's locks.
+ */
 
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -7,9 +10,11 @@
 #include "drv/lookup/sdev.h"
 
 /**
- * sroce_gid_tbl_add() - the core has put a GID into the table
+ * sroce_gid_tbl_add() - add a GID to the device's table (ib_device_ops.add_gid)
  * @attr: the GID and its index
- * @context: ours, given back on deletion
+ * @context: set to the entry; the core passes it to sroce_gid_tbl_del()
+ *
+ * Return: 0, -EINVAL if the index is too large, or -ENOMEM.
  */
 int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context)
 {
@@ -28,9 +33,11 @@ int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context)
 }
 
 /**
- * sroce_gid_tbl_del() - the core has taken a GID from the table
+ * sroce_gid_tbl_del() - delete a GID from the device's table (ib_device_ops.del_gid)
  * @attr: the GID and its index
  * @context: as set by sroce_gid_tbl_add()
+ *
+ * Return: 0
  */
 int sroce_gid_tbl_del(const struct ib_gid_attr *attr, void **context)
 {
@@ -43,11 +50,11 @@ int sroce_gid_tbl_del(const struct ib_gid_attr *attr, void **context)
 }
 
 /**
- * sroce_gid_tbl_has() - whether an address is one of the device's
+ * sroce_gid_tbl_has() - whether a GID is in the device's table
  * @dev: the device
- * @gid: the address
+ * @gid: the GID
  *
- * Called under RCU.
+ * Context: RCU read lock.
  */
 bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid)
 {
@@ -63,8 +70,8 @@ bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid)
 }
 
 /**
- * sroce_gid_tbl_is_multicast() - whether a GID is the address of a group
- * @gid: the GID, perhaps an IPv4 address
+ * sroce_gid_tbl_is_multicast() - whether a GID is a multicast address
+ * @gid: the GID, IPv6 or IPv4-mapped
  */
 bool sroce_gid_tbl_is_multicast(const union ib_gid *gid)
 {

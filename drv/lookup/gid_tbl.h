@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A mirror of the core's GID table. */
+/* The device's GID table, a copy of the RDMA core's. */
 #ifndef SROCE_LOOKUP_GID_TBL_H
 #define SROCE_LOOKUP_GID_TBL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel's part of a QP: what each floor above the protocol core keeps for it. */
+/* The kernel's part of a QP: the state that the layers above the protocol core keep. */
 #ifndef SROCE_LOOKUP_KQP_H
 #define SROCE_LOOKUP_KQP_H
 
@@ -14,8 +14,8 @@
 struct sroce_ringmem;
 
 /*
- * A QP's requests and its responses are two queues: neither waits for the other, and no
- * response ends a train of requests.
+ * Requests and responses of a QP have separate transmit queues: neither waits for the
+ * other, and a response does not end a train of requests.
  */
 enum sroce_txq_nr {
 	SROCE_TXQ_RESPONSES,
@@ -24,10 +24,10 @@ enum sroce_txq_nr {
 };
 
 /**
- * struct sroce_txq - one transmit queue of a QP, in order
- * @skbs: packets to send after unlock
- * @lbpkts: the same, for those that stay on this host
- * @sending: a CPU is sending from these two; others leave what they queue to it
+ * struct sroce_txq - a transmit queue of a QP
+ * @skbs: packets for the IP stack, in order; sent after unlock
+ * @lbpkts: loopback packets, in order; delivered after unlock
+ * @sending: a CPU is sending from both lists; it also sends what other CPUs queue
  */
 struct sroce_txq {
 	struct sk_buff_head	skbs;
@@ -36,24 +36,25 @@ struct sroce_txq {
 };
 
 /**
- * struct sroce_coalesce - doorbells of a user that follow each other, see drv/task/coalesce.c
- * @timer: sends what is held
- * @held: doorbells that are held
- * @held_since: when the first of them rang, in ns of local_clock()
- * @last_held: when one was held last, in jiffies
- * @last_batch: how many left together lately
- * @streak: doorbells in a row that followed each other quickly
- * @streak_min: so many of them make a stream
- * @n_doorbells: doorbells since @psn and @ssn were looked at
- * @psn: the requester's PSN at the last look
- * @ssn: its SSN
+ * struct sroce_coalesce - doorbell coalescing of a user QP, see drv/task/coalesce.c
+ * @timer: sends the work requests of held doorbells
+ * @held: number of doorbells held
+ * @held_since: time of the first held doorbell, in ns of local_clock()
+ * @last_held: time of the last held doorbell, in jiffies
+ * @last_batch: recent number of held doorbells that were sent together
+ * @streak: number of quick doorbells in a row
+ * @streak_min: doorbells are held once @streak reaches this number
+ * @n_doorbells: doorbells since @psn and @ssn were sampled
+ * @psn: last sample of the requester's PSN
+ * @ssn: last sample of the requester's SSN
  * @msn: the responder's MSN at the last doorbell
  * @cq_seen: sroce_cq.cons_seen of the send CQ at the last doorbell
- * @was_alone: the last doorbell that sent at once found nothing held
- * @samples: such doorbells
- * @cost: ns that one takes, by samples; 0 before the first
- * @start_ns: when it rang, in ns of local_clock(); 0 if doorbells are never held
- * @last_ns: when the last doorbell was done with, held or not
+ * @was_alone: no doorbell was held when the last one was sent at once
+ * @samples: counts doorbells with @was_alone, of which only some are timed
+ * @cost: mean ns that sending one doorbell takes; 0 before the first measurement
+ * @start_ns: time of the last doorbell sent at once, in ns of local_clock(); 0 if
+ *	doorbells of this QP can't be held
+ * @last_ns: time when the last doorbell, held or not, returned
  */
 struct sroce_coalesce {
 	struct hrtimer	timer;
@@ -76,19 +77,19 @@ struct sroce_coalesce {
 };
 
 /**
- * struct sroce_task - who works for a QP, on which CPU, and when: see drv/task/task.h
- * @tasklet: goes on when a trip was cut short, starts the sends of a kernel user, and
- *	tells it what its verbs have caused
- * @cpu: one more than the CPU on which @tasklet is to go on, or 0
- * @db_pending: a doorbell found the QP locked: its owner takes in what was posted
- * @db_cpu: one more than the CPU on which the last doorbell was taken in
+ * struct sroce_task - scheduling of the work for a QP, see drv/task/task.h
+ * @tasklet: continues a trip that was cut short; for kernel users it also sends what was
+ *	posted and reports completions and events of verbs
+ * @cpu: 1 + the CPU on which @tasklet is to continue, or 0
+ * @db_pending: a doorbell found the QP locked; the owner reads the send ring
+ * @db_cpu: 1 + the CPU that read the send ring for the last doorbell, or 0
  * @backlog: packets that found the QP locked
- * @backlog_rcv: takes one of them in
- * @coalesce: doorbells that are held
+ * @backlog_rcv: receives a packet of @backlog
+ * @coalesce: doorbell coalescing
  * @ack_timer: ACK timer
- * @ack_when: when @ack_timer will fire, 0 if it won't
- * @rnr_timer: RNR timer; in the error state, the next look for receives
- * @err_poll_ns: ns until the next look for receives in the error state
+ * @ack_when: time when @ack_timer will fire, in ns of sroce_now(); 0 if it is not set
+ * @rnr_timer: RNR timer; in the error state, polls the receive ring
+ * @err_poll_ns: ns between two polls of the receive ring in the error state
  */
 struct sroce_task {
 	struct tasklet_struct	tasklet;
@@ -105,18 +106,18 @@ struct sroce_task {
 	u64			err_poll_ns;
 };
 
-/* Most ranges of pages that are faulted in for a QP at a time */
+/* Most fault requests that a QP has queued */
 #define SROCE_FAULT_REQS	8
-/* Most pages of which it is known that they can't be faulted in */
+/* Most failed fault requests that a QP remembers */
 #define SROCE_FAULT_ERRORS	4
 
 /**
- * struct sroce_fault_req - pages to be faulted in
+ * struct sroce_fault_req - a range of a region to fault in
  * @mr: the region, held
  * @iova: first byte
- * @need: bytes that are needed
- * @len: bytes that are of use, those included
- * @write: they are to be changed
+ * @need: bytes that the QP waits for
+ * @len: bytes to fault in, at least @need; the rest is read-ahead
+ * @write: fault in for writing
  */
 struct sroce_fault_req {
 	struct sroce_mr	*mr;
@@ -127,11 +128,11 @@ struct sroce_fault_req {
 };
 
 /**
- * struct sroce_fault_error - a page that could not be faulted in
- * @key: of its region
- * @iova: its first byte, or the first that was wanted
- * @write: it was to be changed
- * @fresh: the QP has not been told yet
+ * struct sroce_fault_error - a fault request that failed
+ * @key: key of the region
+ * @iova: first byte that could not be faulted in
+ * @write: the request was for writing
+ * @fresh: not reported to the QP yet
  */
 struct sroce_fault_error {
 	u32		key;
@@ -141,13 +142,13 @@ struct sroce_fault_error {
 };
 
 /**
- * struct sroce_pager - faults pages in for a QP, see drv/verbs/pager.c
- * @qp: the QP, whose lock guards what follows
- * @work: does it
- * @n: entries of @req
- * @req: what is to be faulted in
- * @error: what could not be
- * @next_error: entries of @error that were ever used
+ * struct sroce_pager - faults in pages for a QP, see drv/verbs/pager.c
+ * @qp: the QP; its lock guards the members below
+ * @work: processes @req
+ * @n: number of entries in @req
+ * @req: fault requests
+ * @error: ring of the last requests that failed
+ * @next_error: number of entries ever written to @error
  */
 struct sroce_pager {
 	struct sroce_qp			*qp;
@@ -161,21 +162,21 @@ struct sroce_pager {
 /**
  * struct sroce_kqp - the kernel's part of a QP
  * @qp: the QP, valid while @ref is held
- * @ref: the QP itself, and each user that found it by number
+ * @ref: one reference for the QP itself, one for each user that found it by number
  * @unused: completed when @ref drops to 0
- * @rcu: frees this after the last lookup
- * @post_lock: serializes kernel senders
- * @posted: kernel QP: send work requests posted
- * @task: who works for the QP, on which CPU, and when
- * @txq: what is to be sent after unlock
- * @open_txq: where the packet under construction goes
- * @open: what the packet under construction is, or will be, a part of
- * @open_bth: where that packet starts
- * @open_len: its length, ICRC included; others of that length may follow it
- * @open_joins: it joins a train
+ * @rcu: frees the structure after a grace period
+ * @post_lock: serializes kernel users that post send work requests
+ * @posted: kernel QP: number of send work requests posted
+ * @task: scheduling of the work for the QP
+ * @txq: transmit queues, sent after unlock
+ * @open_txq: transmit queue of the open packets, those under construction
+ * @open: skb of the open packets: a new one, or the train that they are appended to
+ * @open_bth: BTH of the first open packet
+ * @open_len: bytes of each open packet from BTH on, ICRC included
+ * @open_joins: the open packets are appended to the train @open
  * @sq_mem: memory of the send ring
  * @rq_mem: memory of the receive ring
- * @pager: faults pages of regions on demand in
+ * @pager: faults in pages of ODP regions
  */
 struct sroce_kqp {
 	struct sroce_qp		*qp;
@@ -202,9 +203,9 @@ static inline struct sroce_txq *sroce_kqp_txq(struct sroce_kqp *kqp, bool respon
 }
 
 /*
- * Whether a QP, which need not be locked, has so much under way that its owner keeps it
- * for long. If not, it is better waited for: the owner may well send an ACK before it
- * looks for what was left to it.
+ * Whether so many packets of a QP are in flight that its owner is likely to hold the lock
+ * for long. The QP need not be locked. If it is not busy, spinning for the lock is better
+ * than the backlog: the owner may send an ACK before it looks at the backlog.
  */
 static inline bool sroce_kqp_is_busy(const struct sroce_kqp *kqp)
 {

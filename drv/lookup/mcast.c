@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Multicast groups (10.5). The first QP that attaches has the netdev join the IP
- * group of the GID, by IGMP or MLD, and the last one that detaches has it leave.
+ * Multicast groups (10.5). When the first QP attaches to a group, the netdev joins the
+ * IP group of the GID by IGMP or MLD. When the last QP detaches, the netdev leaves it.
  */
 
 #include <linux/igmp.h>
@@ -47,7 +47,6 @@ static void leave(struct net_device *ndev, const union ib_gid *gid)
 		ipv6_dev_mc_dec(ndev, addr6(gid));
 }
 
-/* The netdev's membership; it loses them all when it goes away itself. */
 static int netdev_join(struct sroce_dev *dev, const union ib_gid *gid)
 {
 	struct net_device *ndev = sroce_sdev_netdev(dev);
@@ -72,7 +71,10 @@ static void netdev_leave(struct sroce_dev *dev, const union ib_gid *gid)
 	if (!ndev)
 		return;
 	rtnl_lock();
-	/* one that has gone has lost them, and whoever joins now is somebody else */
+	/*
+	 * A netdev that is unregistered has left all groups. A join after that is not ours
+	 * to undo.
+	 */
 	if (!dev->gone)
 		leave(ndev, gid);
 	rtnl_unlock();
@@ -80,9 +82,11 @@ static void netdev_leave(struct sroce_dev *dev, const union ib_gid *gid)
 }
 
 /**
- * sroce_mcast_find() - the group that has an address
- * @dev: the device, with its group_lock held, or under RCU
+ * sroce_mcast_find() - find a group by address
+ * @dev: the device
  * @gid: the address
+ *
+ * Context: sroce_dev.group_lock or RCU read lock.
  *
  * Return: the group, or NULL if no QP of the device is in it.
  */
@@ -168,10 +172,15 @@ static void del_member(struct sroce_group *g, struct sroce_member *m)
 }
 
 /**
- * sroce_mcast_attach() - have a QP get what is sent to a group
- * @ibqp: the QP, UD
+ * sroce_mcast_attach() - attach a UD QP to a multicast group
+ * @ibqp: the QP
  * @gid: the group
  * @lid: unused
+ *
+ * Attaching a QP to its group again has no effect.
+ *
+ * Return: 0, -EINVAL if @gid is not a multicast address, -ENOMEM also if a limit is
+ * reached, -ENODEV if the netdev is gone, or an error of the IP stack.
  */
 int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
@@ -195,7 +204,7 @@ int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 }
 
 /**
- * sroce_mcast_detach() - undo sroce_mcast_attach()
+ * sroce_mcast_detach() - detach a QP from a multicast group
  * @ibqp: the QP
  * @gid: the group
  * @lid: unused
@@ -221,8 +230,8 @@ int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 }
 
 /**
- * sroce_mcast_forget() - a QP leaves all groups
- * @qp: the QP
+ * sroce_mcast_forget() - detach a QP from all groups
+ * @qp: the QP, which is being destroyed
  */
 void sroce_mcast_forget(struct sroce_qp *qp)
 {

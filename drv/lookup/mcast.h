@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Multicast groups. */
+/* Multicast groups: which QPs receive packets to a multicast GID. */
 #ifndef SROCE_LOOKUP_MCAST_H
 #define SROCE_LOOKUP_MCAST_H
 
@@ -11,9 +11,9 @@ struct sroce_qp;
 
 /**
  * struct sroce_member - a QP in a group
- * @list: of the group
+ * @list: entry in sroce_group.members
  * @kqp: the QP
- * @rcu: frees it
+ * @rcu: frees the structure after a grace period
  */
 struct sroce_member {
 	struct list_head	list;
@@ -23,11 +23,11 @@ struct sroce_member {
 
 /**
  * struct sroce_group - a multicast group that QPs of a device are in
- * @list: of the device
- * @gid: its address
- * @members: the QPs
- * @n: how many
- * @rcu: frees it
+ * @list: entry in sroce_dev.groups
+ * @gid: multicast address of the group
+ * @members: struct sroce_member, read under RCU
+ * @n: number of @members
+ * @rcu: frees the structure after a grace period
  */
 struct sroce_group {
 	struct list_head	list;

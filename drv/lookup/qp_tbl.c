@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* QPs of all devices by number; numbers are unique in the module. */
+/*
+ * QPs of all devices by number. Numbers are unique in the module, not per device, so that
+ * a packet's QP is found before its device. QP 1 exists once per device.
+ */
 
 #include <linux/xarray.h>
 #include "drv/core/qp.h"
@@ -12,10 +15,10 @@ static DEFINE_XARRAY_ALLOC1(qp_tbl);
 static u32 next_qpn;
 
 /**
- * sroce_qp_tbl_add() - give a QP its number; packets find it from now on
+ * sroce_qp_tbl_add() - assign a number to a QP and make it visible to packets
  * @qp: the QP
  *
- * May sleep.
+ * Context: process, may sleep.
  *
  * Return: 0, -EBUSY if the device has a QP 1 already, or -ENOMEM.
  */
@@ -37,8 +40,10 @@ int sroce_qp_tbl_add(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_tbl_del() - no packet finds the QP any more
- * @qp: the QP, which may still be in use by those that found it
+ * sroce_qp_tbl_del() - remove a QP from the table
+ * @qp: the QP
+ *
+ * Users that found the QP before may still hold it: see sroce_qp_tbl_wait().
  */
 void sroce_qp_tbl_del(struct sroce_qp *qp)
 {
@@ -49,12 +54,12 @@ void sroce_qp_tbl_del(struct sroce_qp *qp)
 }
 
 /**
- * sroce_qp_tbl_peek() - the QP that has a number
- * @qpn: the number
+ * sroce_qp_tbl_peek() - find a QP by number, without a reference
+ * @qpn: the number; QP 1 is not found
  *
- * Called under RCU, which is all that keeps what is returned.
+ * Context: RCU read lock.
  *
- * Return: the QP or NULL.
+ * Return: the kernel's part of the QP, valid until rcu_read_unlock(), or NULL.
  */
 struct sroce_kqp *sroce_qp_tbl_peek(u32 qpn)
 {
@@ -62,12 +67,14 @@ struct sroce_kqp *sroce_qp_tbl_peek(u32 qpn)
 }
 
 /**
- * sroce_qp_tbl_get() - hold a QP that was found under RCU
+ * sroce_qp_tbl_get() - take a reference to a QP that was found under RCU
  * @kqp: the QP or NULL
  * @sn: the namespace that its device must be in
  *
- * Return: @kqp, held until sroce_qp_tbl_put(), or NULL if it is on its way out or
- * in another namespace.
+ * Context: RCU read lock.
+ *
+ * Return: @kqp, held until sroce_qp_tbl_put(); NULL if it is NULL, is being destroyed
+ * or belongs to another namespace.
  */
 struct sroce_kqp *sroce_qp_tbl_get(struct sroce_kqp *kqp, const struct sroce_snet *sn)
 {
@@ -80,7 +87,7 @@ struct sroce_kqp *sroce_qp_tbl_get(struct sroce_kqp *kqp, const struct sroce_sne
 }
 
 /**
- * sroce_qp_tbl_put() - let go of a QP found by number
+ * sroce_qp_tbl_put() - drop a reference to a QP
  * @kqp: the QP
  */
 void sroce_qp_tbl_put(struct sroce_kqp *kqp)
@@ -90,10 +97,10 @@ void sroce_qp_tbl_put(struct sroce_kqp *kqp)
 }
 
 /**
- * sroce_qp_tbl_wait() - wait until all that have found a QP have let go of it
- * @kqp: the QP, which can't be found any more
+ * sroce_qp_tbl_wait() - drop the QP's own reference and wait for all others
+ * @kqp: the QP, which was removed by sroce_qp_tbl_del()
  *
- * May sleep, for as long as a trip into a QP takes.
+ * Context: process; sleeps for about as long as a trip into a QP takes.
  */
 void sroce_qp_tbl_wait(struct sroce_kqp *kqp)
 {

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What every floor asks of a device: its netdev, and what fits into that. */
+/* Basic properties of a device: its netdev, and the path MTU that this allows. */
 
 #include <linux/netdevice.h>
 #include "drv/core/wire/wire.h"
 #include "drv/lookup/sdev.h"
 
-/* Objects alive in the module, checked at unload */
 atomic_t sroce_sdev_live = ATOMIC_INIT(0);
 
 /**
- * sroce_sdev_mtu() - path MTU that fits into a netdev's MTU
- * @netdev_mtu: bytes
+ * sroce_sdev_mtu() - largest path MTU that fits into a netdev's MTU
+ * @netdev_mtu: MTU of the netdev in bytes
+ *
+ * Return: IB_MTU_256 if even that does not fit.
  */
 enum ib_mtu sroce_sdev_mtu(int netdev_mtu)
 {
-	int room = netdev_mtu - SROCE_NET_OVERHEAD;
+	int max = netdev_mtu - SROCE_NET_OVERHEAD;
 	int mtu = IB_MTU_4096;
 
-	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) > room)
+	while (mtu > IB_MTU_256 && ib_mtu_enum_to_int(mtu) > max)
 		mtu--;
 	return mtu;
 }
 
 /**
- * sroce_sdev_netdev() - the netdev under a device
+ * sroce_sdev_netdev() - netdev of a device
  * @dev: the device
  *
- * Return: the netdev, held, or NULL if it is gone.
+ * Return: the netdev, held until dev_put(), or NULL if it is gone.
  */
 struct net_device *sroce_sdev_netdev(struct sroce_dev *dev)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A device, and the limits of what hangs on it. */
+/* The RDMA device, and the limits that it reports. */
 #ifndef SROCE_LOOKUP_SDEV_H
 #define SROCE_LOOKUP_SDEV_H
 
@@ -27,16 +27,16 @@ struct sroce_snet;
 #define SROCE_GIDS		256
 #define SROCE_CA_ACK_DELAY	15	/* 4.096 us * 2^15 = 134 ms */
 #define SROCE_QPN_MIN		16
-#define SROCE_VENDOR_ID		0xffffff	/* no OUI is ours */
+#define SROCE_VENDOR_ID		0xffffff	/* the project has no OUI */
 #define SROCE_VENDOR_PART	0x5352
 #define SROCE_HW_VERSION	1
 /* Major (32 bits), minor and patch (16 bits each), as libibverbs prints it */
 #define SROCE_FW_VERSION	((0ULL << 32) | (1 << 16) | 0)
 
 /**
- * struct sroce_gid - a GID that the core has given the device
+ * struct sroce_gid - an entry of the device's GID table
  * @gid: the GID
- * @rcu: frees it
+ * @rcu: frees the structure after a grace period
  */
 struct sroce_gid {
 	union ib_gid	gid;
@@ -45,31 +45,32 @@ struct sroce_gid {
 
 /**
  * struct sroce_dev - an RDMA device on a netdev
- * @ibdev: the core's view
- * @sn: the namespace it works in
- * @ndev: the netdev it stands on, referenced; NULL once that goes away
- * @ndev_tracker: of that reference
- * @list: all devices of the module
- * @net_list: devices of @sn
- * @counters: per CPU, of all that has no set of its own
- * @stats: sets of counters that QPs are bound to
- * @past: what sets that are gone have counted
- * @stat_lock: guards @past, and sets against being freed
- * @groups: multicast groups that QPs are in, RCU
- * @ngroups: how many
- * @group_lock: guards changes of @groups; RTNL nests in it
+ * @ibdev: the RDMA core's part of the device
+ * @sn: the module's part of the device's network namespace
+ * @ndev: the netdev, held; NULL once it is gone
+ * @ndev_tracker: tracks the reference to @ndev
+ * @list: entry in the list of all devices
+ * @net_list: entry in sroce_snet.devs
+ * @counters: per CPU, for all QPs that are not bound to a counter set of @stats
+ * @stats: counter sets that QPs are bound to, by id
+ * @past: sums of the counter sets that were freed
+ * @stat_lock: guards @past, and counter sets against being freed
+ * @groups: multicast groups with attached QPs, read under RCU
+ * @ngroups: number of @groups
+ * @group_lock: guards changes of @groups; taken before RTNL
  * @gsi: QP 1, or NULL
- * @mrs: regions by the index part of their key
+ * @mrs: regions and windows by the index part of their key
  * @ahs: address handles by number
- * @next_mr: where the search for a free index goes on
- * @next_ah: likewise
+ * @next_mr: where the search for a free index in @mrs starts
+ * @next_ah: where the search for a free index in @ahs starts
  * @srqs: number of the newest SRQ
- * @loopback: what stays on this host bypasses the IP stack
- * @gone: the netdev goes away, or leaves the namespace
- * @enabled: the core has known the device for once
- * @port_state: as last reported
- * @rescan: has the core look at the addresses again
- * @gids: mirror of the GID table, for the receive path
+ * @odps: number of ODP regions
+ * @loopback: packets to peers on this host bypass the IP stack
+ * @gone: the netdev is being unregistered, or has left the namespace
+ * @enabled: the RDMA core has enabled the device at least once
+ * @port_state: port state that was reported last
+ * @rescan: makes the RDMA core read the netdev's addresses again
+ * @gids: copy of the GID table, for the receive path, RCU
  */
 struct sroce_dev {
 	struct ib_device		ibdev;
@@ -85,7 +86,7 @@ struct sroce_dev {
 	struct list_head		groups;
 	u32				ngroups;
 	struct mutex			group_lock;
-	struct sroce_kqp __rcu	*gsi;
+	struct sroce_kqp __rcu		*gsi;
 	struct xarray			mrs;
 	struct xarray			ahs;
 	u32				next_mr;
@@ -105,7 +106,7 @@ static inline struct sroce_dev *to_sdev(struct ib_device *ibdev)
 	return container_of(ibdev, struct sroce_dev, ibdev);
 }
 
-/* Objects alive in the module, checked at unload */
+/* Number of objects alive in the module; a leak is reported at unload. */
 extern atomic_t sroce_sdev_live;
 
 static inline void sroce_live_inc(void)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What the module keeps for each network namespace. */
+/*
+ * State for each network namespace: the devices in it and their UDP sockets. The
+ * namespace waits for its devices when it ends.
+ */
 
 #include <linux/wait_bit.h>
 #include <net/net_namespace.h>
@@ -13,6 +16,8 @@ static unsigned int sroce_net_id;
 /**
  * sroce_snet_of() - the module's part of a network namespace
  * @net: the namespace
+ *
+ * Return: the state of @net; never NULL.
  */
 struct sroce_snet *sroce_snet_of(struct net *net)
 {
@@ -20,13 +25,13 @@ struct sroce_snet *sroce_snet_of(struct net *net)
 }
 
 /**
- * sroce_snet_get() - give a new device its namespace
+ * sroce_snet_get() - set a new device's namespace
  * @dev: the device
  * @net: the namespace; it does not end before sroce_snet_put()
  *
- * A netdev keeps its namespace only until it leaves it, and then the device is
- * removed by and by. A real reference, on the other hand, would keep it for
- * good.
+ * The netdev's reference to the namespace is not enough: the device is removed some time
+ * after its netdev has left. get_net() would be too much: the namespace would not end
+ * while it has devices.
  */
 void sroce_snet_get(struct sroce_dev *dev, struct net *net)
 {
@@ -35,22 +40,24 @@ void sroce_snet_get(struct sroce_dev *dev, struct net *net)
 }
 
 /**
- * sroce_snet_put() - the device is done with its namespace
- * @dev: the device, which may have none
+ * sroce_snet_put() - drop a device's use of its namespace
+ * @dev: the device; it may have no namespace yet
  */
 void sroce_snet_put(struct sroce_dev *dev)
 {
 	struct sroce_snet *sn = dev->sn;
 
-	/* only the address is used after the last one */
+	/* @sn may be freed after the last put: only its address is used */
 	if (sn && atomic_dec_and_test(&sn->users))
 		wake_up_var(&sn->users);
 }
 
 /**
- * sroce_snet_count() - count what is nobody's in particular
- * @sn: the namespace, under RCU; the first of its devices counts
- * @c: what happened
+ * sroce_snet_count() - count an event that belongs to no particular device
+ * @sn: the namespace; its first device counts the event
+ * @c: the event
+ *
+ * Context: RCU read lock.
  */
 void sroce_snet_count(struct sroce_snet *sn, enum sroce_counter c)
 {
@@ -72,7 +79,7 @@ static int __net_init sroce_net_init(struct net *net)
 	return 0;
 }
 
-/* All netdevs have gone or left; so will the devices that stood on them. */
+/* All netdevs have left the namespace. The removal of their devices may be pending. */
 static void __net_exit sroce_net_exit(struct net *net)
 {
 	struct sroce_snet *sn = sroce_snet_of(net);
@@ -87,11 +94,19 @@ static struct pernet_operations sroce_net_ops = {
 	.size = sizeof(struct sroce_snet),
 };
 
+/**
+ * sroce_snet_init() - register the per-namespace state
+ *
+ * Return: 0 or a negative error code.
+ */
 int sroce_snet_init(void)
 {
 	return register_pernet_subsys(&sroce_net_ops);
 }
 
+/**
+ * sroce_snet_exit() - unregister the per-namespace state
+ */
 void sroce_snet_exit(void)
 {
 	unregister_pernet_subsys(&sroce_net_ops);

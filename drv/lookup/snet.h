@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the module keeps for each network namespace. */
+/* State for each network namespace. */
 #ifndef SROCE_LOOKUP_SNET_H
 #define SROCE_LOOKUP_SNET_H
 
@@ -12,14 +12,14 @@ struct socket;
 struct sroce_dev;
 
 /**
- * struct sroce_snet - what a network namespace holds for its links
+ * struct sroce_snet - the module's part of a network namespace
  * @net: the namespace
- * @users: devices that point here; the namespace stays for them
- * @lock: guards @links and the life of the sockets
- * @links: devices in this namespace
- * @sk4: UDP socket on port 4791 for IPv4, while there are links
- * @sk6: the same for IPv6, NULL without IPv6
- * @devs: the devices, RCU
+ * @users: devices that refer to this structure; the namespace's end waits for them
+ * @lock: guards @links, @sk4, @sk6 and changes of @devs
+ * @links: number of @devs; the sockets are open while there are any
+ * @sk4: UDP socket on port 4791 for IPv4
+ * @sk6: UDP socket on port 4791 for IPv6, NULL without IPv6
+ * @devs: devices in this namespace, read under RCU
  */
 struct sroce_snet {
 	struct net		*net;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory that another driver exports as a dma-buf, as a region. */
+/*
+ * Regions of memory that another driver exports as a dma-buf. The buffer stays pinned and
+ * mapped into the kernel as long as the region lives, since the CPU copies the payload.
+ */
 
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -8,24 +11,22 @@
 #include <linux/platform_device.h>
 #include <linux/slab.h>
 #include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/core/mem/mr.h"
 #include "drv/mem/dmabuf.h"
 #include "drv/mem/region.h"
 
 /*
- * Exporters pin memory for a device. None stands behind ours, so there is one
- * for the whole module, which never does any DMA.
+ * Exporters pin memory for a DMA device, and RDMA devices of this module have none. So the
+ * module has one platform device, which never does any DMA itself.
  */
 static struct platform_device *importer;
 
 /**
  * struct sroce_dmabuf - a dma-buf whose memory is in use
- * @buf: the dma-buf, referenced: its file descriptor may be closed
- * @attach: where we stand in the exporter's books
- * @sgt: its pages, pinned; looked at by nobody
- * @map: its kernel address
+ * @buf: the dma-buf, held, as the user may close its file descriptor
+ * @attach: attachment of @importer
+ * @sgt: DMA mapping, which keeps the pages pinned and is not used otherwise
+ * @map: kernel address of the memory
  */
 struct sroce_dmabuf {
 	struct dma_buf			*buf;
@@ -35,9 +36,9 @@ struct sroce_dmabuf {
 };
 
 /*
- * An attachment that can't be told of moves makes the exporter pin, at the
- * attach or the map. We only read, as far as the mapping is concerned, so that
- * no bounce buffer is ever written back over what the CPU wrote.
+ * The attachment is not dynamic (it has no move_notify), so the exporter pins the memory at
+ * attach or map time. The direction is DMA_TO_DEVICE, though the CPU also writes: a bounce
+ * buffer must never be written back over data that the CPU has written.
  */
 static int pin(struct sroce_dmabuf *db)
 {
@@ -58,7 +59,7 @@ static void unpin(struct sroce_dmabuf *db)
 	dma_buf_detach(db->buf, db->attach);
 }
 
-/* The CPU does what a device would, and for as long as the region lives. */
+/* Map the memory for the CPU, whose access lasts as long as the region. */
 static int map(struct sroce_dmabuf *db)
 {
 	int ret;
@@ -70,7 +71,7 @@ static int map(struct sroce_dmabuf *db)
 		return ret;
 	ret = sroce_dma_buf_vmap(db->buf, &db->map);
 	if (!ret && db->map.is_iomem) {
-		/* memory of a device, perhaps beyond reach of loads and stores */
+		/* device memory can't be accessed by ordinary loads and stores */
 		sroce_dma_buf_vunmap(db->buf, &db->map);
 		ret = -EOPNOTSUPP;
 	}
@@ -107,7 +108,7 @@ put:
 	return ret;
 }
 
-/* Let go of a dma-buf; its region, which nobody uses any more, calls this. */
+/* sroce_mr.dmabuf_free: called when the region is not used any more. */
 static void dmabuf_free(struct sroce_dmabuf *db)
 {
 	if (!db)
@@ -135,28 +136,28 @@ static int fill(struct sroce_mr *mr, u64 offset, u64 end, int fd)
 	}
 	mr->dmabuf = db;
 	mr->dmabuf_free = dmabuf_free;
-	mr->dmabuf_free = dmabuf_free;
 	mr->ext->addr = (u8 *)db->map.vaddr + offset;
 	mr->nr = 1;
 	return 0;
 }
 
 /**
- * sroce_dmabuf_reg() - register a part of a dma-buf
+ * sroce_dmabuf_reg() - register a range of a dma-buf (ib_device_ops.reg_user_mr_dmabuf)
  * @ibpd: protection domain
- * @offset: first byte in the dma-buf
+ * @offset: offset of the first byte in the dma-buf
  * @length: bytes
- * @iova: how remote and local users will name the first byte
+ * @iova: address of the first byte for users of the region
  * @fd: file descriptor of the dma-buf
- * @access: rights
+ * @access: enum ib_access_flags
  * @unused: unused
  *
- * Return: the region, -EINVAL if it isn't within the dma-buf, -EBADF or -EINVAL
- * if @fd is none, -EOPNOTSUPP if its memory is out of the CPU's reach.
+ * Return: the region, or an error pointer: -EINVAL if the range isn't within the dma-buf,
+ * -EBADF or -EINVAL if @fd is not a dma-buf, -EOPNOTSUPP if the CPU can't access its
+ * memory, -ENOMEM, or an error of the exporter.
  */
 struct ib_mr *sroce_dmabuf_reg(struct ib_pd *ibpd, u64 offset,
 			       u64 length, u64 iova, int fd, int access,
-				       struct sroce_dmabuf_arg *unused)
+			       struct sroce_dmabuf_arg *unused)
 {
 	struct sroce_mr *mr;
 	u64 end, last;
@@ -183,7 +184,9 @@ struct ib_mr *sroce_dmabuf_reg(struct ib_pd *ibpd, u64 offset,
 }
 
 /**
- * sroce_dmabuf_init() - make the device that exporters see
+ * sroce_dmabuf_init() - create the device that dma-bufs are attached to
+ *
+ * Return: 0 or a negative error code.
  */
 int sroce_dmabuf_init(void)
 {
@@ -193,7 +196,7 @@ int sroce_dmabuf_init(void)
 						   NULL, 0);
 	if (IS_ERR(importer))
 		return PTR_ERR(importer);
-	/* what it names in memory, a CPU can reach */
+	/* no address is out of reach: the CPU does the access */
 	ret = dma_coerce_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64));
 	if (ret) {
 		platform_device_unregister(importer);
@@ -204,7 +207,7 @@ int sroce_dmabuf_init(void)
 }
 
 /**
- * sroce_dmabuf_exit() - take it away again
+ * sroce_dmabuf_exit() - undo sroce_dmabuf_init()
  */
 void sroce_dmabuf_exit(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory windows; proto/local.c binds and invalidates them. */
+/*
+ * Allocation and deallocation of memory windows. Work requests bind and invalidate
+ * them: see drv/core/mem/mem_ops.c.
+ */
 
 #include "drv/core/env.h"
 #include "drv/core/mem/mr.h"
@@ -8,9 +11,11 @@
 #include "drv/mem/region.h"
 
 /**
- * sroce_mw_alloc() - make a window that is not bound
+ * sroce_mw_alloc() - allocate a window, not bound yet
  * @ibmw: the window; type 2 means 2B
  * @udata: unused
+ *
+ * Return: 0, -ENOMEM, or -EBUSY if no key is free.
  */
 int sroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 {
@@ -32,8 +37,12 @@ int sroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 }
 
 /**
- * sroce_mw_dealloc() - end a window, bound or not
+ * sroce_mw_dealloc() - free a window, bound or not
  * @ibmw: the window
+ *
+ * Context: process; waits for trips that use the window.
+ *
+ * Return: 0
  */
 int sroce_mw_dealloc(struct ib_mw *ibmw)
 {
@@ -45,8 +54,8 @@ int sroce_mw_dealloc(struct ib_mw *ibmw)
 	return 0;
 }
 
-/* Bottom halves are off: a softirq may want the window for itself. */
-static void forget(const struct sroce_qp *qp, struct sroce_mr *mw)
+/* Bottom halves are disabled: a softirq on this CPU might wait for the claim to end. */
+static void unbind_from_qp(const struct sroce_qp *qp, struct sroce_mr *mw)
 {
 	if (!refcount_inc_not_zero(&mw->ref))
 		return;
@@ -61,8 +70,8 @@ static void forget(const struct sroce_qp *qp, struct sroce_mr *mw)
 }
 
 /**
- * sroce_mw_forget() - windows of type 2 end with the QP that bound them
- * @qp: the QP, which binds none any more
+ * sroce_mw_forget() - unbind the type 2 windows that a QP has bound
+ * @qp: the QP, which is being destroyed and binds no more windows
  */
 void sroce_mw_forget(const struct sroce_qp *qp)
 {
@@ -75,7 +84,7 @@ void sroce_mw_forget(const struct sroce_qp *qp)
 	xa_for_each(&qp->dev->mrs, index, mw)
 		if (mw->kind == SROCE_MW_2 && READ_ONCE(mw->qpn) == qp->qpn) {
 			local_bh_disable();
-			forget(qp, mw);
+			unbind_from_qp(qp, mw);
 			local_bh_enable();
 		}
 	rcu_read_unlock();

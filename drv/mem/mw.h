@@ -8,6 +8,11 @@
 struct sroce_mr;
 struct sroce_qp;
 
+/**
+ * struct sroce_ibmw - a memory window as the RDMA core allocates it
+ * @ibmw: the RDMA core's part
+ * @mw: the window; freed after an RCU grace period, unlike @ibmw
+ */
 struct sroce_ibmw {
 	struct ib_mw		ibmw;
 	struct sroce_mr		*mw;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Regions whose pages come when they are needed and go when the kernel wants
- * them back. A burst that finds all its pages uses them under a lock that holds
- * off their removal; for one that doesn't drv/pager.c has them brought.
+ * Pages of ODP regions (on-demand paging). They are faulted in when they are needed and
+ * invalidated when the kernel wants them back. An access that finds all its pages present
+ * uses them under a lock that delays their invalidation. Otherwise drv/verbs/pager.c
+ * faults them in, and the access is tried again.
  */
 
 #include <linux/memcontrol.h>
@@ -14,30 +15,28 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/lookup/sdev.h"
 #include "drv/mem/odp.h"
 
-/* Pages brought in at once */
-#define BATCH		64
-/* An entry: page frame number, and whether it may be written */
+/* Most pages faulted in at once */
+#define FAULT_BATCH	64
+/* Bit of an entry; the page frame number is above it */
 #define WRITABLE	1UL
-/* Who takes pages away as fast as they come is not waited for any longer. */
-#define PATIENCE	HZ
+/* For how long pages that are invalidated at once are faulted in again, in jiffies */
+#define RETRY_TIME	HZ
 
 /**
- * struct sroce_odp - the pages of a region that are there
- * @notifier: tells of those that go
- * @dev: whose region it is
- * @va_offset: what to add to an address of the region to have the process's
- * @pages: entries by page of the process
- * @lock: taken for writing by who changes @pages
- * @inval_lock: held by who takes pages away, until they are marked
- * @faults: pages brought since they were needed
- * @prefetched: pages brought before that
- * @invalidated: pages taken away
+ * struct sroce_odp - the pages of an ODP region that are present
+ * @notifier: invalidates pages; its mm is that of the process
+ * @dev: device of the region
+ * @va_offset: added to an address in the region, gives the address in the process
+ * @pages: entries of present pages, by page number in the process
+ * @lock: held for reading to use pages, for writing to change @pages
+ * @inval_lock: serializes invalidations, until the pages are marked dirty
+ * @faults: number of pages faulted in by accesses
+ * @prefetched: number of pages faulted in by advice
+ * @invalidated: number of pages invalidated
  */
 struct sroce_odp {
 	struct mmu_interval_notifier	notifier;
@@ -51,29 +50,29 @@ struct sroce_odp {
 	atomic64_t			invalidated;
 };
 
-static unsigned long entry_of(struct sroce_odp *odp, unsigned long index)
+static unsigned long load_entry(struct sroce_odp *odp, unsigned long index)
 {
 	void *entry = xa_load(&odp->pages, index);
 
 	return entry ? xa_to_value(entry) : 0;
 }
 
-static struct page *page_of(unsigned long entry)
+static struct page *entry_page(unsigned long entry)
 {
 	return pfn_to_page(entry >> 1);
 }
 
-/* The page of an entry that is no more, held, if it may have been written */
-static struct page *erase(struct sroce_odp *odp, unsigned long index)
+/* Remove an entry. Return: its page, held, if it may have been written, else NULL */
+static struct page *erase_entry(struct sroce_odp *odp, unsigned long index)
 {
 	struct page *page = NULL;
 	void *entry;
 
 	write_lock_bh(&odp->lock);
 	entry = xa_erase(&odp->pages, index);
-	/* it lives as long as its entry, which who takes it away erases first */
+	/* the page is valid as long as its entry: it is freed after its invalidation */
 	if (entry && xa_to_value(entry) & WRITABLE) {
-		page = page_of(xa_to_value(entry));
+		page = entry_page(xa_to_value(entry));
 		get_page(page);
 	}
 	write_unlock_bh(&odp->lock);
@@ -81,12 +80,13 @@ static struct page *erase(struct sroce_odp *odp, unsigned long index)
 }
 
 /*
- * What we wrote no page table knows of. Marking a page takes locks that must not
- * be waited for under ours, which softirqs wait for. But whoever else wants the page gone
- * waits until it is marked: it may be written back then, or its file go.
+ * Remove the pages of a range. Written pages are marked dirty, as no page table has a dirty
+ * bit for our writes. That takes locks which can't be taken under odp->lock, since
+ * softirqs spin for it. inval_lock makes other invalidations of the page wait until it is
+ * marked: after them it may be written back, or its file may go.
  */
-static void forget(struct sroce_odp *odp, unsigned long first,
-		   unsigned long last)
+static void drop_pages(struct sroce_odp *odp, unsigned long first,
+		       unsigned long last)
 {
 	unsigned long index;
 	struct page *page;
@@ -94,7 +94,7 @@ static void forget(struct sroce_odp *odp, unsigned long first,
 
 	mutex_lock(&odp->inval_lock);
 	xa_for_each_range(&odp->pages, index, entry, first, last) {
-		page = erase(odp, index);
+		page = erase_entry(odp, index);
 		if (page) {
 			folio_mark_dirty(page_folio(page));
 			put_page(page);
@@ -118,7 +118,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	write_lock_bh(&odp->lock);
 	mmu_interval_set_seq(notifier, seq);
 	write_unlock_bh(&odp->lock);
-	forget(odp, range->start >> PAGE_SHIFT, (range->end - 1) >> PAGE_SHIFT);
+	drop_pages(odp, range->start >> PAGE_SHIFT, (range->end - 1) >> PAGE_SHIFT);
 	return true;
 }
 
@@ -127,13 +127,13 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 };
 
 /**
- * sroce_odp_new() - pages on demand, of the calling process
- * @dev: whose region it is
- * @start: first byte in the process
+ * sroce_odp_new() - set up on-demand paging for a range of the calling process
+ * @dev: device of the region
+ * @start: address of the first byte in the process
  * @length: bytes
- * @iova: how users of the region name the first byte
+ * @iova: address of the first byte for users of the region
  *
- * Return: what sroce_odp_free() ends, or an error pointer.
+ * Return: the pages, for sroce_odp_free(), or an error pointer.
  */
 struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 				u64 iova)
@@ -145,7 +145,7 @@ struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 		return ERR_PTR(-ENOMEM);
 	odp->dev = dev;
 	odp->va_offset = start - iova;
-	/* its lock is taken under ours as well */
+	/* XA_FLAGS_LOCK_BH: the array's lock is also taken under odp->lock */
 	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	rwlock_init(&odp->lock);
 	mutex_init(&odp->inval_lock);
@@ -160,14 +160,14 @@ struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 }
 
 /**
- * sroce_odp_free() - be done with pages on demand
- * @odp: from sroce_odp_new(), used by nobody any more; or NULL
+ * sroce_odp_free() - end on-demand paging
+ * @odp: from sroce_odp_new() and not used any more, or NULL
  */
 void sroce_odp_free(struct sroce_odp *odp)
 {
 	if (!odp)
 		return;
-	forget(odp, 0, ULONG_MAX);
+	drop_pages(odp, 0, ULONG_MAX);
 	mmu_interval_notifier_remove(&odp->notifier);
 	xa_destroy(&odp->pages);
 	atomic_dec(&odp->dev->odps);
@@ -175,12 +175,12 @@ void sroce_odp_free(struct sroce_odp *odp)
 }
 
 /**
- * sroce_odp_mm() - where the memory of a region is
- * @odp: its pages
- * @iova: a byte of the region, as its users name it
- * @va: its address in the process
+ * sroce_odp_mm() - process and address of a byte of a region
+ * @odp: the pages
+ * @iova: address of the byte for users of the region
+ * @va: set to the address in the process
  *
- * Return: the memory of that process.
+ * Return: the process's mm, without a reference.
  */
 struct mm_struct *sroce_odp_mm(const struct sroce_odp *odp, u64 iova,
 			       u64 *va)
@@ -190,7 +190,7 @@ struct mm_struct *sroce_odp_mm(const struct sroce_odp *odp, u64 iova,
 }
 
 /**
- * sroce_odp_stat() - what has happened to the pages of a region
+ * sroce_odp_stat() - paging statistics of a region
  * @odp: the pages
  * @stat: filled in
  */
@@ -202,21 +202,23 @@ void sroce_odp_stat(const struct sroce_odp *odp, struct sroce_odp_stat *stat)
 }
 
 /**
- * sroce_odp_used() - whether there are regions on demand
- * @qp: for this QP
+ * sroce_odp_used() - whether there are ODP regions
+ * @qp: the QP
+ *
+ * Return: true if the QP's device has ODP regions.
  */
 bool sroce_odp_used(const struct sroce_qp *qp)
 {
 	return atomic_read(&qp->dev->odps);
 }
 
-static bool is_there(struct sroce_odp *odp, unsigned long va,
-		     unsigned long last, bool write)
+static bool range_present(struct sroce_odp *odp, unsigned long va,
+			  unsigned long last, bool write)
 {
 	unsigned long index;
 
 	for (index = va >> PAGE_SHIFT; index <= last >> PAGE_SHIFT; index++) {
-		unsigned long entry = entry_of(odp, index);
+		unsigned long entry = load_entry(odp, index);
 
 		if (!entry || (write && !(entry & WRITABLE)))
 			return false;
@@ -225,23 +227,23 @@ static bool is_there(struct sroce_odp *odp, unsigned long va,
 }
 
 /**
- * sroce_odp_enter() - use a range, if all of its pages are there
+ * sroce_odp_enter() - begin to use a range, if all of its pages are present
  * @odp: the pages
- * @iova: first byte, as users of the region name it
+ * @iova: address of the first byte for users of the region
  * @len: bytes, at least one
- * @write: they are to be changed
+ * @write: the range is to be written
  *
- * Bottom halves are disabled, until sroce_odp_leave() as well.
+ * Context: bottom halves are disabled until sroce_odp_leave().
  *
- * Return: 0, with the pages there to stay until sroce_odp_leave(); or -EAGAIN.
+ * Return: 0, and the pages stay present until sroce_odp_leave(); or -EAGAIN.
  */
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
 {
 	unsigned long va = iova + odp->va_offset;
 
 	read_lock(&odp->lock);
-	if (is_there(odp, va, va + len - 1, write)) {
-		/* for sparse: who enters leaves */
+	if (range_present(odp, va, va + len - 1, write)) {
+		/* for sparse: sroce_odp_leave() unlocks */
 		__release(&odp->lock);
 		return 0;
 	}
@@ -250,7 +252,7 @@ int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write)
 }
 
 /**
- * sroce_odp_leave() - the pages may go
+ * sroce_odp_leave() - end the use that sroce_odp_enter() began
  * @odp: the pages
  */
 void sroce_odp_leave(struct sroce_odp *odp)
@@ -262,21 +264,25 @@ void sroce_odp_leave(struct sroce_odp *odp)
 /**
  * sroce_odp_span() - kernel address of a byte in a range that is in use
  * @odp: the pages
- * @iova: the byte
+ * @iova: address of the byte for users of the region
  * @len: in: bytes wanted; out: how many of them are contiguous
+ *
+ * Context: between sroce_odp_enter() and sroce_odp_leave().
+ *
+ * Return: the kernel address.
  */
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 {
 	unsigned long va = iova + odp->va_offset;
-	u8 *page = page_address(page_of(entry_of(odp, va >> PAGE_SHIFT)));
+	u8 *page = page_address(entry_page(load_entry(odp, va >> PAGE_SHIFT)));
 
 	*len = min_t(u32, *len, PAGE_SIZE - offset_in_page(va));
 	return page + offset_in_page(va);
 }
 
-/* What was found at @va, unless it may be gone by now: -EBUSY */
-static int insert(struct sroce_odp *odp, unsigned long va, struct page **page,
-		  unsigned long n, bool write, unsigned long seq)
+/* Insert the pages found at @va. Return: -EBUSY if they were invalidated since @seq */
+static int insert_pages(struct sroce_odp *odp, unsigned long va, struct page **page,
+			unsigned long n, bool write, unsigned long seq)
 {
 	unsigned long first = va >> PAGE_SHIFT, i;
 	int ret = 0;
@@ -291,9 +297,9 @@ static int insert(struct sroce_odp *odp, unsigned long va, struct page **page,
 		goto out;
 	}
 	for (i = 0; i < n; i++) {
-		unsigned long was = entry_of(odp, first + i) & WRITABLE;
+		unsigned long was = load_entry(odp, first + i) & WRITABLE;
 
-		/* room was made before, so that nothing can fail */
+		/* the entry was reserved above, so this can't fail */
 		xa_store(&odp->pages, first + i,
 			 xa_mk_value(page_to_pfn(page[i]) << 1 |
 				     (write ? WRITABLE : was)), GFP_ATOMIC);
@@ -304,7 +310,7 @@ out:
 	return ret;
 }
 
-static unsigned int flags_of(enum sroce_fault how)
+static unsigned int gup_flags(enum sroce_fault how)
 {
 	static const unsigned int flags[] = {
 		[SROCE_FAULT_READ] = 0,
@@ -316,74 +322,76 @@ static unsigned int flags_of(enum sroce_fault how)
 }
 
 /*
- * Return: how many pages were brought of those wanted, or why not even the first.
- * They are held only until their entries are made: those go when they do.
+ * Fault in at most a batch of pages. They are held only until their entries are made;
+ * after that, an invalidation removes the entries.
+ *
+ * Return: number of pages faulted in, or the error of the first page.
  */
-static long bring_batch(struct sroce_odp *odp, unsigned long va,
+static long fault_batch(struct sroce_odp *odp, unsigned long va,
 			unsigned long end, enum sroce_fault how)
 {
 	struct mm_struct *mm = odp->notifier.mm;
-	struct page *page[BATCH];
+	struct page *page[FAULT_BATCH];
 	unsigned long seq, i;
 	long n, ret;
 
 	seq = mmu_interval_read_begin(&odp->notifier);
 	mmap_read_lock(mm);
-	n = sroce_gup_remote(mm, va, (end - va) >> PAGE_SHIFT, flags_of(how),
+	n = sroce_gup_remote(mm, va, (end - va) >> PAGE_SHIFT, gup_flags(how),
 			     page);
 	mmap_read_unlock(mm);
 	if (n <= 0)
 		return n ?: -EFAULT;
-	ret = insert(odp, va, page, n, how == SROCE_FAULT_WRITE, seq);
+	ret = insert_pages(odp, va, page, n, how == SROCE_FAULT_WRITE, seq);
 	for (i = 0; i < n; i++)
 		put_page(page[i]);
 	return ret ?: n;
 }
 
 /*
- * The same, again and again, if they go as fast as they come. Return: also 0, if
- * the first is one that is passed over
+ * fault_batch(), repeated while the pages are invalidated at once. Return: also 0 if the
+ * first page is to be skipped, as it is not present in the process.
  */
-static long insist(struct sroce_odp *odp, unsigned long va, unsigned long end,
-		   enum sroce_fault how)
+static long fault_batch_retry(struct sroce_odp *odp, unsigned long va, unsigned long end,
+			      enum sroce_fault how)
 {
-	unsigned long limit = jiffies + PATIENCE;
+	unsigned long limit = jiffies + RETRY_TIME;
 	long ret;
 
 	do {
-		ret = bring_batch(odp, va, end, how);
+		ret = fault_batch(odp, va, end, how);
 		cond_resched();
 	} while (ret == -EBUSY && time_before(jiffies, limit));
-	/* only those that the process has are wanted */
+	/* only pages that are present in the process are wanted */
 	return ret < 0 && ret != -EBUSY && how == SROCE_FAULT_PRESENT ? 0 : ret;
 }
 
-static bool was_there(struct sroce_odp *odp, unsigned long va,
-		      unsigned long end, enum sroce_fault how)
+static bool range_present_lock(struct sroce_odp *odp, unsigned long va,
+			       unsigned long end, enum sroce_fault how)
 {
-	bool there;
+	bool present;
 
 	read_lock_bh(&odp->lock);
-	there = is_there(odp, va, end - 1, how == SROCE_FAULT_WRITE);
+	present = range_present(odp, va, end - 1, how == SROCE_FAULT_WRITE);
 	read_unlock_bh(&odp->lock);
-	return there;
+	return present;
 }
 
-static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
-		 enum sroce_fault how, atomic64_t *count)
+static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long end,
+		       enum sroce_fault how, atomic64_t *count)
 {
 	while (*va < end) {
-		unsigned long to = min(end, *va + BATCH * PAGE_SIZE);
+		unsigned long to = min(end, *va + FAULT_BATCH * PAGE_SIZE);
 		long n;
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (was_there(odp, *va, to, how)) {
+		if (range_present_lock(odp, *va, to, how)) {
 			*va = to;
 			cond_resched();
 			continue;
 		}
-		n = insist(odp, *va, to, how);
+		n = fault_batch_retry(odp, *va, to, how);
 		if (n < 0)
 			return n;
 		atomic64_add(n, count);
@@ -393,18 +401,20 @@ static int bring(struct sroce_odp *odp, unsigned long *va, unsigned long end,
 }
 
 /**
- * sroce_odp_fault_in() - have pages of a region there
+ * sroce_odp_fault_in() - fault in pages of a region
  * @odp: the pages
- * @iova: first byte, as users of the region name it; out: the first byte that
- *	isn't there, if there was an error
+ * @iova: in: address of the first byte for users of the region; out: the first byte that
+ *	was not faulted in, if there was an error
  * @len: bytes, at least one
- * @how: for what
- * @ahead: nobody waits for them
+ * @how: access to fault in for
+ * @ahead: count the pages as prefetched, not as faults
  *
- * May sleep, for as long as the pages take to come. They may go at any time.
+ * The pages may be invalidated at any time, even before the return.
  *
- * Return: 0, -EBUSY if they go as fast as they come, -EFAULT and others if they
- * can't be.
+ * Context: process, sleeps.
+ *
+ * Return: 0; -EBUSY if the pages were invalidated again and again, -EINTR if the caller
+ * is being killed, -EFAULT and others if they can't be faulted in.
  */
 int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
 		       enum sroce_fault how, bool ahead)
@@ -415,14 +425,14 @@ int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
 	struct mem_cgroup *memcg, *before;
 	int ret;
 
-	/* a tag would be ignored there, but not by who takes the page away */
+	/* no tagged addresses: gup ignores the tag, the notifier does not */
 	if (end <= va || end > mm->task_size || !mmget_not_zero(mm))
 		return -EFAULT;
-	/* entries are memory of the process, whoever makes them */
+	/* charge entries to the process, also from a work item */
 	memcg = get_mem_cgroup_from_mm(mm);
 	before = set_active_memcg(memcg);
-	ret = bring(odp, &va, end, how,
-		    ahead ? &odp->prefetched : &odp->faults);
+	ret = fault_range(odp, &va, end, how,
+			  ahead ? &odp->prefetched : &odp->faults);
 	set_active_memcg(before);
 	mem_cgroup_put(memcg);
 	mmput(mm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Pages on demand. */
+/* On-demand paging (ODP). What the protocol calls is declared in drv/core/env.h. */
 #ifndef SROCE_MEM_ODP_H
 #define SROCE_MEM_ODP_H
 
@@ -9,14 +9,19 @@ struct mm_struct;
 struct sroce_dev;
 struct sroce_odp;
 
-/* What pages are brought for; or those that the process has, and no others */
+/**
+ * enum sroce_fault - access that pages are faulted in for
+ * @SROCE_FAULT_READ: reads
+ * @SROCE_FAULT_WRITE: reads and writes
+ * @SROCE_FAULT_PRESENT: reads, of pages that are present in the process; skip others
+ */
 enum sroce_fault { SROCE_FAULT_READ, SROCE_FAULT_WRITE, SROCE_FAULT_PRESENT };
 
 /**
- * struct sroce_odp_stat - what has happened to the pages of a region on demand
- * @faults: brought since they were needed
- * @prefetched: brought before that
- * @gone: taken away
+ * struct sroce_odp_stat - paging statistics of an ODP region
+ * @faults: number of pages faulted in by accesses
+ * @prefetched: number of pages faulted in by advice
+ * @gone: number of pages invalidated
  */
 struct sroce_odp_stat {
 	u64	faults;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Registration of memory, and finding it by key. */
+/*
+ * Registration of memory, and lookup of regions and windows by key.
+ *
+ * A region is changed in SROCE_MR_BUSY only, after all its users have dropped their
+ * references. A user takes a reference first and checks the state then; a claim sets the
+ * state first and checks the references then.
+ */
 
 #include <linux/delay.h>
 #include <linux/random.h>
@@ -13,10 +19,12 @@
 #include "drv/mem/region.h"
 
 /**
- * sroce_region_alloc() - a region or window, as yet without a key
+ * sroce_region_alloc() - allocate a region or window, without a key yet
  * @ibpd: protection domain
- * @kind: what it is to be
- * @access: rights
+ * @kind: kind of region or window
+ * @access: enum ib_access_flags
+ *
+ * Return: the region or window, or NULL.
  */
 struct sroce_mr *sroce_region_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 				    int access)
@@ -38,8 +46,8 @@ struct sroce_mr *sroce_region_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 }
 
 /**
- * sroce_region_free() - give back what no key names
- * @mr: the region or window
+ * sroce_region_free() - free a region or window
+ * @mr: the region or window, not published
  */
 void sroce_region_free(struct sroce_mr *mr)
 {
@@ -54,8 +62,10 @@ void sroce_region_free(struct sroce_mr *mr)
 }
 
 /**
- * sroce_region_publish() - give a region or window its key
+ * sroce_region_publish() - assign a key, by which the region or window is found
  * @mr: the region or window, ready for use
+ *
+ * Return: 0, -EBUSY if no key is free, or -ENOMEM.
  */
 int sroce_region_publish(struct sroce_mr *mr)
 {
@@ -76,10 +86,10 @@ int sroce_region_publish(struct sroce_mr *mr)
 }
 
 /**
- * sroce_region_unpublish() - no key names it any more, and nobody uses it
- * @mr: the region or window
+ * sroce_region_unpublish() - remove the key and wait for all users
+ * @mr: the region or window; on return nobody else uses it
  *
- * Waits for bursts in progress, which is microseconds, not for peers.
+ * Context: process; waits for trips in progress, not for peers.
  */
 void sroce_region_unpublish(struct sroce_mr *mr)
 {
@@ -88,8 +98,8 @@ void sroce_region_unpublish(struct sroce_mr *mr)
 	wait_for_completion(&mr->unused);
 }
 
-/* Extents from the pinned pages; neighbours in memory become one. */
-static int mr_map(struct sroce_mr *mr)
+/* Make extents of the pinned pages. Pages that are adjacent in memory share one. */
+static int mr_map_umem(struct sroce_mr *mr)
 {
 	struct sg_table *sgt = &mr->umem->sgt_append.sgt;
 	u64 skip = ib_umem_offset(mr->umem), off = 0;
@@ -118,8 +128,8 @@ static int mr_map(struct sroce_mr *mr)
 	return 0;
 }
 
-static int mr_on_demand(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
-			int access)
+static int mr_attach_odp(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
+			 int access)
 {
 	struct sroce_odp *odp;
 
@@ -132,35 +142,38 @@ static int mr_on_demand(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 	return 0;
 }
 
-static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
-		  int access)
+/* Give a region memory of the calling process, pinned or on demand. */
+static int mr_attach(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
+		     int access)
 {
 	int ret;
 
 	if (iova + length < iova)
 		return -EINVAL;
 	if (access & IB_ACCESS_ON_DEMAND)
-		return mr_on_demand(mr, start, length, iova, access);
+		return mr_attach_odp(mr, start, length, iova, access);
 	mr->umem = ib_umem_get(mr->pd->device, start, length, access);
 	if (IS_ERR(mr->umem)) {
 		ret = PTR_ERR(mr->umem);
 		mr->umem = NULL;
 		return ret;
 	}
-	/* offsets from the start of the region take the place of addresses */
+	/* IB_ZERO_BASED: users name bytes by their offset in the region */
 	mr->iova = access & IB_ZERO_BASED ? 0 : iova;
 	mr->length = length;
-	return mr_map(mr);
+	return mr_map_umem(mr);
 }
 
 /**
- * sroce_region_reg_user() - pin and register user memory
+ * sroce_region_reg_user() - register user memory (ib_device_ops.reg_user_mr)
  * @ibpd: protection domain
- * @start: first byte in the process
+ * @start: address of the first byte in the calling process
  * @length: bytes
- * @iova: how remote and local users will name the first byte
- * @access: rights
+ * @iova: address of the first byte for users of the region
+ * @access: enum ib_access_flags; without IB_ACCESS_ON_DEMAND the memory is pinned
  * @udata: unused
+ *
+ * Return: the region, or an error pointer.
  */
 struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 				    u64 iova, int access, struct ib_udata *udata)
@@ -171,7 +184,7 @@ struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 	mr = sroce_region_alloc(ibpd, SROCE_MR_PLAIN, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	ret = mr_pin(mr, start, length, iova, access);
+	ret = mr_attach(mr, start, length, iova, access);
 	if (!ret)
 		ret = sroce_region_publish(mr);
 	if (ret) {
@@ -183,28 +196,28 @@ struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 }
 
 /*
- * As sroce_mr_claim(), for process context: who brings pages holds the region until they
- * have come, and packets that stay on this host until they are delivered; either may
- * need this CPU for it.
+ * sroce_mr_claim() for process context. It sleeps, as the region may be held for long: by
+ * faults until the pages are in, and by loopback packets until they are delivered. Both
+ * may need this CPU.
  */
-static bool mr_claim(struct sroce_mr *mr)
+static bool mr_claim_sleep(struct sroce_mr *mr)
 {
-	/* full barrier: who holds it later sees that it is busy */
+	/* full barrier, pairs with sroce_region_find(): later users see SROCE_MR_BUSY */
 	if (cmpxchg(&mr->state, SROCE_MR_VALID, SROCE_MR_BUSY) !=
 	    SROCE_MR_VALID)
 		return false;
 	while (refcount_read(&mr->ref) > 2)
 		usleep_range(20, 200);
-	/* what they did comes before whatever the caller does now */
+	/* accesses of the former users are complete before those of the caller */
 	smp_mb();
 	return true;
 }
 
-/* The region for oneself, unless windows lead to it; process context */
-static int mr_take(struct sroce_mr *mr)
+/* Claim a region in process context. Return: -EBUSY also if windows are bound onto it */
+static int mr_get_exclusive(struct sroce_mr *mr)
 {
 	refcount_inc(&mr->ref);
-	if (!mr_claim(mr)) {
+	if (!mr_claim_sleep(mr)) {
 		sroce_mr_put(mr);
 		return -EBUSY;
 	}
@@ -215,14 +228,14 @@ static int mr_take(struct sroce_mr *mr)
 	return -EBUSY;
 }
 
-static void mr_give_back(struct sroce_mr *mr)
+static void mr_put_exclusive(struct sroce_mr *mr)
 {
 	sroce_mr_release(mr, SROCE_MR_VALID);
 	sroce_mr_put(mr);
 }
 
-/* Which memory of which process a region is of: NULL if of none */
-static struct mm_struct *mr_place(const struct sroce_mr *mr, u64 *start)
+/* Return: mm and first address of the user memory of a region; NULL if it has none */
+static struct mm_struct *mr_user_memory(const struct sroce_mr *mr, u64 *start)
 {
 	if (mr->odp)
 		return sroce_odp_mm(mr->odp, mr->iova, start);
@@ -232,62 +245,62 @@ static struct mm_struct *mr_place(const struct sroce_mr *mr, u64 *start)
 	return mr->umem->owning_mm;
 }
 
-/* Whether the same memory is needed in another way: pinned, or to be written */
-static bool needs_memory(const struct sroce_mr *mr, int access)
+/* Whether @access needs a new umem or sroce_odp: pinned or not, or writable */
+static bool needs_new_memory(const struct sroce_mr *mr, int access)
 {
 	if (!(access & IB_ACCESS_ON_DEMAND) != !mr->odp)
 		return true;
 	return mr->umem && !mr->umem->writable && ib_access_writable(access);
 }
 
-/* The same memory of the same process, for other rights */
-static int mr_again(struct sroce_mr *mr, struct sroce_mr *with, int access)
+/* Give @new the memory of @mr, for other rights */
+static int mr_attach_same(struct sroce_mr *mr, struct sroce_mr *new, int access)
 {
 	struct mm_struct *mm;
 	u64 start;
 
-	mm = mr_place(mr, &start);
-	/* all of a process's memory can't be pinned, nor a dma-buf be moved */
+	mm = mr_user_memory(mr, &start);
+	/* neither all of a process's memory nor a dma-buf can be attached again */
 	if (!mm || (mr->odp && mr->length == U64_MAX))
 		return -EOPNOTSUPP;
 	if (mm != current->mm)
 		return -EINVAL;
-	return mr_pin(with, start, mr->length, mr->iova,
-		      access & ~IB_ZERO_BASED);
+	return mr_attach(new, start, mr->length, mr->iova,
+			 access & ~IB_ZERO_BASED);
 }
 
-static void mr_exchange(struct sroce_mr *mr, struct sroce_mr *with)
+static void mr_swap_memory(struct sroce_mr *mr, struct sroce_mr *new)
 {
-	swap(mr->umem, with->umem);
-	swap(mr->odp, with->odp);
-	swap(mr->dmabuf, with->dmabuf);
-	swap(mr->dmabuf_free, with->dmabuf_free);
-	swap(mr->ext, with->ext);
-	swap(mr->nr, with->nr);
-	mr->iova = with->iova;
-	mr->length = with->length;
+	swap(mr->umem, new->umem);
+	swap(mr->odp, new->odp);
+	swap(mr->dmabuf, new->dmabuf);
+	swap(mr->dmabuf_free, new->dmabuf_free);
+	swap(mr->ext, new->ext);
+	swap(mr->nr, new->nr);
+	mr->iova = new->iova;
+	mr->length = new->length;
 }
 
-/* A region that gives its memory to @mr, if that needs other than it has */
-static struct sroce_mr *mr_other(struct sroce_mr *mr, int flags, u64 start,
-				 u64 length, u64 iova, int access)
+/* Return: a region with the new memory for @mr; NULL if @mr keeps its memory */
+static struct sroce_mr *mr_new_memory(struct sroce_mr *mr, int flags, u64 start,
+				      u64 length, u64 iova, int access)
 {
-	struct sroce_mr *with;
+	struct sroce_mr *new;
 	int ret;
 
 	if (!(flags & IB_MR_REREG_TRANS) &&
-	    !(flags & IB_MR_REREG_ACCESS && needs_memory(mr, access)))
+	    !(flags & IB_MR_REREG_ACCESS && needs_new_memory(mr, access)))
 		return NULL;
-	with = sroce_region_alloc(mr->pd, SROCE_MR_PLAIN, access);
-	if (!with)
+	new = sroce_region_alloc(mr->pd, SROCE_MR_PLAIN, access);
+	if (!new)
 		return ERR_PTR(-ENOMEM);
 	if (flags & IB_MR_REREG_TRANS)
-		ret = mr_pin(with, start, length, iova, access);
+		ret = mr_attach(new, start, length, iova, access);
 	else
-		ret = mr_again(mr, with, access);
+		ret = mr_attach_same(mr, new, access);
 	if (!ret)
-		return with;
-	sroce_region_free(with);
+		return new;
+	sroce_region_free(new);
 	return ERR_PTR(ret);
 }
 
@@ -295,51 +308,54 @@ static struct sroce_mr *mr_other(struct sroce_mr *mr, int flags, u64 start,
  * sroce_region_rereg_user() - change a registration, its key stays
  * @ibmr: the region
  * @flags: IB_MR_REREG_TRANS, IB_MR_REREG_PD, IB_MR_REREG_ACCESS: what changes
- * @start: first byte in the process
+ * @start: address of the first byte in the calling process
  * @length: bytes
- * @iova: how users will name the first byte
- * @access: rights
+ * @iova: address of the first byte for users of the region
+ * @access: enum ib_access_flags
  * @ibpd: protection domain
  * @udata: unused
  *
- * What is pinned may come on demand from now on, and the other way round.
+ * A pinned region may become an ODP region, and the other way round.
  *
- * Return: NULL; -EBUSY if windows are bound onto the region; -EOPNOTSUPP to pin
- * all of a process's memory, or to have a dma-buf's come on demand. After an
- * error the region is what it was.
+ * Return: NULL, or an error pointer: -EBUSY if windows are bound onto the region,
+ * -EOPNOTSUPP to pin all of a process's memory or to make a dma-buf's region an ODP
+ * region, -EINVAL if the region is of another process. After an error the region is
+ * unchanged.
  */
 struct ib_mr *sroce_region_rereg_user(struct ib_mr *ibmr, int flags, u64 start,
 				      u64 length, u64 iova, int access,
-				  struct ib_pd *ibpd, struct ib_udata *udata)
+				      struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	struct sroce_mr *mr = to_smr(ibmr), *with;
+	struct sroce_mr *mr = to_smr(ibmr), *new;
 	int ret;
 
 	if (flags & ~IB_MR_REREG_SUPPORTED)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	with = mr_other(mr, flags, start, length, iova, access);
-	if (IS_ERR(with))
-		return ERR_CAST(with);
-	ret = mr_take(mr);
+	new = mr_new_memory(mr, flags, start, length, iova, access);
+	if (IS_ERR(new))
+		return ERR_CAST(new);
+	ret = mr_get_exclusive(mr);
 	if (!ret) {
-		if (with)
-			mr_exchange(mr, with);
+		if (new)
+			mr_swap_memory(mr, new);
 		mr->access = access;
 		if (flags & IB_MR_REREG_PD)
 			mr->pd = ibpd;
-		mr_give_back(mr);
+		mr_put_exclusive(mr);
 	}
-	if (with)
-		sroce_region_free(with);
+	if (new)
+		sroce_region_free(new);
 	return ERR_PTR(ret);
 }
 
 /**
- * sroce_region_get_dma() - all of memory by kernel address, for kernel users
+ * sroce_region_get_dma() - register all of memory, by kernel address, for kernel users
  * @ibpd: protection domain
- * @access: rights
+ * @access: enum ib_access_flags
+ *
+ * Return: the region, or an error pointer.
  */
 struct ib_mr *sroce_region_get_dma(struct ib_pd *ibpd, int access)
 {
@@ -358,10 +374,13 @@ struct ib_mr *sroce_region_get_dma(struct ib_pd *ibpd, int access)
 }
 
 /**
- * sroce_region_alloc_fast() - a region that work requests of a kernel user register
+ * sroce_region_alloc_fast() - allocate a region that REG_MR work requests register
  * @ibpd: protection domain
- * @type: IB_MR_TYPE_MEM_REG, or _SG_GAPS for lists of any kind
- * @max_pages: most pages it will have
+ * @type: IB_MR_TYPE_MEM_REG, or IB_MR_TYPE_SG_GAPS for lists with gaps
+ * @max_pages: most pages, or entries of a list with gaps
+ *
+ * Return: the region, not registered, or an error pointer: -EOPNOTSUPP for other types,
+ * -EINVAL beyond a limit, -ENOMEM.
  */
 struct ib_mr *sroce_region_alloc_fast(struct ib_pd *ibpd, enum ib_mr_type type,
 				      u32 max_pages)
@@ -388,7 +407,7 @@ struct ib_mr *sroce_region_alloc_fast(struct ib_pd *ibpd, enum ib_mr_type type,
 	return &mr->ibmr;
 }
 
-/* Addresses are those of the CPU: the core maps none for us. */
+/* ib_sg_to_pages() callback. @addr is a kernel address, as the device has no DMA. */
 static int add_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct sroce_mr *mr = to_smr(ibmr);
@@ -408,9 +427,9 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/* Each entry is an extent, wherever it begins and ends. */
-static int map_gaps(struct sroce_mr *mr, struct scatterlist *sgl, int nents,
-		    unsigned int *sg_offset)
+/* IB_MR_TYPE_SG_GAPS: each entry is an extent; it need not begin or end on a page. */
+static int map_sg_gaps(struct sroce_mr *mr, struct scatterlist *sgl, int nents,
+		       unsigned int *sg_offset)
 {
 	u32 skip = sg_offset ? *sg_offset : 0;
 	struct scatterlist *sg;
@@ -432,13 +451,14 @@ static int map_gaps(struct sroce_mr *mr, struct scatterlist *sgl, int nents,
 }
 
 /**
- * sroce_region_map_sg() - what the next registration of a fast region will name
+ * sroce_region_map_sg() - set the memory of the next registration of a fast region
  * @ibmr: the region
- * @sg: mapped memory
+ * @sg: scatterlist, DMA-mapped
  * @nents: entries of @sg
- * @sg_offset: offset into the first; returns that of the first not taken
+ * @sg_offset: in: offset into the first entry; out: offset into the first entry that did
+ *	not fit; may be NULL
  *
- * Return: how many entries fit.
+ * Return: number of entries that fit, or -EINVAL if @ibmr is no fast region.
  */
 int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 			unsigned int *sg_offset)
@@ -451,7 +471,7 @@ int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 	if (mr->kind != SROCE_MR_FAST)
 		return -EINVAL;
 	if (ibmr->type == IB_MR_TYPE_SG_GAPS)
-		return map_gaps(mr, sg, nents, sg_offset);
+		return map_sg_gaps(mr, sg, nents, sg_offset);
 	mr->pages = 0;
 	mr->next_nr = 0;
 	ret = ib_sg_to_pages(ibmr, sg, nents, sg_offset, add_page);
@@ -466,9 +486,11 @@ int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 }
 
 /**
- * sroce_region_dereg() - end a registration
- * @ibmr: the region; nobody touches it after the return
+ * sroce_region_dereg() - deregister a region
+ * @ibmr: the region; its memory is not accessed after the return
  * @udata: unused
+ *
+ * Context: process; waits for users of the region, see sroce_region_unpublish().
  *
  * Return: 0, or -EBUSY if windows are bound onto the region.
  */
@@ -478,10 +500,10 @@ int sroce_region_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 	int ret;
 
 	if (mr->kind == SROCE_MR_PLAIN) {
-		ret = mr_take(mr);
+		ret = mr_get_exclusive(mr);
 		if (ret)
 			return ret;
-		/* it stays busy: nobody may bind a window now */
+		/* the region stays busy, so that no window can be bound onto it */
 		sroce_mr_put(mr);
 	}
 	sroce_region_unpublish(mr);
@@ -490,13 +512,16 @@ int sroce_region_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 }
 
 /**
- * sroce_region_find() - the region or window that a key's index names
+ * sroce_region_find() - find a region or window by the index part of a key
  * @dev: the device
  * @key: L_Key or R_Key
  *
- * Bottom halves are off, for as long as it may be one that is claimed.
+ * The caller checks state, key and protection domain.
  *
- * Return: what it names, held until sroce_mr_put(), or NULL.
+ * Context: bottom halves are disabled, as long as the caller holds what a softirq might
+ * claim (not SROCE_MR_PLAIN): the claim spins until the reference is dropped.
+ *
+ * Return: the region or window, held until sroce_mr_put(), or NULL.
  */
 struct sroce_mr *sroce_region_find(struct sroce_dev *dev, u32 key)
 {
@@ -508,15 +533,17 @@ struct sroce_mr *sroce_region_find(struct sroce_dev *dev, u32 key)
 	if (mr && !refcount_inc_not_zero(&mr->ref))
 		mr = NULL;
 	rcu_read_unlock();
-	/* whoever claims it either sees us or is seen: sroce_mr_claim() */
+	/* pairs with sroce_mr_claim(): it sees the reference, or the caller sees BUSY */
 	smp_mb__after_atomic();
 	return mr;
 }
 
 /**
- * sroce_mr_find() - the same, for the protocol
- * @qp: on whose behalf
+ * sroce_mr_find() - sroce_region_find() on the device of a QP
+ * @qp: the QP
  * @key: L_Key or R_Key
+ *
+ * Return: the region or window, held until sroce_mr_put(), or NULL.
  */
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 {
@@ -524,8 +551,8 @@ struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 }
 
 /**
- * sroce_mr_hold() - hold a region once more
- * @mr: held by the caller, or by a window that is
+ * sroce_mr_hold() - take another reference to a region
+ * @mr: the region, held by the caller, or the parent of a window that the caller holds
  */
 void sroce_mr_hold(struct sroce_mr *mr)
 {
@@ -533,7 +560,7 @@ void sroce_mr_hold(struct sroce_mr *mr)
 }
 
 /**
- * sroce_mr_put() - let go of a region or window
+ * sroce_mr_put() - drop a reference to a region or window
  * @mr: the region or window
  */
 void sroce_mr_put(struct sroce_mr *mr)
@@ -543,17 +570,19 @@ void sroce_mr_put(struct sroce_mr *mr)
 }
 
 /**
- * sroce_mr_drain() - wait until all but the caller have let go
- * @mr: held by the caller, and busy, so that nobody else begins to use it
+ * sroce_mr_drain() - wait until the caller is the only user of a region or window
+ * @mr: held by the caller, and busy, so that there are no new users
  *
- * Bottom halves are off, and so they are for those who hold it, for as long as a copy
- * takes.
+ * It spins: other users have bottom halves disabled as well, and hold the region or window
+ * only for the time of a copy.
+ *
+ * Context: bottom halves disabled.
  */
 void sroce_mr_drain(struct sroce_mr *mr)
 {
 	lockdep_assert_in_softirq();
 	while (refcount_read(&mr->ref) > 2)
 		cpu_relax();
-	/* what they did comes before whatever the caller does now */
+	/* accesses of the former users are complete before those of the caller */
 	smp_mb();
 }

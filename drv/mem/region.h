@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Registration of memory. */
+/* Registration of memory, and lookup by key. */
 #ifndef SROCE_MEM_REGION_H
 #define SROCE_MEM_REGION_H
 

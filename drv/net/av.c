@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Address vectors: the path that address attributes stand for. */
+/* Address vectors: conversion of the address attributes of a verb into a path. */
 
 #include <linux/jhash.h>
 #include <linux/random.h>
@@ -14,11 +14,13 @@
 /**
  * sroce_av_from_attr() - resolve address attributes into a path
  * @dev: the device
- * @av: filled in, but for its route cache
- * @attr: attributes; the core has checked and resolved the GID index
- * @entropy: what tells this flow from others between the same addresses
+ * @av: filled in, except for its route cache
+ * @attr: attributes; the RDMA core has checked and resolved the GID index
+ * @entropy: distinguishes this flow from others between the same addresses; the UDP
+ *	source port is made of it if there is no flow label
  *
- * Return: 0 or -EINVAL.
+ * Return: 0, or -EINVAL if there is no GRH or source GID, if only one of the addresses
+ * is IPv4, or if the source GID's netdev is gone or in another namespace.
  */
 int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 		       const struct rdma_ah_attr *attr, u32 entropy)

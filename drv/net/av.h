@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Address vectors. */
+/* Address vectors: conversion of address attributes into a path. */
 #ifndef SROCE_NET_AV_H
 #define SROCE_NET_AV_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory that packets are built in. Each CPU cuts it from a few blocks, and takes
- * a block again once all that was cut from it has been let go of: what is sent
- * is soon received or transmitted, and new pages would have to be found, and on
- * many kernels cleared, only to be overwritten.
+ * Memory that packets are built in. Each CPU cuts fragments from a few blocks of pages and
+ * reuses a block once all its fragments are freed. Packets are freed soon, as they are
+ * transmitted or received, so few blocks are enough. New pages would have to be
+ * allocated, and on many kernels cleared, only to be overwritten.
  */
 
 #include <linux/gfp.h>
@@ -11,32 +11,32 @@
 #include <linux/percpu.h>
 #include "drv/net/frag.h"
 
-/* Bytes of a block, if such are to be had */
+/* Bytes of a block; a single page is used if so many are not available */
 #define BLOCK_BYTES	(32 * 1024)
-/* Most blocks that are kept for a CPU */
-#define BLOCKS		32
+/* Most blocks that a CPU keeps */
+#define MAX_BLOCKS	32
 
 /**
- * struct arena - blocks of one CPU; touched with bottom halves off only
- * @block: compound pages; one reference to each is ours
- * @n: how many there are
- * @now: the one that is cut from
- * @start: its address
- * @size: its bytes, 0 as long as there is none
- * @off: bytes cut from it
+ * struct frag_blocks - blocks of one CPU; used with bottom halves disabled only
+ * @block: compound pages; the CPU holds one reference to each
+ * @n: number of blocks
+ * @cur: index of the current block, the one that fragments are cut from
+ * @start: address of the current block
+ * @size: bytes of the current block, 0 before the first allocation
+ * @off: offset in the current block of the next fragment
  */
-struct arena {
-	struct page	*block[BLOCKS];
+struct frag_blocks {
+	struct page	*block[MAX_BLOCKS];
 	u32		n;
-	u32		now;
+	u32		cur;
 	u8		*start;
 	u32		size;
 	u32		off;
 };
 
-static DEFINE_PER_CPU(struct arena, arenas);
+static DEFINE_PER_CPU(struct frag_blocks, frag_blocks_pcpu);
 
-static struct page *new_block(void)
+static struct page *alloc_block(void)
 {
 	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
 	struct page *page;
@@ -46,100 +46,104 @@ static struct page *new_block(void)
 	return page ?: alloc_page(gfp);
 }
 
-/* Those who let go of the block did so after they used it. */
+/* Only the CPU's reference is left: users dropped theirs after their last access. */
 static bool is_unused(const struct page *page)
 {
 	return page_ref_count(page) == 1;
 }
 
-static bool next_block(struct arena *a)
+static bool next_block(struct frag_blocks *fb)
 {
-	u32 next = a->now + 1 < a->n ? a->now + 1 : 0;
+	u32 next = fb->cur + 1 < fb->n ? fb->cur + 1 : 0;
 	struct page *page;
 
-	if (!a->n || !is_unused(a->block[next])) {
-		page = new_block();
+	if (!fb->n || !is_unused(fb->block[next])) {
+		page = alloc_block();
 		if (!page)
 			return false;
-		if (a->n < BLOCKS)
-			next = a->n++;
+		if (fb->n < MAX_BLOCKS)
+			next = fb->n++;
 		else
-			put_page(a->block[next]);
-		a->block[next] = page;
+			put_page(fb->block[next]);
+		fb->block[next] = page;
 	}
-	a->now = next;
-	a->start = page_address(a->block[next]);
-	a->size = page_size(a->block[next]);
-	a->off = 0;
+	fb->cur = next;
+	fb->start = page_address(fb->block[next]);
+	fb->size = page_size(fb->block[next]);
+	fb->off = 0;
 	return true;
 }
 
 /**
- * sroce_frag_prepare() - memory to build in
+ * sroce_frag_prepare() - get memory to build a packet in
  * @len: bytes
- * @align: of its address, a power of two; 1: right behind what was cut last,
- *	if possible
+ * @align: alignment of the address, a power of two; with 1 the memory follows the last
+ *	fragment, if possible
  *
- * Bottom halves are off, and stay off until it is cut. Where that keeps nobody else off
- * the CPU, on a real-time kernel, there is none.
+ * Nothing is reserved before sroce_frag_commit().
+ *
+ * Context: bottom halves are disabled, and stay so until sroce_frag_commit(). On a
+ * real-time kernel that does not protect data of the CPU, so NULL is returned.
  *
  * Return: the memory, or NULL.
  */
 void *sroce_frag_prepare(u32 len, u32 align)
 {
-	struct arena *a = this_cpu_ptr(&arenas);
-	u32 off = ALIGN(a->off, align);
+	struct frag_blocks *fb = this_cpu_ptr(&frag_blocks_pcpu);
+	u32 off = ALIGN(fb->off, align);
 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		return NULL;
-	if (off + len > a->size) {
-		if (!next_block(a) || len > a->size)
+	if (off + len > fb->size) {
+		if (!next_block(fb) || len > fb->size)
 			return NULL;
 		off = 0;
 	}
-	a->off = off;
-	return a->start + off;
+	fb->off = off;
+	return fb->start + off;
 }
 
 /**
- * sroce_frag_left() - how far the memory goes that sroce_frag_prepare() returned
+ * sroce_frag_left() - size of the memory that sroce_frag_prepare() returned
  *
- * Return: bytes, at least as many as were asked for.
+ * Return: bytes that may be used, at least as many as were asked for.
  */
 u32 sroce_frag_left(void)
 {
-	const struct arena *a = this_cpu_ptr(&arenas);
+	const struct frag_blocks *fb = this_cpu_ptr(&frag_blocks_pcpu);
 
-	return a->size - a->off;
+	return fb->size - fb->off;
 }
 
 /**
- * sroce_frag_commit() - take the memory that sroce_frag_prepare() returned
- * @len: bytes of it that are wanted
- * @off: set to where it starts in the page
+ * sroce_frag_commit() - cut a fragment: the memory that sroce_frag_prepare() returned
+ * @len: bytes of the fragment
+ * @off: set to the offset of the fragment in the page
  *
- * Return: the page. The caller needs a reference of its own to it.
+ * Return: the page; the caller must take a reference to it.
  */
 struct page *sroce_frag_commit(u32 len, u32 *off)
 {
-	struct arena *a = this_cpu_ptr(&arenas);
+	struct frag_blocks *fb = this_cpu_ptr(&frag_blocks_pcpu);
 
-	*off = a->off;
-	a->off += len;
-	return a->block[a->now];
+	*off = fb->off;
+	fb->off += len;
+	return fb->block[fb->cur];
 }
 
 /**
- * sroce_frag_exit() - let go of all blocks; nobody cuts from them any more
+ * sroce_frag_exit() - free all blocks
+ *
+ * Nothing is cut from them any more. Packets that are still in flight hold references.
  */
 void sroce_frag_exit(void)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct arena *a = per_cpu_ptr(&arenas, cpu);
+		struct frag_blocks *fb = per_cpu_ptr(&frag_blocks_pcpu, cpu);
 
-		while (a->n)
-			put_page(a->block[--a->n]);
+		while (fb->n)
+			put_page(fb->block[--fb->n]);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory that packets are built in. */
+/* Per-CPU memory that packets are built in. */
 #ifndef SROCE_NET_FRAG_H
 #define SROCE_NET_FRAG_H
 

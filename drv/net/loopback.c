@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Parcels, the packets that stay on this host: from one QP to the other without
- * the IP stack, with no more than one copy of the payload.
+ * Loopback packets: packets to a QP of this host bypass the IP stack. The payload is
+ * copied at most once, from one registered region to the other.
  */
 
 #include <linux/moduleparam.h>
@@ -13,17 +13,19 @@
 #include "drv/net/loopback.h"
 #include "drv/net/route.h"
 
-/* A parcel of this size holds what is copied and what has few pieces. */
-#define SMALL	(sizeof(struct sroce_lbpkt) + SROCE_LBPKT_COPY_MAX)
+/* Packets with a copied payload or few pieces have this size at most. */
+#define SMALL_SIZE	(sizeof(struct sroce_lbpkt) + SROCE_LBPKT_COPY_MAX)
 
-static struct kmem_cache *small_parcels;
+static struct kmem_cache *small_lbpkts;
 
 static bool loopback = true;
 module_param(loopback, bool, 0644);
 MODULE_PARM_DESC(loopback, "New devices bypass the IP stack for peers on this host");
 
 /**
- * sroce_loopback_default() - whether new devices use the bypass
+ * sroce_loopback_default() - whether new devices bypass the IP stack
+ *
+ * Return: the value of the module parameter.
  */
 bool sroce_loopback_default(void)
 {
@@ -31,18 +33,18 @@ bool sroce_loopback_default(void)
 }
 
 /**
- * sroce_loopback_alloc() - memory of a parcel
- * @size: bytes
+ * sroce_loopback_alloc() - allocate a loopback packet
+ * @size: bytes, struct sroce_lbpkt included
  *
- * Return: the parcel, with nothing but @size set, or NULL.
+ * Return: the packet, in which only sroce_lbpkt.size is set, or NULL.
  */
 struct sroce_lbpkt *sroce_loopback_alloc(size_t size)
 {
 	const gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
 	struct sroce_lbpkt *lbpkt;
 
-	if (size <= SMALL)
-		lbpkt = kmem_cache_alloc(small_parcels, gfp);
+	if (size <= SMALL_SIZE)
+		lbpkt = kmem_cache_alloc(small_lbpkts, gfp);
 	else
 		lbpkt = kmalloc(size, gfp);
 	if (lbpkt)
@@ -51,33 +53,33 @@ struct sroce_lbpkt *sroce_loopback_alloc(size_t size)
 }
 
 /**
- * sroce_loopback_release() - give the memory of a parcel back
- * @lbpkt: the parcel
+ * sroce_loopback_release() - free the memory of a loopback packet
+ * @lbpkt: the packet
  */
 void sroce_loopback_release(struct sroce_lbpkt *lbpkt)
 {
-	if (lbpkt->size <= SMALL)
-		kmem_cache_free(small_parcels, lbpkt);
+	if (lbpkt->size <= SMALL_SIZE)
+		kmem_cache_free(small_lbpkts, lbpkt);
 	else
 		kfree(lbpkt);
 }
 
-/* What is constructed once is not cleared each time it is given out. */
-static void construct(void *lbpkt)
+/* With a constructor, the slab is not cleared at each allocation (init_on_alloc). */
+static void init_once(void *lbpkt)
 {
-	memset(lbpkt, 0, SMALL);
+	memset(lbpkt, 0, SMALL_SIZE);
 }
 
 /**
- * sroce_loopback_init() - prepare for parcels
+ * sroce_loopback_init() - create the slab of small loopback packets
  *
- * Return: 0 or -ENOMEM
+ * Return: 0 or -ENOMEM.
  */
 int __init sroce_loopback_init(void)
 {
-	small_parcels = kmem_cache_create("sroce_lbpkt", SMALL, 0,
-					  SLAB_HWCACHE_ALIGN, construct);
-	return small_parcels ? 0 : -ENOMEM;
+	small_lbpkts = kmem_cache_create("sroce_lbpkt", SMALL_SIZE, 0,
+					 SLAB_HWCACHE_ALIGN, init_once);
+	return small_lbpkts ? 0 : -ENOMEM;
 }
 
 /**
@@ -85,12 +87,14 @@ int __init sroce_loopback_init(void)
  */
 void sroce_loopback_exit(void)
 {
-	kmem_cache_destroy(small_parcels);
+	kmem_cache_destroy(small_lbpkts);
 }
 
 /**
- * sroce_loopback_usable() - whether the QP's peer can be reached without a wire
+ * sroce_loopback_usable() - whether a QP sends loopback packets to its peer
  * @qp: the QP, locked
+ *
+ * Return: true if the peer is on this host and the device bypasses the IP stack.
  */
 bool sroce_loopback_usable(struct sroce_qp *qp)
 {
@@ -100,9 +104,9 @@ bool sroce_loopback_usable(struct sroce_qp *qp)
 }
 
 /**
- * sroce_loopback_tx() - queue a parcel
+ * sroce_loopback_tx() - queue a loopback packet
  * @qp: the QP, locked
- * @lbpkt: the parcel
+ * @lbpkt: the packet, delivered when the QP is unlocked
  */
 void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt)
 {
@@ -118,7 +122,7 @@ void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt)
 }
 
 /**
- * sroce_loopback_first() - the oldest of some loopback packets
+ * sroce_loopback_first() - oldest loopback packet of a list
  * @list: the packets
  *
  * Return: the packet, or NULL if there is none.
@@ -129,8 +133,8 @@ struct sroce_lbpkt *sroce_loopback_first(struct list_head *list)
 }
 
 /**
- * sroce_loopback_del() - be done with a loopback packet
- * @lbpkt: the packet, in a list
+ * sroce_loopback_del() - remove a loopback packet from its list and free it
+ * @lbpkt: the packet
  */
 void sroce_loopback_del(struct sroce_lbpkt *lbpkt)
 {
@@ -139,7 +143,7 @@ void sroce_loopback_del(struct sroce_lbpkt *lbpkt)
 }
 
 /**
- * sroce_loopback_purge() - drop loopback packets
+ * sroce_loopback_purge() - free all loopback packets of a list
  * @list: the packets; empty afterwards
  */
 void sroce_loopback_purge(struct list_head *list)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Ethernet frames of raw packet QPs. The user has made all of a frame; it
- * leaves through the netdev's queue like one from a packet socket.
+ * Ethernet frames of raw packet QPs. The user provides the whole frame. It leaves through
+ * the netdev's queueing discipline like a frame of a packet socket.
  */
 
 #include <linux/etherdevice.h>
@@ -13,8 +13,10 @@
 #include "drv/net/raw.h"
 
 /**
- * sroce_raw_max() - bytes of the longest frame that the netdev takes
+ * sroce_raw_max() - length of the longest frame that the netdev takes
  * @qp: the QP, locked
+ *
+ * Return: bytes, Ethernet and VLAN headers included; 0 if the netdev is gone.
  */
 u32 sroce_raw_max(struct sroce_qp *qp)
 {
@@ -34,8 +36,9 @@ u32 sroce_raw_max(struct sroce_qp *qp)
  * @qp: the QP, locked
  * @wqe: the work request, long enough for an Ethernet header
  *
- * Return: 0, also if it is lost for want of memory, or what sroce_wqe_gather()
- * said.
+ * Without memory the frame is lost, as on the wire, and that is counted.
+ *
+ * Return: 0 or an error of sroce_wqe_gather().
  */
 int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
@@ -65,14 +68,14 @@ int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 
 /**
  * sroce_raw_xmit() - send a frame
- * @dev: whose it is
+ * @dev: the device
  * @skb: the frame
  *
- * Return: as dev_queue_xmit()
+ * Return: the result of dev_queue_xmit(), or NET_XMIT_DROP if the netdev is gone.
  */
 int sroce_raw_xmit(struct sroce_dev *dev, struct sk_buff *skb)
 {
-	/* it may have waited for a while, and the netdev may be gone */
+	/* looked up again: the netdev may have gone since the frame was queued */
 	struct net_device *ndev = sroce_sdev_netdev(dev);
 	int ret;
 

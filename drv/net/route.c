@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Which way a path goes, and whether that is a way out at all. */
+/* Route lookup for paths, with a cache, and whether a path leads to this host. */
 
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/compat/compat.h"
 #include "drv/core/qp.h"
 #include "drv/lookup/sdev.h"
@@ -13,8 +11,9 @@
 #include "drv/net/route.h"
 
 /*
- * A path starts at its netdev, unless it ends on this host: another netdev's
- * address can't be reached by a wire from here.
+ * A path leaves by the netdev of its source GID. So the second lookup is bound to that
+ * netdev. The first is not: it finds the addresses of this host's other netdevs, which
+ * can't be reached through the netdev.
  */
 static struct rtable *lookup4(struct net *net, struct flowi4 *fl, int ifindex)
 {
@@ -98,17 +97,17 @@ static struct dst_entry *route6(struct sroce_dev *dev, struct sroce_av *av)
 }
 
 /**
- * sroce_route_get() - where a path goes
- * @dev: whose it is
- * @av: the path, of a locked QP; remembers the route
+ * sroce_route_get() - route of a path
+ * @dev: the device
+ * @av: the path, of a locked QP; the route is cached in it
  *
- * Return: the route, with a reference, or NULL.
+ * Return: the route, with a reference for the caller, or NULL if there is none.
  */
 struct dst_entry *sroce_route_get(struct sroce_dev *dev, struct sroce_av *av)
 {
 	struct dst_entry *dst = NULL;
 
-	/* a group's route changes as this host joins and leaves it */
+	/* a multicast route changes when this host joins or leaves the group */
 	if (!av->multicast)
 		dst = dst_cache_get(&av->dst);
 	if (dst)
@@ -118,11 +117,11 @@ struct dst_entry *sroce_route_get(struct sroce_dev *dev, struct sroce_av *av)
 
 /**
  * sroce_route_is_local() - whether a path leads to this host
- * @dev: whose it is
+ * @dev: the device
  * @av: the path, of a locked QP
  *
- * A path that does is looked at again each time; one that doesn't when a packet
- * is sent and finds its route gone.
+ * A local path is checked again by each call. A remote path is checked again only when
+ * a packet is sent and the cached route has become invalid.
  */
 bool sroce_route_is_local(struct sroce_dev *dev, struct sroce_av *av)
 {

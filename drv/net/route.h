@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Routes of paths. */
+/* Route lookup for paths. */
 #ifndef SROCE_NET_ROUTE_H
 #define SROCE_NET_ROUTE_H
 

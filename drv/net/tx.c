@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packets on their way out: network headers, ICRC, the IP stack.
+ * Transmission of packets: network headers, ICRC, IP stack.
  *
- * Packets of equal size that follow each other on one path leave as a train:
- * one skb with UDP segmentation offload, whose segments are finished packets,
- * each with its BTH and ICRC. Whoever cuts it up, if anyone does, only repeats
- * the network headers, counts the IPv4 identification and fills in the UDP
- * checksum, and ICRC covers none of what can't be known beforehand. The last
- * segment may be shorter than the others.
+ * Consecutive packets of equal size on one path leave as a train: one skb with UDP
+ * segmentation offload. Each segment is a finished packet with its BTH and ICRC.
+ * Segmentation, if it happens at all, only repeats the network headers, increments the
+ * IPv4 identification and fills in the UDP checksum. All of this is known beforehand or
+ * not covered by the ICRC. The last segment may be shorter than the others.
  *
- * The first packet is one linear skb, so that a packet that stays alone costs
- * no more than it must; those that join follow in page fragments. Payload is
- * copied: page fragments of the region would take two or three for each packet,
- * and an skb has 17.
+ * The first packet is in the linear part of the skb, so that a single packet has no
+ * overhead. The packets appended to it are in page fragments. Payload is copied: an skb
+ * has only 17 fragments, and each packet would take two or three of the region's pages.
  */
 
 #include <linux/ip.h>
@@ -34,22 +32,22 @@
 #include "drv/net/route.h"
 #include "drv/net/tx.h"
 
-/* What carry-less multiplication takes in at once */
+/* Bytes that carry-less multiplication processes at once */
 #define PAYLOAD_ALIGN	16
 
 /**
  * struct tx_cb - a train under construction, in skb->cb
  * @seg: bytes of UDP payload of each segment but the last
- * @n: segments; none in a frame of a raw packet QP, which is finished
- * @max: most of them
- * @room: bytes of UDP payload that may still be added
- * @icrc: CRC of the headers of segments; its IPv4 identification is the train's
+ * @n: number of segments; 0 in a frame of a raw packet QP
+ * @max: most segments
+ * @space: bytes of UDP payload that may still be appended
+ * @icrc: CRC of the headers of the segments, and the first IPv4 identification
  */
 struct tx_cb {
 	u32	seg;
 	u32	n;
 	u32	max;
-	u32	room;
+	u32	space;
 	struct sroce_train_icrc icrc;
 };
 
@@ -92,7 +90,7 @@ static void put_ipv6(struct sk_buff *skb, struct sroce_av *av)
 	memcpy(&ip->daddr, av->dgid.raw, sizeof(ip->daddr));
 }
 
-/* UDP checksum 0: ICRC covers more, and hardware does the same (A17.3.1). */
+/* The UDP checksum is 0, as hardware sends it (A17.3.1): the ICRC covers more. */
 static void put_udp(struct sk_buff *skb, const struct sroce_av *av)
 {
 	struct udphdr *udp = skb_push(skb, sizeof(*udp));
@@ -104,15 +102,15 @@ static void put_udp(struct sk_buff *skb, const struct sroce_av *av)
 	udp->check = 0;
 }
 
-/* Without scatter/gather and checksums, segmentation costs more than it saves. */
-static bool takes_trains(const struct dst_entry *dst)
+/* Without scatter/gather and checksum offload, segmentation costs more than it saves. */
+static bool can_segment(const struct dst_entry *dst)
 {
 	netdev_features_t f = dst->dev->features;
 
 	return f & NETIF_F_SG && f & NETIF_F_CSUM_MASK && !dst->header_len;
 }
 
-static void begin_train(struct sk_buff *skb)
+static void train_init(struct sk_buff *skb)
 {
 	const struct net_device *dev = skb->dev;
 	u32 max = min(READ_ONCE(dev->gso_max_size), GSO_LEGACY_MAX_SIZE) - 1;
@@ -123,13 +121,13 @@ static void begin_train(struct sk_buff *skb)
 		  sizeof(struct udphdr);
 	cb->n = 1;
 	cb->max = READ_ONCE(dev->gso_max_segs);
-	cb->room = takes_trains(skb_dst(skb)) && max > used ? max - used : 0;
+	cb->space = can_segment(skb_dst(skb)) && max > used ? max - used : 0;
 	sroce_train_icrc_init(&cb->icrc, skb_network_header(skb),
 			      skb_network_header_len(skb), skb_transport_header(skb));
 }
 
-/* Without a block to cut it from, there may still be memory for one. */
-static struct sk_buff *skb_of(u32 len)
+/* A linear skb from a fragment, or from the slab if there is no fragment. */
+static struct sk_buff *alloc_linear(u32 len)
 {
 	u32 size = SKB_DATA_ALIGN(len) +
 		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
@@ -144,19 +142,19 @@ static struct sk_buff *skb_of(u32 len)
 	return skb;
 }
 
-static struct sk_buff *new_skb(struct sroce_qp *qp, struct sroce_av *av, u32 len)
+static struct sk_buff *skb_create(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 {
 	struct dst_entry *dst = sroce_route_get(qp->dev, av);
 	struct sk_buff *skb;
-	u32 room;
+	u32 headroom;
 
 	if (!dst) {
 		sroce_count(qp, SROCE_CNT_TX_NO_ROUTE);
 		return NULL;
 	}
-	room = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
-	       sizeof(struct ipv6hdr) + sizeof(struct udphdr);
-	skb = skb_of(room + len);
+	headroom = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
+		   sizeof(struct ipv6hdr) + sizeof(struct udphdr);
+	skb = alloc_linear(headroom + len);
 	if (!skb) {
 		dst_release(dst);
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
@@ -164,14 +162,14 @@ static struct sk_buff *new_skb(struct sroce_qp *qp, struct sroce_av *av, u32 len
 	}
 	skb_dst_set(skb, dst);
 	skb->dev = dst->dev;
-	skb_reserve(skb, room);
+	skb_reserve(skb, headroom);
 	skb_put(skb, len);
 	put_udp(skb, av);
 	if (av->v6)
 		put_ipv6(skb, av);
 	else
 		put_ipv4(skb, av);
-	begin_train(skb);
+	train_init(skb);
 	return skb;
 }
 
@@ -201,54 +199,57 @@ static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
 }
 
 /*
- * The first that joins a train, or goes into another block, starts so that its
- * payload, behind a bare BTH, is aligned for the CRC, and with it that of those that
- * follow: path MTUs are powers of two, and BTH and ICRC together have the same size.
+ * Memory for a segment of @len bytes. The first one appended to a train, or cut from a new
+ * block, is placed so that its payload is aligned for the CRC if it has only a BTH. Then
+ * the payloads of the segments that follow are aligned as well: path MTUs are multiples
+ * of PAYLOAD_ALIGN, and so is the size of BTH and ICRC together.
  */
-static u8 *joining_room(const struct sk_buff *skb, u32 len)
+static u8 *segment_prepare(const struct sk_buff *skb, u32 len)
 {
 	const u32 skew = PAYLOAD_ALIGN - SROCE_BTH_LEN;
 	u32 off;
-	u8 *room;
+	u8 *mem;
 
-	room = sroce_frag_prepare(len, 1);
+	mem = sroce_frag_prepare(len, 1);
 	/* a block begins on a page */
-	if (!room || (skb_shinfo(skb)->nr_frags && offset_in_page(room)))
-		return room;
-	room = sroce_frag_prepare(len + skew, PAYLOAD_ALIGN);
-	if (!room)
+	if (!mem || (skb_shinfo(skb)->nr_frags && offset_in_page(mem)))
+		return mem;
+	mem = sroce_frag_prepare(len + skew, PAYLOAD_ALIGN);
+	if (!mem)
 		return NULL;
 	sroce_frag_commit(skew, &off);
 	return sroce_frag_prepare(len, 1);
 }
 
-/* Room for a packet at the end of the newest train; NULL if it must start one */
-static void *join_train(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
+/* Memory for a packet at the end of the last train; NULL if the packet must start one */
+static void *train_prepare(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 {
 	struct sk_buff *skb = skb_peek_tail(&qp->kqp->open_txq->skbs);
 	const struct tx_cb *cb;
-	void *room;
+	void *mem;
 
 	if (!skb)
 		return NULL;
 	cb = tx_cb(skb);
-	if (len > cb->seg || len > cb->room || cb->n >= cb->max ||
+	if (len > cb->seg || len > cb->space || cb->n >= cb->max ||
 	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS || !same_path(skb, av))
 		return NULL;
-	room = joining_room(skb, len);
-	if (room)
+	mem = segment_prepare(skb, len);
+	if (mem)
 		qp->kqp->open = skb;
-	return room;
+	return mem;
 }
 
 /**
- * sroce_tx_begin() - room for one packet of a QP
+ * sroce_tx_begin() - open a packet
  * @qp: the QP, locked
- * @av: where it goes
- * @len: bytes from BTH to the end of the pad
- * @response: it answers the peer
+ * @av: path of the packet
+ * @len: bytes from BTH to the end of the pad, ICRC not included
+ * @response: the packet is a response
  *
- * Return: where BTH goes, or NULL without memory or route; that is counted.
+ * The caller fills in the packet, then calls sroce_tx_commit() or sroce_tx_abort().
+ *
+ * Return: where the BTH goes; NULL without memory or route, which is counted.
  */
 void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		     bool response)
@@ -259,13 +260,13 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	kqp->open_txq = sroce_kqp_txq(kqp, response);
 	kqp->open_len = len;
 	kqp->open_joins = true;
-	kqp->open_bth = join_train(qp, av, len);
+	kqp->open_bth = train_prepare(qp, av, len);
 	if (kqp->open_bth) {
 		av->ip_id = tx_cb(kqp->open)->icrc.id + tx_cb(kqp->open)->n + 1;
 		return kqp->open_bth;
 	}
 	kqp->open_joins = false;
-	kqp->open = new_skb(qp, av, len);
+	kqp->open = skb_create(qp, av, len);
 	if (!kqp->open)
 		return NULL;
 	kqp->open_bth = skb_transport_header(kqp->open) +
@@ -274,15 +275,16 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 }
 
 /**
- * sroce_tx_begin_segs() - room for packets of equal size
+ * sroce_tx_begin_segs() - open several packets of equal size
  * @qp: the QP, locked
- * @av: where they go
- * @len: bytes of each, from BTH to the end of the payload
- * @response: they answer the peer
- * @n: how many; set to how many there is room for
+ * @av: path of the packets
+ * @len: bytes of each packet from BTH to the end of the payload, ICRC not included
+ * @response: the packets are responses
+ * @n: in: number of packets wanted; out: number of packets that fit
  *
- * Return: where the first one's BTH goes, or NULL unless they can join a train of
- * their like. The others follow, each behind the ICRC of the one before it.
+ * Return: where the BTH of the first packet goes. Each other packet starts behind the ICRC
+ * of the one before it. NULL if they can't be appended to a train of packets of this
+ * size; then nothing is open.
  */
 void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			  bool response, u32 *n)
@@ -292,7 +294,7 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 
 	len += SROCE_ICRC_LEN;
 	kqp->open_txq = sroce_kqp_txq(kqp, response);
-	kqp->open_bth = join_train(qp, av, len);
+	kqp->open_bth = train_prepare(qp, av, len);
 	if (!kqp->open_bth)
 		return NULL;
 	cb = tx_cb(kqp->open);
@@ -300,15 +302,15 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		kqp->open = NULL;
 		return NULL;
 	}
-	*n = min3(*n, cb->max - cb->n, min(cb->room, sroce_frag_left()) / len);
+	*n = min3(*n, cb->max - cb->n, min(cb->space, sroce_frag_left()) / len);
 	kqp->open_len = len;
 	kqp->open_joins = true;
 	av->ip_id = cb->icrc.id + cb->n + *n;
 	return kqp->open_bth;
 }
 
-/* CRC of the headers of the open packet, a segment that is shorter than those before it */
-static u32 short_crc(struct sk_buff *skb, u32 n, const u8 *bth, u32 len)
+/* CRC of the headers of a segment that is shorter than those before it */
+static u32 short_segment_crc(struct sk_buff *skb, u32 n, const u8 *bth, u32 len)
 {
 	u8 l3[sizeof(struct ipv6hdr)], udp[sizeof(struct udphdr)];
 	u32 l3_len = skb_network_header_len(skb);
@@ -320,7 +322,7 @@ static u32 short_crc(struct sk_buff *skb, u32 n, const u8 *bth, u32 len)
 	return sroce_icrc_bth(sroce_icrc_net(l3, l3_len, udp), bth);
 }
 
-/* @crc: of what stands before the payload of a packet of @len bytes at @bth */
+/* Finish the packet of @len bytes at @bth. @crc: CRC of its headers up to the BTH */
 static void put_icrc(u32 crc, u8 *bth, u32 len)
 {
 	u8 *icrc = bth + len - SROCE_ICRC_LEN;
@@ -332,16 +334,16 @@ static void put_icrc(u32 crc, u8 *bth, u32 len)
 	memcpy(icrc, &sum, sizeof(sum));
 }
 
-/* CRC of segment @at up to the end of BTH */
+/* CRC of the headers of segment @at, up to the end of its BTH */
 static u32 headers_crc(struct sk_buff *skb, u32 at, const u8 *bth, u32 len)
 {
 	struct tx_cb *cb = tx_cb(skb);
 
 	return len == cb->seg ? sroce_train_icrc_headers(&cb->icrc, at, bth) :
-				short_crc(skb, at, bth, len);
+				short_segment_crc(skb, at, bth, len);
 }
 
-/* @n of the open packets; the first of them is number @at of its train. */
+/* Finish the first @n open packets. The first of them is segment @at of its train. */
 static void put_icrcs(struct sroce_kqp *kqp, u32 at, u32 n)
 {
 	u8 *bth = kqp->open_bth;
@@ -351,8 +353,8 @@ static void put_icrcs(struct sroce_kqp *kqp, u32 at, u32 n)
 		put_icrc(headers_crc(kqp->open, at + i, bth, len), bth, len);
 }
 
-/* @n packets in the arena, of @size bytes each, become a part of the train. */
-static void couple(struct sk_buff *skb, u32 size, u32 n)
+/* Append the @n open packets of @size bytes each to their train. */
+static void train_append(struct sk_buff *skb, u32 size, u32 n)
 {
 	u32 len = size * n;
 	int i = skb_shinfo(skb)->nr_frags;
@@ -371,14 +373,16 @@ static void couple(struct sk_buff *skb, u32 size, u32 n)
 	skb->data_len += len;
 	skb->truesize += len;
 	cb->n += n;
-	/* nothing follows a shorter one */
-	cb->room = size == cb->seg ? cb->room - len : 0;
+	/* only the last segment may be shorter */
+	cb->space = size == cb->seg ? cb->space - len : 0;
 }
 
 /**
- * sroce_tx_commit() - seal the open packets and queue them
+ * sroce_tx_commit() - add the ICRCs to the open packets and queue them
  * @qp: the QP, locked
- * @n: so many; the room for others is not used
+ * @n: number of packets, which may be less than the number opened
+ *
+ * The packets are sent when the QP is unlocked.
  */
 void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 {
@@ -388,14 +392,14 @@ void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 
 	put_icrcs(kqp, kqp->open_joins ? tx_cb(skb)->n : 0, n);
 	if (kqp->open_joins)
-		couple(skb, len, n);
+		train_append(skb, len, n);
 	else
 		__skb_queue_tail(&kqp->open_txq->skbs, skb);
 	kqp->open = NULL;
 }
 
 /**
- * sroce_tx_abort() - forget the open packets
+ * sroce_tx_abort() - drop the open packets
  * @qp: the QP, locked
  */
 void sroce_tx_abort(struct sroce_qp *qp)
@@ -406,8 +410,8 @@ void sroce_tx_abort(struct sroce_qp *qp)
 }
 
 /**
- * sroce_tx_txq_can_append() - whether more packets may join what was queued last
- * @txq: of a QP, locked
+ * sroce_tx_txq_can_append() - whether packets may be appended to the last train
+ * @txq: transmit queue of a locked QP
  */
 bool sroce_tx_txq_can_append(struct sroce_txq *txq)
 {
@@ -417,11 +421,11 @@ bool sroce_tx_txq_can_append(struct sroce_txq *txq)
 	if (!skb)
 		return false;
 	cb = tx_cb(skb);
-	return cb->room >= cb->seg && cb->n < cb->max;
+	return cb->space >= cb->seg && cb->n < cb->max;
 }
 
 /**
- * sroce_tx_can_append() - whether more requests may join what was queued last
+ * sroce_tx_can_append() - whether requests may be appended to the last train
  * @qp: the QP, locked
  */
 bool sroce_tx_can_append(struct sroce_qp *qp)
@@ -430,11 +434,11 @@ bool sroce_tx_can_append(struct sroce_qp *qp)
 }
 
 /**
- * sroce_tx_count() - count packets that are about to leave
- * @qp: whose they are, locked
- * @list: the packets; frames are counted already
+ * sroce_tx_count() - count packets that are about to be sent
+ * @qp: the QP, locked
+ * @list: its packets; frames of raw packet QPs are counted by sroce_raw_tx()
  *
- * Return: whether there is a train among them.
+ * Return: whether there is a train of several packets among them.
  */
 bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 {
@@ -448,7 +452,7 @@ bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 			continue;
 		train |= n > 1;
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
-		/* each has headers of its own, or will have */
+		/* each segment has, or will have, its own network headers */
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],
 			     skb->len + (n - 1) * (skb_network_header_len(skb) +
 						   sizeof(struct udphdr)));
@@ -456,15 +460,15 @@ bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 	return train;
 }
 
-/* What is queued becomes what the IP stack takes. */
-static void finish(struct sroce_dev *dev, struct sk_buff *skb)
+/* Prepare a queued skb for the IP stack: segmentation offload, if it is a train */
+static void set_gso(struct sroce_dev *dev, struct sk_buff *skb)
 {
 	struct tx_cb cb = *tx_cb(skb);
 	struct udphdr *udp;
 	u32 len;
 
 	memset(skb->cb, 0, sizeof(skb->cb));
-	/* a frame has no headers that we know of */
+	/* raw packet QP: the headers are the user's */
 	if (cb.n <= 1)
 		return;
 	udp = udp_hdr(skb);
@@ -487,12 +491,13 @@ static void finish(struct sroce_dev *dev, struct sk_buff *skb)
 
 /**
  * sroce_tx_xmit() - send packets through the IP stack
- * @dev: whose they are
+ * @dev: the device
  * @list: the packets, in order; empty afterwards
  *
- * Called with bottom halves disabled and no lock held: what the packets cause
- * on this host happens after the caller enables them. A packet that this host
- * drops is a loss like any other.
+ * Packets that the IP stack drops are counted; they are lost, as on the wire.
+ *
+ * Context: bottom halves disabled, no lock held. Packets to this host are received after
+ * the caller enables bottom halves.
  */
 void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
 {
@@ -503,7 +508,7 @@ void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
 	while ((skb = __skb_dequeue(list))) {
 		bool frame = !tx_cb(skb)->n;
 
-		finish(dev, skb);
+		set_gso(dev, skb);
 		if (frame)
 			err = sroce_raw_xmit(dev, skb);
 		else if (skb->protocol == htons(ETH_P_IP))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Packets on their way to the IP stack. */
+/* Transmission of packets. What the protocol calls is declared in drv/core/env.h. */
 #ifndef SROCE_NET_TX_H
 #define SROCE_NET_TX_H
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Completion queues. */
+/*
+ * Completion queues: a ring per CQ, shared with user space if the consumer is there, and
+ * notification of the consumer, with moderation for kernel consumers.
+ */
 
 #include <linux/slab.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uverbs_ioctl.h>
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/lookup/sdev.h"
 #include "drv/queue/cq.h"
 #include "drv/queue/ringmem.h"
 
-/* Entries moved at a time when a queue is resized */
+/* Entries that a resize moves at a time with interrupts disabled */
 #define RESIZE_BATCH	256
 
 static u32 elem_size(const struct sroce_cq *cq)
@@ -22,7 +23,8 @@ static u32 elem_size(const struct sroce_cq *cq)
 						   sizeof(struct ib_wc)));
 }
 
-static enum hrtimer_restart late_fn(struct hrtimer *timer)
+/* The moderation period is over: notify of fewer completions than mod_count. */
+static enum hrtimer_restart mod_timer_fn(struct hrtimer *timer)
 {
 	struct sroce_cq *cq = container_of(timer, struct sroce_cq, mod_timer);
 	unsigned long flags;
@@ -41,13 +43,14 @@ static enum hrtimer_restart late_fn(struct hrtimer *timer)
 }
 
 /**
- * sroce_cq_create() - make a completion queue
+ * sroce_cq_create() - create a completion queue
  * @ibcq: the queue
- * @attr: entries wanted, completion vector
- * @udata: where the ring's place goes, for user space
+ * @attr: number of entries wanted, completion vector
+ * @udata: user space: the mmap offset of the ring is returned there
  *
- * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for flags: time stamps, which
- * the provider's completions have no room for, and entries that may be lost.
+ * Return: 0; -EINVAL beyond a limit; -EOPNOTSUPP for flags: there are no time stamps, as
+ * the provider's completions have no member for them, and no overrun is ignored;
+ * -ENOMEM; -EFAULT.
  */
 int sroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata)
@@ -67,7 +70,7 @@ int sroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 
 	spin_lock_init(&cq->lock);
-	sroce_hrtimer_setup(&cq->mod_timer, late_fn, HRTIMER_MODE_REL_SOFT);
+	sroce_hrtimer_setup(&cq->mod_timer, mod_timer_fn, HRTIMER_MODE_REL_SOFT);
 	cq->user = udata;
 	slots = roundup_pow_of_two(attr->cqe + 1);
 	cq->mem = sroce_ringmem_create(uc, &cq->ring, slots, elem_size(cq));
@@ -87,6 +90,14 @@ int sroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
+/**
+ * sroce_cq_create_attrs() - sroce_cq_create() for kernels since 6.11
+ * @ibcq: the queue
+ * @attr: number of entries wanted, completion vector
+ * @attrs: contains the udata; NULL for a kernel CQ
+ *
+ * Return: as sroce_cq_create()
+ */
 int sroce_cq_create_attrs(struct ib_cq *ibcq,
 			  const struct ib_cq_init_attr *attr,
 			  struct uverbs_attr_bundle *attrs)
@@ -96,9 +107,11 @@ int sroce_cq_create_attrs(struct ib_cq *ibcq,
 #endif
 
 /**
- * sroce_cq_destroy() - end a completion queue; no QP uses it any more
- * @ibcq: the queue
+ * sroce_cq_destroy() - destroy a completion queue
+ * @ibcq: the queue, no longer used by any QP
  * @udata: unused
+ *
+ * Return: 0
  */
 int sroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
@@ -108,16 +121,18 @@ int sroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 }
 
 /**
- * sroce_cq_used() - entries not consumed
+ * sroce_cq_used() - number of entries not consumed yet
  * @cq: the queue, locked
  *
- * The extended poll of rdma-core before 55 steps one entry too far when it finds
- * the ring empty; then we go on from where it stands.
+ * The extended poll of rdma-core before 55 moves the consumer index one entry too far when
+ * it finds the ring empty. Then the producer continues at the consumer index.
+ *
+ * Return: the number of entries.
  */
 u32 sroce_cq_used(struct sroce_cq *cq)
 {
 	struct sroce_ring *r = &cq->ring;
-	/* who polls has read the slots before it gives them back */
+	/* the slots were read before the consumer index was moved */
 	u32 cons = smp_load_acquire(&r->buf->consumer_index) & r->mask;
 
 	if (((cons - cq->cons_seen) & r->mask) > ((r->own - cq->cons_seen) & r->mask))
@@ -127,11 +142,11 @@ u32 sroce_cq_used(struct sroce_cq *cq)
 }
 
 /*
- * Some more entries go to a new ring, after the @moved oldest: not all at once,
- * as interrupts are off. A kernel's consumer may poll in between, a user's may
- * not.
+ * Copy entries to a new ring, behind the @moved oldest ones that are there already. For a
+ * user CQ this is done in batches, as interrupts are disabled; its consumer can't poll
+ * between them. A kernel consumer could, so all entries are copied at once.
  *
- * Return: 1 if there are more, 0 if not, or -EINVAL if there is no room.
+ * Return: 1 if there are more entries, 0 if not, -EINVAL if they don't fit.
  */
 static int move_entries(struct sroce_cq *cq, const struct sroce_ring *to,
 			u32 *moved)
@@ -151,19 +166,22 @@ static int move_entries(struct sroce_cq *cq, const struct sroce_ring *to,
 }
 
 /**
- * sroce_cq_resize() - change the number of entries, keeping what is in there
+ * sroce_cq_resize() - change the size of a completion queue, keeping its entries
  * @ibcq: the queue
- * @cqe: entries wanted
- * @udata: where the new ring's place goes
+ * @cqe: number of entries wanted
+ * @udata: user space: the mmap offset of the new ring is returned there
  *
- * The provider holds its lock, so a user's consumer index does not move.
+ * The provider holds its lock during the call, so the consumer index of a user CQ does
+ * not move.
+ *
+ * Return: 0; -EINVAL beyond a limit or if the entries don't fit; -ENOMEM; -EFAULT.
  */
 int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct ib_ucontext *uc = sroce_uc(udata);
 	struct sroce_abi_create_cq_resp resp = {};
 	struct sroce_cq *cq = to_scq(ibcq);
-	struct sroce_ringmem *map, *old;
+	struct sroce_ringmem *mem, *old;
 	struct sroce_ring ring;
 	unsigned long flags;
 	u32 moved = 0;
@@ -172,14 +190,14 @@ int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	if (cqe < 1 || cqe > SROCE_MAX_CQE ||
 	    (udata && udata->outlen < sizeof(resp)))
 		return -EINVAL;
-	map = sroce_ringmem_create(uc, &ring, roundup_pow_of_two(cqe + 1),
+	mem = sroce_ringmem_create(uc, &ring, roundup_pow_of_two(cqe + 1),
 				   elem_size(cq));
-	if (IS_ERR(map))
-		return PTR_ERR(map);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
 	if (udata) {
-		sroce_ringmem_describe(map, &resp.mi);
+		sroce_ringmem_describe(mem, &resp.mi);
 		if (ib_copy_to_udata(udata, &resp, sizeof(resp))) {
-			sroce_ringmem_destroy(map);
+			sroce_ringmem_destroy(mem);
 			return -EFAULT;
 		}
 	}
@@ -193,14 +211,14 @@ int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	}
 	if (ret) {
 		spin_unlock_irqrestore(&cq->lock, flags);
-		sroce_ringmem_destroy(map);
+		sroce_ringmem_destroy(mem);
 		return ret;
 	}
 	ring.own = moved;
-	/* the entries are there before they are seen */
+	/* entries are written before the index that makes them visible */
 	smp_store_release(&ring.buf->producer_index, moved);
 	old = cq->mem;
-	cq->mem = map;
+	cq->mem = mem;
 	cq->ring = ring;
 	cq->cons_seen = 0;
 	ibcq->cqe = ring.mask;
@@ -263,7 +281,8 @@ static void put_kernel_wc(struct ib_wc *wc, struct sroce_qp *qp,
 	}
 }
 
-static bool handler_begins(struct sroce_cq *cq)
+/* Return: false if the handler runs already; then it will be called once more. */
+static bool handler_enter(struct sroce_cq *cq)
 {
 	unsigned long flags;
 	bool first;
@@ -276,8 +295,8 @@ static bool handler_begins(struct sroce_cq *cq)
 	return first;
 }
 
-/* Whether it has to be called once more, for somebody who came meanwhile */
-static bool handler_repeats(struct sroce_cq *cq)
+/* Return: whether the handler must be called again, for a notification while it ran */
+static bool handler_rerun(struct sroce_cq *cq)
 {
 	unsigned long flags;
 	bool again;
@@ -291,27 +310,30 @@ static bool handler_repeats(struct sroce_cq *cq)
 }
 
 /**
- * sroce_cq_notify() - call the consumer's handler
- * @cq: the queue, armed until now
+ * sroce_cq_notify() - call the consumer's completion handler
+ * @cq: the queue, which was armed
  *
- * No lock is held: a handler polls, arms and posts. Only one of them runs at a
- * time, as consumers in the kernel may expect: whoever comes meanwhile leaves it
- * to the one that is there, and may go. The queue stays, since a burst of one of its QPs
- * is in here.
+ * The handler of a kernel consumer runs on one CPU at a time, as consumers may expect that.
+ * A CPU that finds it running makes the other CPU call it again, and returns.
+ *
+ * The queue can't be destroyed meanwhile, as the caller is in a trip into one of its QPs,
+ * or in the moderation timer, which sroce_cq_detach_qp() stops.
+ *
+ * Context: no lock held, as a handler may poll, arm and post.
  */
 void sroce_cq_notify(struct sroce_cq *cq)
 {
 	struct ib_cq *ibcq = &cq->ibcq;
 
-	if (!ibcq->comp_handler || (!cq->user && !handler_begins(cq)))
+	if (!ibcq->comp_handler || (!cq->user && !handler_enter(cq)))
 		return;
 	do {
 		ibcq->comp_handler(ibcq, ibcq->cq_context);
-	} while (!cq->user && handler_repeats(cq));
+	} while (!cq->user && handler_rerun(cq));
 }
 
-/* Whether the handler can wait for more; the queue is locked and armed. */
-static bool hold_back(struct sroce_cq *cq)
+/* Return: whether the notification is delayed by moderation. The CQ is locked and armed. */
+static bool moderate(struct sroce_cq *cq)
 {
 	if (cq->mod_count < 2 || !cq->mod_usec || ++cq->mod_held >= cq->mod_count) {
 		cq->mod_held = 0;
@@ -325,13 +347,16 @@ static bool hold_back(struct sroce_cq *cq)
 }
 
 /**
- * sroce_cq_modify() - moderation: fewer calls of the handler
+ * sroce_cq_modify() - set moderation, which reduces the calls of the handler
  * @ibcq: the queue
- * @count: completions that are worth one
- * @period: us after which fewer are; without both there is no moderation
+ * @count: completions that cause a call
+ * @period: time in us after which fewer completions cause one
  *
- * For kernel users. Its bounds are attributes that only user space asks for, and
- * the provider has no such call: so there they are 0.
+ * There is no moderation if @count is below 2 or @period is 0. Only kernel consumers can
+ * set it, as the provider does not implement the call. So the device reports a maximum of
+ * 0 for both to user space.
+ *
+ * Return: 0
  */
 int sroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period)
 {
@@ -346,8 +371,8 @@ int sroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period)
 }
 
 /**
- * sroce_cq_attach_qp() - a QP's completions will come here
- * @cq: the queue
+ * sroce_cq_attach_qp() - count a QP that completes to a queue
+ * @cq: the queue; one call for each of a QP's send and receive queue
  */
 void sroce_cq_attach_qp(struct sroce_cq *cq)
 {
@@ -359,11 +384,13 @@ void sroce_cq_attach_qp(struct sroce_cq *cq)
 }
 
 /**
- * sroce_cq_detach_qp() - no more of them; no burst of the QP is left
- * @cq: the queue
+ * sroce_cq_detach_qp() - undo sroce_cq_attach_qp()
+ * @cq: the queue; there are no more trips into the QP
  *
- * Consumers stop what their handlers have started, and then destroy the queue:
- * no handler may be called once the last QP is gone.
+ * After the last QP is gone the handler must not be called: consumers stop what their
+ * handlers have started and destroy the queue then.
+ *
+ * Context: process, waits for the moderation timer.
  */
 void sroce_cq_detach_qp(struct sroce_cq *cq)
 {
@@ -378,10 +405,10 @@ void sroce_cq_detach_qp(struct sroce_cq *cq)
 }
 
 /**
- * sroce_cq_overflow_event() - say once that the queue was full, and takes no more
- * @cq: the queue
+ * sroce_cq_overflow_event() - report that the queue has overflowed (11.6.3.2)
+ * @cq: the queue; it takes no more completions
  *
- * 11.6.3.2. No lock is held, as the owner's handler is called.
+ * Context: no lock held, as the consumer's event handler is called.
  */
 void sroce_cq_overflow_event(struct sroce_cq *cq)
 {
@@ -397,17 +424,17 @@ void sroce_cq_overflow_event(struct sroce_cq *cq)
 
 /**
  * sroce_cq_post() - add a completion
- * @qp: whose work it was, locked
+ * @qp: the QP of the work request, locked
  * @cq: the queue
  * @cqe: the completion
- * @solicited: it wakes a consumer that waits for solicited ones
- * @duty: bit to set in @qp's duties if the consumer must be woken; if it is to
- *	hear of an overflow, the one that SROCE_DEFER_OVERFLOW() makes of it
+ * @solicited: notify also a consumer that waits for solicited completions only
+ * @defer: bit of sroce_qp.deferred: it is set if the consumer is to be notified, and
+ *	SROCE_DEFER_OVERFLOW(@defer) is set if the queue has overflowed now
  *
  * Return: false if the queue has overflowed, now or earlier.
  */
 bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
-		   const struct sroce_cqe *cqe, bool solicited, u32 duty)
+		   const struct sroce_cqe *cqe, bool solicited, u32 defer)
 {
 	bool lost, first = false;
 	unsigned long flags;
@@ -429,15 +456,15 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 		sroce_ring_produce(&cq->ring);
 		if ((cq->notify == IB_CQ_NEXT_COMP ||
 		     (cq->notify == IB_CQ_SOLICITED && solicited)) &&
-		    !hold_back(cq)) {
+		    !moderate(cq)) {
 			cq->notify = 0;
-			qp->deferred |= duty;
+			qp->deferred |= defer;
 		}
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (unlikely(first)) {
 		sroce_count(qp, SROCE_CNT_CQ_OVERFLOW);
-		qp->deferred |= SROCE_DEFER_OVERFLOW(duty);
+		qp->deferred |= SROCE_DEFER_OVERFLOW(defer);
 	}
 	return !lost;
 }
@@ -445,10 +472,10 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
 /**
  * sroce_cq_poll() - take completions from a kernel CQ
  * @ibcq: the queue
- * @num: room in @wc
+ * @num: size of @wc
  * @wc: filled in
  *
- * Return: how many there were.
+ * Return: number of completions taken.
  */
 int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
@@ -464,7 +491,7 @@ int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 		memcpy(&wc[n], sroce_ring_slot(r, cons), sizeof(*wc));
 		cons = (cons + 1) & r->mask;
 	}
-	/* done with the slots */
+	/* the slots are read before they are given back */
 	smp_store_release(&r->buf->consumer_index, cons);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return n;
@@ -473,7 +500,7 @@ int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 /**
  * sroce_cq_req_notify() - arm a queue for one notification
  * @ibcq: the queue
- * @flags: which completions count
+ * @flags: IB_CQ_SOLICITED or IB_CQ_NEXT_COMP, and IB_CQ_REPORT_MISSED_EVENTS
  *
  * Return: 1 if asked to report missed events and there are entries, else 0.
  */

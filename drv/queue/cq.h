@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completion queues. */
+/* Completion queues. What the protocol calls is declared in drv/core/env.h. */
 #ifndef SROCE_QUEUE_CQ_H
 #define SROCE_QUEUE_CQ_H
 
@@ -13,21 +13,22 @@ struct sroce_ringmem;
 
 /**
  * struct sroce_cq - a completion queue
- * @ibcq: the core's view
- * @lock: guards the producer, and a kernel consumer
+ * @ibcq: the RDMA core's part
+ * @lock: guards the members below, and the ring against other producers and other kernel
+ *	consumers
  * @mem: memory of the ring
- * @ring: the ring; user CQs hold struct ib_uverbs_wc, kernel ones struct ib_wc
- * @cons_seen: consumer index when last looked at
- * @notify: armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
- * @user: its consumer is user space
- * @overflowed: it overflowed
- * @qps: how many ends of QPs lead here
- * @mod_count: completions that are worth a call of the handler, 0 or 1 for any
- * @mod_usec: after as many us fewer are
- * @mod_held: completions that are to be told of
- * @mod_timer: when @mod_usec is over
- * @in_handler: the consumer's handler runs
- * @handler_again: and has to run again
+ * @ring: the ring: struct ib_uverbs_wc in user CQs, struct ib_wc in kernel CQs
+ * @cons_seen: consumer index when it was read last
+ * @notify: armed: 0 (not), IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
+ * @user: the consumer is in user space
+ * @overflowed: the queue has overflowed and takes no more completions
+ * @qps: number of send and receive queues that complete here
+ * @mod_count: moderation: completions that cause a call of the handler; below 2: each
+ * @mod_usec: moderation: us after which fewer completions cause a call; 0: no moderation
+ * @mod_held: completions whose notification is delayed by moderation
+ * @mod_timer: fires @mod_usec after the first of them
+ * @in_handler: kernel CQ: the handler is running
+ * @handler_again: kernel CQ: the handler must be called again after it returns
  */
 struct sroce_cq {
 	struct ib_cq		ibcq;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory of rings: pages charged to the process that asked, mapped into the
- * kernel, and into user space at an offset that the provider is told.
+ * Memory of rings: pages that are charged to the calling process and mapped into the
+ * kernel. User rings are also mapped into user space, at an mmap offset that is returned
+ * to the provider.
  */
 
 #include <linux/mm.h>
@@ -11,14 +12,14 @@
 #include "drv/lookup/sdev.h"
 #include "drv/queue/ringmem.h"
 
-static struct sroce_ringmem *to_map(struct rdma_user_mmap_entry *entry)
+static struct sroce_ringmem *to_ringmem(struct rdma_user_mmap_entry *entry)
 {
 	return container_of(entry, struct sroce_ringmem, entry);
 }
 
 /*
- * vfree() gives back the pages and their array (VM_MAP_PUT_PAGES). A process
- * that the OOM killer has chosen may use the last reserves: it gets no ring.
+ * The pages are freed with the mapping by vfree() (VM_MAP_PUT_PAGES). A process that the
+ * OOM killer has chosen gets no ring: its allocations may use the last reserves.
  */
 static void *alloc_pages_mapped(size_t size)
 {
@@ -49,86 +50,88 @@ err:
 	return NULL;
 }
 
-static void map_free(struct sroce_ringmem *map)
+static void ringmem_free(struct sroce_ringmem *mem)
 {
-	vfree(map->buf);
-	kfree(map);
+	vfree(mem->buf);
+	kfree(mem);
 	sroce_live_dec();
 }
 
 /**
- * sroce_ringmem_create() - memory for a ring
- * @uc: user context to map it in, NULL for a kernel ring
- * @ring: its private view, set up here
+ * sroce_ringmem_create() - allocate memory for a ring
+ * @uc: user context that will map the ring, NULL for a kernel ring
+ * @ring: private view of the ring, initialized here
  * @slots: number of slots, a power of two
  * @elem: bytes per slot, a power of two
  *
- * Return: the memory or an ERR_PTR().
+ * Return: the memory or an error pointer.
  */
 struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 					   struct sroce_ring *ring, u32 slots, u32 elem)
 {
-	struct sroce_ringmem *map;
+	struct sroce_ringmem *mem;
 	int ret;
 
-	map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
-	if (!map)
+	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	if (!mem)
 		return ERR_PTR(-ENOMEM);
-	map->size = PAGE_ALIGN(sizeof(struct sroce_abi_ring) +
+	mem->size = PAGE_ALIGN(sizeof(struct sroce_abi_ring) +
 			       (size_t)slots * elem);
-	map->buf = alloc_pages_mapped(map->size);
-	if (!map->buf) {
-		kfree(map);
+	mem->buf = alloc_pages_mapped(mem->size);
+	if (!mem->buf) {
+		kfree(mem);
 		return ERR_PTR(-ENOMEM);
 	}
 	sroce_live_inc();
 	if (uc) {
-		ret = rdma_user_mmap_entry_insert(uc, &map->entry, map->size);
+		ret = rdma_user_mmap_entry_insert(uc, &mem->entry, mem->size);
 		if (ret) {
-			map_free(map);
+			ringmem_free(mem);
 			return ERR_PTR(ret);
 		}
-		map->user = true;
+		mem->user = true;
 	}
-	ring->buf = map->buf;
+	ring->buf = mem->buf;
 	ring->mask = slots - 1;
 	ring->shift = ilog2(elem);
 	ring->own = 0;
 	ring->buf->log2_elem_size = ring->shift;
 	ring->buf->index_mask = ring->mask;
-	return map;
+	return mem;
 }
 
 /**
- * sroce_ringmem_destroy() - give up the memory of a ring
- * @map: the memory, or NULL; what user space has mapped lives on
+ * sroce_ringmem_destroy() - free the memory of a ring
+ * @mem: the memory, or NULL; it is freed after user space has unmapped it
  */
-void sroce_ringmem_destroy(struct sroce_ringmem *map)
+void sroce_ringmem_destroy(struct sroce_ringmem *mem)
 {
-	if (!map)
+	if (!mem)
 		return;
-	if (map->user)
-		rdma_user_mmap_entry_remove(&map->entry);
+	if (mem->user)
+		rdma_user_mmap_entry_remove(&mem->entry);
 	else
-		map_free(map);
+		ringmem_free(mem);
 }
 
 /**
- * sroce_ringmem_describe() - tell the provider where to map a ring
- * @map: the memory
+ * sroce_ringmem_describe() - get mmap offset and size of a ring
+ * @mem: the memory
  * @mi: filled in
  */
-void sroce_ringmem_describe(const struct sroce_ringmem *map, struct sroce_abi_mmap *mi)
+void sroce_ringmem_describe(const struct sroce_ringmem *mem, struct sroce_abi_mmap *mi)
 {
-	mi->offset = rdma_user_mmap_get_offset(&map->entry);
-	mi->size = map->size;
+	mi->offset = rdma_user_mmap_get_offset(&mem->entry);
+	mi->size = mem->size;
 	mi->pad = 0;
 }
 
 /**
- * sroce_ringmem_mmap() - map a ring into user space
- * @uc: the user's context
- * @vma: where
+ * sroce_ringmem_mmap() - map a ring into user space (ib_device_ops.mmap)
+ * @uc: user context
+ * @vma: the mapping; its offset is that of sroce_ringmem_describe()
+ *
+ * Return: 0, or -EINVAL if no ring has this offset and size.
  */
 int sroce_ringmem_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma)
 {
@@ -138,16 +141,16 @@ int sroce_ringmem_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma)
 	entry = rdma_user_mmap_entry_get(uc, vma);
 	if (!entry)
 		return -EINVAL;
-	ret = remap_vmalloc_range(vma, to_map(entry)->buf, 0);
+	ret = remap_vmalloc_range(vma, to_ringmem(entry)->buf, 0);
 	rdma_user_mmap_entry_put(entry);
 	return ret;
 }
 
 /**
- * sroce_ringmem_mmap_free() - the last user of an mmap entry is gone
- * @entry: the entry
+ * sroce_ringmem_mmap_free() - free a ring after its last unmap (ib_device_ops.mmap_free)
+ * @entry: the mmap entry of the ring
  */
 void sroce_ringmem_mmap_free(struct rdma_user_mmap_entry *entry)
 {
-	map_free(to_map(entry));
+	ringmem_free(to_ringmem(entry));
 }

@@ -10,11 +10,11 @@ struct sroce_abi_mmap;
 struct vm_area_struct;
 
 /**
- * struct sroce_ringmem - memory of a ring, mapped by user space if it likes
- * @entry: mmap entry; unused for kernel rings
- * @buf: the memory
+ * struct sroce_ringmem - memory of a ring
+ * @entry: mmap entry of a user ring
+ * @buf: kernel address of the memory
  * @size: bytes, whole pages
- * @user: @entry is in use
+ * @user: it is a user ring, and @entry is in use
  */
 struct sroce_ringmem {
 	struct rdma_user_mmap_entry	entry;
@@ -23,10 +23,15 @@ struct sroce_ringmem {
 	bool				user;
 };
 
+/**
+ * struct sroce_ucontext - user context of a process, as the RDMA core allocates it
+ * @ibuc: the RDMA core's part
+ */
 struct sroce_ucontext {
 	struct ib_ucontext	ibuc;
 };
 
+/* User context of a verb; NULL if a kernel user has called it. */
 static inline struct ib_ucontext *sroce_uc(struct ib_udata *udata)
 {
 	struct sroce_ucontext *uc = rdma_udata_to_drv_context(udata,
@@ -38,8 +43,8 @@ static inline struct ib_ucontext *sroce_uc(struct ib_udata *udata)
 struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 					   struct sroce_ring *ring, u32 slots,
 					   u32 elem);
-void sroce_ringmem_destroy(struct sroce_ringmem *map);
-void sroce_ringmem_describe(const struct sroce_ringmem *map, struct sroce_abi_mmap *mi);
+void sroce_ringmem_destroy(struct sroce_ringmem *mem);
+void sroce_ringmem_describe(const struct sroce_ringmem *mem, struct sroce_abi_mmap *mi);
 int sroce_ringmem_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
 void sroce_ringmem_mmap_free(struct rdma_user_mmap_entry *entry);
 

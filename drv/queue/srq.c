@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Shared receive queues, and taking from a receive queue of either kind. */
+/* Shared receive queues, and what they have in common with the receive queues of QPs. */
 
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
@@ -17,32 +17,32 @@ static u32 elem_size(u32 max_sge)
 }
 
 /**
- * sroce_srq_create_rq() - memory of a receive queue
+ * sroce_srq_create_rq() - initialize a receive queue, of an SRQ or a QP
  * @rq: the queue
  * @uc: user context, NULL for a kernel queue
- * @max_wr: work requests wanted, raised to what there is
- * @max_sge: entries wanted in each, raised likewise
+ * @max_wr: in: work requests wanted; out: actual number, at least as many
+ * @max_sge: in: scatter/gather entries wanted per work request; out: actual number
  *
- * Return: the memory or an ERR_PTR().
+ * Return: memory of the ring, or an error pointer.
  */
 struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontext *uc,
 					  u32 *max_wr, u32 *max_sge)
 {
 	u32 slots = roundup_pow_of_two(*max_wr + 1);
 	u32 elem = elem_size(*max_sge);
-	struct sroce_ringmem *map;
+	struct sroce_ringmem *mem;
 
 	spin_lock_init(&rq->lock);
-	map = sroce_ringmem_create(uc, &rq->ring, slots, elem);
-	if (IS_ERR(map))
-		return map;
+	mem = sroce_ringmem_create(uc, &rq->ring, slots, elem);
+	if (IS_ERR(mem))
+		return mem;
 	*max_wr = slots - 1;
 	*max_sge = min_t(u32, SROCE_MAX_SGE,
 			 (elem - sizeof(struct sroce_abi_recv_wqe)) /
 			 sizeof(struct sroce_abi_sge));
 	rq->max_wr = *max_wr;
 	rq->max_sge = *max_sge;
-	return map;
+	return mem;
 }
 
 static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
@@ -62,11 +62,11 @@ static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 }
 
 /**
- * sroce_srq_take_recv() - the next receive work request of a QP
+ * sroce_srq_take_recv() - take the next receive work request, from the RQ or the SRQ
  * @qp: the QP, locked
- * @to: where it is copied
+ * @to: the work request is copied here
  *
- * Return: whether there was one.
+ * Return: false if there is none.
  */
 bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 {
@@ -76,13 +76,13 @@ bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 }
 
 /**
- * sroce_srq_create() - make a shared receive queue
+ * sroce_srq_create() - create a shared receive queue
  * @ibsrq: the queue
- * @init: sizes wanted, raised to what there is
- * @udata: where the ring's place and the number go, for user space
+ * @init: in: sizes wanted; out: actual sizes, at least as large
+ * @udata: user space: mmap offset of the ring and SRQ number are returned there
  *
- * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for other types: XRC, see
- * drv/README.md, and tag matching.
+ * Return: 0; -EINVAL beyond a limit; -EOPNOTSUPP for other types: XRC, see
+ * drv/README.md, and tag matching; -ENOMEM; -EFAULT.
  */
 int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
@@ -117,8 +117,8 @@ int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 }
 
 /*
- * The provider copies nothing: what is posted moves to the new ring here. The
- * limit becomes *@limit, unless that is NULL.
+ * Move the posted work requests to a new ring, as the provider does not copy them. Set the
+ * limit to *@limit, unless that is NULL.
  */
 static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 		      struct ib_udata *udata)
@@ -126,7 +126,7 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 	struct sroce_abi_modify_srq cmd = {};
 	struct sroce_abi_mmap mi;
 	struct sroce_rq *rq = &srq->rq, new = {};
-	struct sroce_ringmem *map, *old;
+	struct sroce_ringmem *mem, *old;
 	u32 max_sge = rq->max_sge, i, n;
 	unsigned long flags;
 
@@ -135,14 +135,14 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 	if (udata && (udata->inlen < sizeof(cmd) ||
 		      ib_copy_from_udata(&cmd, udata, sizeof(cmd))))
 		return -EINVAL;
-	map = sroce_srq_create_rq(&new, sroce_uc(udata), &max_wr, &max_sge);
-	if (IS_ERR(map))
-		return PTR_ERR(map);
+	mem = sroce_srq_create_rq(&new, sroce_uc(udata), &max_wr, &max_sge);
+	if (IS_ERR(mem))
+		return PTR_ERR(mem);
 	if (udata) {
-		sroce_ringmem_describe(map, &mi);
+		sroce_ringmem_describe(mem, &mi);
 		if (copy_to_user(u64_to_user_ptr(cmd.mmap_info_addr), &mi,
 				 sizeof(mi))) {
-			sroce_ringmem_destroy(map);
+			sroce_ringmem_destroy(mem);
 			return -EFAULT;
 		}
 	}
@@ -150,17 +150,17 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 	n = sroce_ring_filled(&rq->ring);
 	if (n > max_wr || (limit ? *limit : rq->limit) > max_wr) {
 		spin_unlock_irqrestore(&rq->lock, flags);
-		sroce_ringmem_destroy(map);
+		sroce_ringmem_destroy(mem);
 		return -EINVAL;
 	}
 	for (i = 0; i < n; i++)
 		memcpy(sroce_ring_slot(&new.ring, i),
 		       sroce_ring_slot(&rq->ring, rq->ring.own + i),
 		       1 << rq->ring.shift);
-	/* the provider looks at the entries once it sees the index */
+	/* entries are written before the index that makes them visible */
 	smp_store_release(&new.ring.buf->producer_index, n);
 	old = srq->mem;
-	srq->mem = map;
+	srq->mem = mem;
 	rq->ring = new.ring;
 	rq->max_wr = max_wr;
 	if (limit)
@@ -171,13 +171,14 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 }
 
 /**
- * sroce_srq_modify() - change size or limit
+ * sroce_srq_modify() - change size or limit of a shared receive queue
  * @ibsrq: the queue
  * @attr: new values
- * @mask: which of them
- * @udata: for a resize by user space
+ * @mask: IB_SRQ_MAX_WR, IB_SRQ_LIMIT: the values to change
+ * @udata: user space: address where a resize returns the mmap offset of the new ring
  *
- * After an error all is as it was.
+ * Return: 0; -EINVAL beyond a limit or if the posted work requests don't fit; -ENOMEM;
+ * -EFAULT. After an error the queue is unchanged.
  */
 int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -203,9 +204,11 @@ int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 }
 
 /**
- * sroce_srq_query() - size and limit in force
+ * sroce_srq_query() - get size and limit of a shared receive queue
  * @ibsrq: the queue
  * @attr: filled in
+ *
+ * Return: 0
  */
 int sroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
@@ -218,9 +221,11 @@ int sroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 }
 
 /**
- * sroce_srq_destroy() - end a shared receive queue; no QP uses it any more
- * @ibsrq: the queue
+ * sroce_srq_destroy() - destroy a shared receive queue
+ * @ibsrq: the queue, no longer used by any QP
  * @udata: unused
+ *
+ * Return: 0
  */
 int sroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 {

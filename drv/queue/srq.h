@@ -11,6 +11,14 @@ struct ib_srq_init_attr;
 struct ib_ucontext;
 struct sroce_ringmem;
 
+/**
+ * struct sroce_srq - a shared receive queue
+ * @ibsrq: the RDMA core's part
+ * @mem: memory of the ring
+ * @rq: the receive queue
+ * @num: SRQ number, unique on the device
+ * @user: work requests are posted by user space
+ */
 struct sroce_srq {
 	struct ib_srq		ibsrq;
 	struct sroce_ringmem	*mem;
