@@ -110,7 +110,7 @@ static u32 icrc_skb(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 
 	skb_prepare_seq_read(skb, from, to, &seq);
 	while ((len = skb_seq_read(done, &data, &seq))) {
-		/* a piece ends at the end of its memory, not at @to */
+		/* the contiguous data may go on behind @to */
 		len = min(len, to - from - done);
 		crc = sroce_icrc_data(crc, data, len);
 		done += len;

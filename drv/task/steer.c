@@ -200,8 +200,8 @@ static bool is_busy(const struct sroce_snet *sn, struct sroce_kqp *kqp)
 
 /*
  * The CPU whose process posts the requests that an ACK is for, or -1. The CPU that
- * receives an ACK also sends the next requests. If this CPU did both that and receive the
- * last train, the other one would be idle, and packets that both send would be reordered.
+ * receives an ACK also sends the next requests. If this CPU, which receives trains, did
+ * that as well, the other one would be idle, and packets that both send would be reordered.
  */
 static int ack_cpu(const struct sroce_snet *sn, const struct sroce_bth *bth)
 {
@@ -222,7 +222,10 @@ static int ack_cpu(const struct sroce_snet *sn, const struct sroce_bth *bth)
 	return cpu;
 }
 
-/* Whether a READ is answered with trains, which the CPU that posts it should receive */
+/*
+ * Whether a READ is long, and posted by a process on this CPU. Another CPU should send the
+ * trains of its response, so that this one receives them.
+ */
 static bool is_long_read(const struct sroce_bth *bth, const struct sk_buff *skb)
 {
 	const struct sroce_reth *reth = (const struct sroce_reth *)(bth + 1);

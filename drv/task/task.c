@@ -29,7 +29,7 @@
 #include "drv/task/steer.h"
 #include "drv/task/task.h"
 
-/* Times that a trip sends from a queue: packets that it delivers here can cause more */
+/* Most rounds of sending in a trip: loopback packets have replies, which cause more */
 #define ROUNDS		4
 /*
  * Most nested trips on a CPU. A loopback packet makes a trip into the receiving QP, which

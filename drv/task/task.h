@@ -17,7 +17,7 @@
  * The owner may work for long if many packets are under way (sroce_kqp_is_busy()). A
  * doorbell and a packet from the network don't wait for such an owner. They leave a note.
  * The owner sees to it before it unlocks, or its tasklet does after. All others wait for
- * the lock.
+ * the lock, and so does a packet that finds the backlog full.
  *
  * ::
  *
