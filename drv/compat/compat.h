@@ -38,26 +38,26 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* udev must not rename what the user named. */
+/* Mark a name as given by the user, so that udev does not change it. */
 #ifndef SROCE_HAVE_MARK_NAME
 #define ib_mark_name_assigned_by_user(ibdev) do { } while (0)
 #endif
 
-/* .create_cq got the whole attribute bundle in 6.11. */
+/* .create_cq has the whole attribute bundle as an argument since 6.11. */
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
 #define sroce_cq_create_op sroce_cq_create_attrs
 #else
 #define sroce_cq_create_op sroce_cq_create
 #endif
 
-/* So did .reg_user_mr_dmabuf, in 6.12. */
+/* .reg_user_mr_dmabuf has it since 6.12. */
 #ifdef SROCE_HAVE_DMABUF_ATTRS
 #define sroce_dmabuf_arg uverbs_attr_bundle
 #else
 #define sroce_dmabuf_arg ib_udata
 #endif
 
-/* Since 6.2 who does not hold a dma-buf's reservation has to say so. */
+/* Since 6.2 there are other functions for callers without a dma-buf's reservation lock. */
 #ifdef SROCE_HAVE_DMA_BUF_UNLOCKED
 #define sroce_dma_buf_map	dma_buf_map_attachment_unlocked
 #define sroce_dma_buf_unmap	dma_buf_unmap_attachment_unlocked
@@ -70,12 +70,12 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #define sroce_dma_buf_vunmap	dma_buf_vunmap
 #endif
 
-/* What work queues are unless they say otherwise got a name in 6.17. */
+/* WQ_PERCPU exists since 6.17; before, it was the default of a work queue. */
 #ifndef SROCE_HAVE_WQ_PERCPU
 #define WQ_PERCPU 0
 #endif
 
-/* The name of a namespace became a string in 6.13. */
+/* The argument of MODULE_IMPORT_NS() is a string since 6.13. */
 #ifdef SROCE_HAVE_IMPORT_NS_WORD
 #define SROCE_IMPORT_NS(ns) MODULE_IMPORT_NS(ns)
 #else
@@ -83,8 +83,9 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /*
- * GUP gave areas, too, before 6.5. No lock to drop: whoever resolves faults in
- * user space would be waited for by the one that he is to serve.
+ * Before 6.5 get_user_pages_remote() had an argument for areas. Its last argument is NULL:
+ * GUP must not drop the lock to wait for userfaultfd. The process that resolves the fault
+ * may itself wait for this caller.
  */
 static inline long sroce_gup_remote(struct mm_struct *mm, unsigned long start,
 				    unsigned long n, unsigned int flags,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Devices: from `rdma link add` to the end of the link or of its netdev.
+ * Devices, from `rdma link add` until the link is deleted or its netdev goes away.
  *
- * The driver id is rdma_rxe's, since the stock provider insists on it. Hence
- * the core must never find our devices by netdev on rxe's behalf: they answer
- * through .get_netdev and are not entered in the core's table, and the module
- * keeps its own list.
+ * The driver id is that of rdma_rxe, because the stock provider requires it. So rdma_rxe
+ * must not find these devices when it asks the core for a device of a netdev. They are not
+ * in the core's table of netdevs, but have .get_netdev, and the module keeps its own list.
  */
 
 #include <linux/delay.h>
@@ -14,8 +13,6 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/compat/compat.h"
 #include "drv/core/counter.h"
 #include "drv/core/wire/wire.h"
@@ -26,15 +23,16 @@
 #include "drv/lookup/snet.h"
 #include "drv/net/loopback.h"
 
-/* Sets the operations and attributes of a device; registered by the floor above */
+/* Sets the operations and attributes of a device; see sroce_device_init() */
 static void (*set_ops)(struct sroce_dev *dev);
+/* All devices that have a netdev, guarded by devs_lock */
 static LIST_HEAD(devs);
 static DEFINE_MUTEX(devs_lock);
-/* Devices not yet given back in full, whether in the list or not */
+/* Devices that have not been freed completely, whether in the list or not */
 static atomic_t devs_alive = ATOMIC_INIT(0);
 
-/* A netdev may be lent to RDMA if packets to it are Ethernet's or plain IP. */
-static const char *unfit(const struct net_device *ndev)
+/* Why a netdev can't have a device, or NULL. It must carry Ethernet frames or plain IP. */
+static const char *unsupported(const struct net_device *ndev)
 {
 	switch (ndev->type) {
 	case ARPHRD_ETHER:
@@ -49,7 +47,7 @@ static const char *unfit(const struct net_device *ndev)
 	return NULL;
 }
 
-static bool taken(const struct net_device *ndev)
+static bool has_device(const struct net_device *ndev)
 {
 	struct sroce_dev *dev;
 
@@ -59,11 +57,11 @@ static bool taken(const struct net_device *ndev)
 	return false;
 }
 
-static void dev_guid(struct sroce_dev *dev, const struct net_device *ndev)
+static void set_guid(struct sroce_dev *dev, const struct net_device *ndev)
 {
 	u8 mac[ETH_ALEN];
 
-	/* lo and tun have no address: any unique one will do. */
+	/* lo and tun have no MAC address: use a random one */
 	if (ndev->addr_len == ETH_ALEN && !is_zero_ether_addr(ndev->dev_addr))
 		ether_addr_copy(mac, ndev->dev_addr);
 	else
@@ -72,8 +70,10 @@ static void dev_guid(struct sroce_dev *dev, const struct net_device *ndev)
 }
 
 /**
- * sroce_device_dealloc() - dealloc_driver: the core is done with the device
- * @ibdev: the device
+ * sroce_device_dealloc() - .dealloc_driver: undo sroce_device_add()
+ * @ibdev: the device, unregistered, or never registered
+ *
+ * Context: process, may sleep.
  */
 void sroce_device_dealloc(struct ib_device *ibdev)
 {
@@ -121,20 +121,21 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	mutex_init(&dev->group_lock);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev->loopback = sroce_loopback_default();
-	dev_guid(dev, ndev);
+	set_guid(dev, ndev);
 	set_ops(dev);
 	return dev;
 }
 
-static enum ib_port_state state_of(const struct net_device *ndev)
+static enum ib_port_state port_state(const struct net_device *ndev)
 {
 	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
 							       IB_PORT_DOWN;
 }
 
 /*
- * Tell users of a port that went up or down, once for each change. The core's
- * work for an event does not keep the device, but waits for those who do.
+ * Raise an event when the port goes up or down, once for each change. The core's work item
+ * for an event takes no reference to the device. The device can't be unregistered while
+ * this function has one.
  */
 static void port_changed(struct sroce_dev *dev, const struct net_device *ndev)
 {
@@ -142,7 +143,7 @@ static void port_changed(struct sroce_dev *dev, const struct net_device *ndev)
 		.device = &dev->ibdev,
 		.element.port_num = 1,
 	};
-	enum ib_port_state state = state_of(ndev);
+	enum ib_port_state state = port_state(ndev);
 
 	if (dev->port_state == state || !ib_device_try_get(&dev->ibdev))
 		return;
@@ -154,10 +155,11 @@ static void port_changed(struct sroce_dev *dev, const struct net_device *ndev)
 }
 
 /*
- * Enter the device into the list, unless the netdev has one. Under RTNL the
- * netdev neither goes nor leaves its namespace; if it does later, we are told.
+ * Add the device to the list, unless the netdev has one already. Under RTNL the netdev
+ * neither goes away nor moves to another namespace. If it does later, netdev_event() is
+ * called.
  */
-static int claim(struct sroce_dev *dev, struct net_device *ndev)
+static int add_to_list(struct sroce_dev *dev, struct net_device *ndev)
 {
 	int ret = 0;
 
@@ -165,7 +167,7 @@ static int claim(struct sroce_dev *dev, struct net_device *ndev)
 	mutex_lock(&devs_lock);
 	if (ndev->reg_state != NETREG_REGISTERED) {
 		ret = -ENODEV;
-	} else if (taken(ndev)) {
+	} else if (has_device(ndev)) {
 		ret = -EEXIST;
 	} else {
 		list_add_tail(&dev->list, &devs);
@@ -179,13 +181,13 @@ static int claim(struct sroce_dev *dev, struct net_device *ndev)
 }
 
 /**
- * sroce_device_enable() - enable_driver: the core knows the device from here on
+ * sroce_device_enable() - .enable_driver: the core has registered the device
  * @ibdev: the device
  *
- * Also when it has moved to another namespace of the core's, during which nobody
- * could have had it removed.
+ * The core calls this also after it has moved the device to another namespace. While it
+ * did, the device could not be unregistered. So that is done now if the netdev has gone.
  *
- * Return: 0, or -ENODEV if the netdev has gone or left meanwhile.
+ * Return: 0, or -ENODEV if the netdev has gone or left its namespace meanwhile.
  */
 int sroce_device_enable(struct ib_device *ibdev)
 {
@@ -194,7 +196,7 @@ int sroce_device_enable(struct ib_device *ibdev)
 
 	mutex_lock(&devs_lock);
 	if (!dev->gone)
-		dev->port_state = state_of(rcu_access_pointer(dev->ndev));
+		dev->port_state = port_state(rcu_access_pointer(dev->ndev));
 	else if (dev->enabled)
 		ib_unregister_device_queued(ibdev);
 	else
@@ -204,7 +206,7 @@ int sroce_device_enable(struct ib_device *ibdev)
 	return ret;
 }
 
-static const char *refusal(int err)
+static const char *error_text(int err)
 {
 	switch (err) {
 	case -EADDRINUSE:
@@ -219,20 +221,21 @@ static const char *refusal(int err)
 }
 
 /**
- * sroce_device_add() - make a device on a netdev
- * @name: its name, perhaps a pattern with %d
+ * sroce_device_add() - create and register a device on a netdev
+ * @name: name of the device, or a pattern with %d
  * @ndev: the netdev
  *
- * The link type's newlink has no extack to fill (up to 6.12 at least), so the
- * reason of a refusal goes to the log, once for each request.
+ * .newlink of a link type has no extack (up to 6.12 at least). So the reason of an error
+ * is logged, once for each request.
  *
- * Return: 0, -EEXIST if the netdev has one, -EINVAL if it can't have one,
- * -EADDRINUSE if somebody else owns UDP port 4791 in its namespace, -ENODEV if
- * it goes away meanwhile.
+ * Context: process, without RTNL.
+ *
+ * Return: 0, -EEXIST if the netdev has a device, -EINVAL if it can't have one, -EADDRINUSE
+ * if UDP port 4791 is in use in its namespace, -ENODEV if it goes away meanwhile, -ENOMEM.
  */
 int sroce_device_add(const char *name, struct net_device *ndev)
 {
-	const char *why = unfit(ndev);
+	const char *why = unsupported(ndev);
 	struct sroce_dev *dev;
 	int ret;
 
@@ -243,12 +246,12 @@ int sroce_device_add(const char *name, struct net_device *ndev)
 	dev = dev_alloc(ndev);
 	if (!dev)
 		return -ENOMEM;
-	ret = claim(dev, ndev);
+	ret = add_to_list(dev, ndev);
 	if (!ret)
 		ret = sroce_sockets_join(dev);
 	if (ret) {
 		netdev_info(ndev, "sroce: can't add %s: %s\n", name,
-			    refusal(ret));
+			    error_text(ret));
 		ib_dealloc_device(&dev->ibdev);
 		return ret;
 	}
@@ -256,14 +259,14 @@ int sroce_device_add(const char *name, struct net_device *ndev)
 	ret = ib_register_device(&dev->ibdev, name, NULL);
 	if (ret)
 		ib_dealloc_device(&dev->ibdev);
-	/* else it may have been deleted by now */
+	/* don't use dev after success: it may have been deleted by now */
 	return ret;
 }
 
 /*
- * Asynchronous: the notifier's caller holds RTNL, which teardown needs. Without
- * a reference to be had, somebody else removes the device, or sroce_device_enable()
- * will refuse it.
+ * Unregister the device asynchronously: the caller of the notifier holds RTNL, which the
+ * teardown takes. If there is no reference to get, the device is being unregistered, or
+ * sroce_device_enable() will fail.
  */
 static void netdev_gone(struct sroce_dev *dev)
 {
@@ -304,8 +307,10 @@ static struct notifier_block netdev_nb = {
 };
 
 /**
- * sroce_device_init() - follow what becomes of netdevs and their addresses
+ * sroce_device_init() - register the notifiers of netdevs and their addresses
  * @set: sets the operations and attributes of a new device
+ *
+ * Return: 0 or an error of the notifiers.
  */
 int sroce_device_init(void (*set)(struct sroce_dev *dev))
 {
@@ -322,10 +327,10 @@ int sroce_device_init(void (*set)(struct sroce_dev *dev))
 }
 
 /**
- * sroce_device_exit() - remove all devices
+ * sroce_device_exit() - unregister all devices
  *
- * Some may be on their way out already, by a work or a netlink request of the
- * core: their sroce_device_dealloc() must be over before the module's text goes.
+ * A work item or a netlink request of the core may be unregistering some of them already.
+ * Their sroce_device_dealloc() must have returned before the module's text is freed.
  */
 void sroce_device_exit(void)
 {
@@ -342,7 +347,7 @@ void sroce_device_exit(void)
 		if (!dev)
 			break;
 		if (IS_ERR(dev))
-			/* somebody else is removing it */
+			/* it is being unregistered elsewhere */
 			usleep_range(1000, 2000);
 		else
 			ib_unregister_device_and_put(&dev->ibdev);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Devices, from link add to link delete. */
+/* Devices, from `rdma link add` to `rdma link delete`. */
 #ifndef SROCE_DEV_DEVICE_H
 #define SROCE_DEV_DEVICE_H
 

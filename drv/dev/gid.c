@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * GIDs. The core keeps the table, from the addresses of the netdev; here is a
- * mirror that the receive path can read, and what the core leaves out: it
- * follows the addresses of Ethernet netdevs only, not those of lo and tun.
+ * GIDs of lo and tun devices. The core fills the GID table with the addresses of the
+ * netdev, but follows later changes for Ethernet netdevs only. For the others, notifiers
+ * here have the core scan the addresses again.
  */
 
 #include <linux/if_arp.h>
@@ -15,8 +15,8 @@
 #include "drv/lookup/snet.h"
 
 /**
- * sroce_gid_rescan() - have the core look at the netdev's addresses again
- * @work: of the device; it is cancelled before the device goes
+ * sroce_gid_rescan() - have the core scan the addresses of the netdev again
+ * @work: sroce_dev.rescan; sroce_device_dealloc() cancels it
  */
 void sroce_gid_rescan(struct work_struct *work)
 {
@@ -28,7 +28,7 @@ void sroce_gid_rescan(struct work_struct *work)
 	ib_device_put(&dev->ibdev);
 }
 
-/* The notifier may not sleep, and the scan takes RTNL: leave it to a work. */
+/* Schedule a scan: it takes RTNL, and the notifier must not sleep. */
 static void address_added(const struct net_device *ndev)
 {
 	struct sroce_snet *sn = sroce_snet_of(dev_net(ndev));
@@ -65,6 +65,11 @@ static int inet6_event(struct notifier_block *nb, unsigned long event,
 static struct notifier_block inet_nb = { .notifier_call = inet_event };
 static struct notifier_block inet6_nb = { .notifier_call = inet6_event };
 
+/**
+ * sroce_gid_init() - register the notifiers of addresses
+ *
+ * Return: 0 or an error of the notifiers.
+ */
 int sroce_gid_init(void)
 {
 	int ret = register_inetaddr_notifier(&inet_nb);
@@ -77,6 +82,9 @@ int sroce_gid_init(void)
 	return ret;
 }
 
+/**
+ * sroce_gid_exit() - unregister the notifiers of addresses
+ */
 void sroce_gid_exit(void)
 {
 	unregister_inet6addr_notifier(&inet6_nb);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the core leaves out of the GID table. */
+/* GIDs of netdevs whose addresses the core does not follow. */
 #ifndef SROCE_DEV_GID_H
 #define SROCE_DEV_GID_H
 

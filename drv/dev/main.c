@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Module life, and the link type that `rdma link add` knows us by. */
+/* Module init and exit, and the link type of `rdma link add ... type sroce`. */
 
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The operations of the device, its attributes, and the verbs without state. */
+/* The operations of the device, its attributes, and the verbs that need no state. */
 
 #include <linux/if_vlan.h>
 #include <linux/slab.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/compat/compat.h"
 #include "drv/core/qp.h"
 #include "drv/dev/device.h"
@@ -29,11 +27,15 @@
 #include "drv/verbs/post.h"
 #include "drv/verbs/qp.h"
 
+/**
+ * struct sroce_pd - a protection domain: regions and QPs just compare pointers to it
+ * @ibpd: the core's part
+ */
 struct sroce_pd {
 	struct ib_pd		ibpd;
 };
 
-/* The core asks at registration and keeps the answer; users get ours. */
+/* Returned with the device attributes: the core reads them at registration */
 static const struct ib_odp_caps odp_caps = {
 	.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT,
 	.per_transport_caps = {
@@ -55,7 +57,7 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 	attr->vendor_part_id = SROCE_VENDOR_PART;
 	attr->hw_ver = SROCE_HW_VERSION;
 	attr->max_mr_size = ~0ULL;
-	/* extents may be of any size */
+	/* extents of a region may have any size */
 	attr->page_size_cap = PAGE_MASK;
 	attr->max_qp = SROCE_MAX_QP;
 	attr->max_qp_wr = SROCE_MAX_QP_WR;
@@ -130,13 +132,13 @@ static enum ib_port_phys_state phys_state(const struct net_device *ndev)
 					IB_PORT_PHYS_STATE_POLLING;
 }
 
-/* How many packets came with a wrong key: 16 bits, in which it ends (14.2.5.6) */
+/* A counter of key violations of PortInfo: it stops at its 16 bits (14.2.5.6) */
 static u32 violations(struct sroce_dev *dev, enum sroce_counter c)
 {
 	return min_t(u64, sroce_stats_total(dev, c), U16_MAX);
 }
 
-/* The core holds RTNL in ib_get_eth_speed(), for which it needs the netdev. */
+/* dev_put() comes first: ib_get_eth_speed() gets the netdev itself, and takes RTNL. */
 static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
 {
@@ -153,7 +155,7 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	attr->bad_pkey_cntr = violations(dev, SROCE_CNT_RX_PKEY);
 	attr->qkey_viol_cntr = violations(dev, SROCE_CNT_RX_QKEY);
 	if (!ndev) {
-		/* going away; whoever asks last need not hear of an error */
+		/* the device is being unregistered: report a port that is down, no error */
 		attr->active_mtu = IB_MTU_256;
 		attr->state = IB_PORT_DOWN;
 		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
@@ -186,8 +188,8 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 }
 
 /*
- * The core gives a device the addresses of the netdev it names here, and of
- * that netdev's VLANs. So a device on a VLAN names what the VLAN stands on.
+ * The core gives a device the addresses of this netdev and of its VLANs. So a device on a
+ * VLAN returns the real device below it.
  */
 static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
 {
@@ -227,7 +229,7 @@ static void sroce_dealloc_ucontext(struct ib_ucontext *uc)
 {
 }
 
-/* Mapped rings outlive the device: their pages are the user's as well. */
+/* Mapped rings stay: their pages are reference-counted and outlive the device. */
 static void sroce_disassociate_ucontext(struct ib_ucontext *uc)
 {
 }
@@ -242,7 +244,7 @@ static int sroce_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return 0;
 }
 
-/* udev names a device RoCE by this attribute; the provider's tools know it. */
+/* udev recognizes a RoCE device by this attribute. */
 static ssize_t parent_show(struct device *device,
 			   struct device_attribute *attr, char *buf)
 {
@@ -258,7 +260,7 @@ static ssize_t parent_show(struct device *device,
 
 static DEVICE_ATTR_RO(parent);
 
-/* What ibstat and ibv_devinfo know a device by */
+/* Shown by ibstat and ibv_devinfo */
 static ssize_t hca_type_show(struct device *device,
 			     struct device_attribute *attr, char *buf)
 {
@@ -283,7 +285,7 @@ static ssize_t board_id_show(struct device *device,
 
 static DEVICE_ATTR_RO(board_id);
 
-/* Whether what stays on this host bypasses the IP stack, and tcpdump */
+/* Whether packets to this host bypass the IP stack, and so tcpdump */
 static ssize_t loopback_show(struct device *device, struct device_attribute *attr,
 			     char *buf)
 {
@@ -402,8 +404,8 @@ const struct ib_device_ops sroce_ops_device = {
 };
 
 /**
- * sroce_ops_set() - operations and attributes of a new device
- * @dev: the device
+ * sroce_ops_set() - set operations and attributes of a new device
+ * @dev: the device, not registered
  */
 void sroce_ops_set(struct sroce_dev *dev)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The operations of a device. */
+/* Operations and attributes of a device. */
 #ifndef SROCE_DEV_OPS_H
 #define SROCE_DEV_OPS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Performance management (16.1): the port counters that the counters/ directory
- * in sysfs shows and perfquery asks for.
+ * Performance management (16.1): the port counters that sysfs shows in counters/, and
+ * perfquery reads.
  */
 
 #include <rdma/ib_mad.h>
@@ -11,7 +11,7 @@
 #include "drv/dev/stats.h"
 #include "drv/lookup/sdev.h"
 
-/* Attributes start here in a MAD's data. */
+/* Offset of the attribute in a MAD's data */
 #define PMA_DATA	40
 
 static u64 total(struct sroce_dev *dev, enum sroce_counter c)
@@ -33,7 +33,7 @@ static u64 xmit_discards(struct sroce_dev *dev)
 	       total(dev, SROCE_CNT_TX_DROPPED);
 }
 
-/* The old counters stay at their end. */
+/* The counters without extended width stop at their maximum. */
 static __be32 at_most32(u64 val)
 {
 	return cpu_to_be32(min_t(u64, val, U32_MAX));
@@ -109,24 +109,24 @@ static bool put_attr(struct sroce_dev *dev, __be16 attr, void *to)
 }
 
 /**
- * sroce_pma_process_mad() - answer what is asked of the port itself
+ * sroce_pma_process_mad() - .process_mad: reply to Get and Set of performance management
  * @ibdev: the device
  * @flags: unused
  * @port: 1
  * @wc: unused
  * @grh: unused
  * @in: the request
- * @out: the answer
- * @out_size: unused, all are of one size
+ * @out: the reply
+ * @out_size: unused: all MADs have the same size
  * @out_pkey: unused
  *
- * Return: IB_MAD_RESULT_SUCCESS, and IB_MAD_RESULT_REPLY if there is an answer;
- * what is not is for the agents.
+ * Return: IB_MAD_RESULT_SUCCESS, with IB_MAD_RESULT_REPLY if there is a reply; without,
+ * the core passes the MAD to the agents.
  */
 int sroce_pma_process_mad(struct ib_device *ibdev, int flags, u32 port,
 			  const struct ib_wc *wc, const struct ib_grh *grh,
-		      const struct ib_mad *in, struct ib_mad *out,
-		      size_t *out_size, u16 *out_pkey)
+			  const struct ib_mad *in, struct ib_mad *out,
+			  size_t *out_size, u16 *out_pkey)
 {
 	u8 method = in->mad_hdr.method;
 
@@ -136,7 +136,7 @@ int sroce_pma_process_mad(struct ib_device *ibdev, int flags, u32 port,
 	memset(out, 0, sizeof(*out));
 	out->mad_hdr = in->mad_hdr;
 	out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
-	/* nothing can be set: the counters are not reset */
+	/* Set is not supported: counters can't be reset */
 	if (method == IB_MGMT_METHOD_SET ||
 	    !put_attr(to_sdev(ibdev), in->mad_hdr.attr_id,
 		      out->data + PMA_DATA))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Performance management. */
+/* Performance management: port counters. */
 #ifndef SROCE_DEV_PMA_H
 #define SROCE_DEV_PMA_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What `rdma resource show -dd` prints of an object beyond what the core knows,
- * and `rdma statistic show mr` of a region on demand.
+ * Driver attributes of objects for `rdma resource show -dd`, and the counters of on-demand
+ * regions for `rdma statistic show mr`.
  */
 
 #include <net/netlink.h>
@@ -16,10 +16,10 @@
 #include "drv/task/task.h"
 
 /**
- * struct sroce_attr - a value that is shown
- * @name: as it is printed
+ * struct sroce_attr - a driver attribute
+ * @name: name that is printed
  * @value: the value
- * @hex: printed as such
+ * @hex: print it in hexadecimal
  */
 struct sroce_attr {
 	const char	*name;
@@ -50,9 +50,11 @@ static int put_attrs(struct sk_buff *msg, const struct sroce_attr *attrs, u32 n)
 }
 
 /**
- * sroce_res_fill_qp() - how far a QP is
- * @msg: the answer
+ * sroce_res_fill_qp() - put the progress of a QP into a netlink message
+ * @msg: the message
  * @ibqp: the QP
+ *
+ * Return: 0 or -EMSGSIZE.
  */
 int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
@@ -79,9 +81,11 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 }
 
 /**
- * sroce_res_fill_cq() - how full a CQ is
- * @msg: the answer
+ * sroce_res_fill_cq() - put the fill level of a CQ into a netlink message
+ * @msg: the message
  * @ibcq: the CQ
+ *
+ * Return: 0 or -EMSGSIZE.
  */
 int sroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
@@ -97,9 +101,11 @@ int sroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 }
 
 /**
- * sroce_res_fill_mr() - what a region is made of
- * @msg: the answer
+ * sroce_res_fill_mr() - put the properties of a region into a netlink message
+ * @msg: the message
  * @ibmr: the region
+ *
+ * Return: 0 or -EMSGSIZE.
  */
 int sroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
@@ -115,17 +121,17 @@ int sroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	return put_attrs(msg, attrs, ARRAY_SIZE(attrs));
 }
 
-/* False if none of its pages come on demand */
+/* Read the counters of a region. Return: false if it is not on demand. */
 static bool odp_stat(struct sroce_mr *mr, struct sroce_odp_stat *stat)
 {
 	bool has = false;
 
-	/* whoever claims it either sees us, and may spin until we let go ... */
+	/* sroce_mr_claim() either sees the reference, and may spin until it is put ... */
 	local_bh_disable();
 	sroce_mr_hold(mr);
-	/* ... or is seen: sroce_mr_claim() */
+	/* ... or the state that it has set is seen below */
 	smp_mb__after_atomic();
-	/* pairs with the release that made it valid */
+	/* pairs with the release that made the region valid */
 	if (smp_load_acquire(&mr->state) == SROCE_MR_VALID && mr->odp) {
 		sroce_odp_stat(mr->odp, stat);
 		has = true;
@@ -136,9 +142,13 @@ static bool odp_stat(struct sroce_mr *mr, struct sroce_odp_stat *stat)
 }
 
 /**
- * sroce_res_fill_mr_stat() - how often pages came and went, by the names of mlx5
- * @msg: the answer
+ * sroce_res_fill_mr_stat() - put the counters of an on-demand region into a message
+ * @msg: the message
  * @ibmr: the region
+ *
+ * The counters have the same names as those of mlx5.
+ *
+ * Return: 0 or -EMSGSIZE.
  */
 int sroce_res_fill_mr_stat(struct sk_buff *msg, struct ib_mr *ibmr)
 {

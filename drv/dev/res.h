@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What rdma resource shows. */
+/* Driver attributes of `rdma resource` and `rdma statistic`. */
 #ifndef SROCE_DEV_RES_H
 #define SROCE_DEV_RES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * UDP port 4791 in each network namespace, from the first link to the last.
- * Loading the module opens nothing.
+ * The sockets of UDP port 4791 in a network namespace. They are open while the namespace
+ * has devices, not from when the module is loaded.
  */
 
 #include <linux/ip.h>
@@ -19,7 +19,7 @@
 #include "drv/rx/udp.h"
 #include "drv/task/steer.h"
 
-/* Trains come whole where the socket says so, without being cut up first. */
+/* Have the socket receive trains as one skb each; otherwise they are segmented. */
 static void accept_trains(struct socket *sock)
 {
 	udp_set_bit(ACCEPT_L4, sock->sk);
@@ -33,9 +33,9 @@ static bool is_train(const struct sk_buff *skb)
 }
 
 /*
- * A socket with an encap_rcv is given a train only if that has the mark of a
- * tunnel, since others might not know what to do with it; ours does. The mark
- * means nothing without skb->encapsulation.
+ * A socket with an encap_rcv gets a train only if it is marked as that of a tunnel: most
+ * encap_rcv functions can't receive one. sroce_udp_rcv() can. The mark has no effect
+ * without skb->encapsulation.
  */
 static unsigned int mark_train(struct sk_buff *skb, u32 off)
 {
@@ -77,30 +77,30 @@ static const struct nf_hook_ops local_in[] = {
 	},
 };
 
-static int watch_trains(struct net *net)
+static int register_hooks(struct net *net)
 {
 	return nf_register_net_hooks(net, local_in, ARRAY_SIZE(local_in));
 }
 
-static void unwatch_trains(struct net *net)
+static void unregister_hooks(struct net *net)
 {
 	nf_unregister_net_hooks(net, local_in, ARRAY_SIZE(local_in));
 }
 #else
-/* They are cut up before they get to us. */
-static int watch_trains(struct net *net)
+/* Without netfilter trains are segmented before they are received. */
+static int register_hooks(struct net *net)
 {
 	return 0;
 }
 
-static void unwatch_trains(struct net *net)
+static void unregister_hooks(struct net *net)
 {
 }
 #endif
 
 /*
- * What a QP sends to a group is for the QPs of its own host, too: undo what
- * setup_udp_tunnel_sock() has done to the socket.
+ * Multicast packets are also for QPs of the sending host. So enable IP_MULTICAST_LOOP,
+ * which setup_udp_tunnel_sock() has disabled.
  */
 static void loop_multicast(struct socket *sock)
 {
@@ -147,12 +147,12 @@ static void close_sockets(struct sroce_snet *sn)
 
 static void close_port(struct sroce_snet *sn)
 {
-	unwatch_trains(sn->net);
+	unregister_hooks(sn->net);
 	close_sockets(sn);
 	sroce_steer_flush(sn);
 }
 
-/* IPv6 may be absent from the kernel or disabled at boot. */
+/* IPv6 may be missing in the kernel or disabled at boot. */
 static int open_sockets(struct sroce_snet *sn)
 {
 	int ret;
@@ -174,17 +174,19 @@ static int open_port(struct sroce_snet *sn)
 
 	if (ret)
 		return ret;
-	ret = watch_trains(sn->net);
+	ret = register_hooks(sn->net);
 	if (ret)
 		close_sockets(sn);
 	return ret;
 }
 
 /**
- * sroce_sockets_join() - a new device is there: packets are welcome
+ * sroce_sockets_join() - receive packets for a new device
  * @dev: the device
  *
- * Return: 0, or -EADDRINUSE if another owner of UDP port 4791 is there.
+ * The first device of a namespace opens the sockets.
+ *
+ * Return: 0, -EADDRINUSE if UDP port 4791 is in use, or an error of the sockets.
  */
 int sroce_sockets_join(struct sroce_dev *dev)
 {
@@ -203,8 +205,13 @@ int sroce_sockets_join(struct sroce_dev *dev)
 }
 
 /**
- * sroce_sockets_leave() - undo sroce_sockets_join(); no receiver sees @dev after
- * @dev: the device, which may not have joined
+ * sroce_sockets_leave() - undo sroce_sockets_join(), if the device has joined
+ * @dev: the device
+ *
+ * The last device of a namespace closes the sockets. After the return no packet is
+ * received for @dev.
+ *
+ * Context: process, may sleep.
  */
 void sroce_sockets_leave(struct sroce_dev *dev)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* UDP port 4791 of a namespace. */
+/* The sockets of UDP port 4791 in a network namespace. */
 #ifndef SROCE_DEV_SOCKETS_H
 #define SROCE_DEV_SOCKETS_H
 

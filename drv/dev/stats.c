@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The counters of a device and of QPs bound to a set of their own, for `rdma
- * statistic` and hw_counters. A QP counts in one place: what its own set has,
- * the device's has not; the core adds them up.
+ * The counters of a device, and of QPs that are bound to a counter set of their own, for
+ * `rdma statistic` and hw_counters. A QP counts in one set only, its own or that of the
+ * device. The core adds them up.
  */
 
 #include <linux/slab.h>
@@ -14,7 +14,7 @@
 
 /**
  * struct sroce_stat - a set of counters for some QPs
- * @counters: per CPU
+ * @counters: the counters, per CPU
  */
 struct sroce_stat {
 	struct sroce_counters __percpu *counters;
@@ -27,8 +27,8 @@ static const struct rdma_stat_desc descs[] = {
 	SROCE_COUNTERS(SROCE_COUNTER_DESC)
 };
 
-static u64 sum_of(struct sroce_counters __percpu *counters,
-		  enum sroce_counter c)
+static u64 sum_cpus(struct sroce_counters __percpu *counters,
+		    enum sroce_counter c)
 {
 	u64 sum = 0;
 	int cpu;
@@ -39,9 +39,11 @@ static u64 sum_of(struct sroce_counters __percpu *counters,
 }
 
 /**
- * sroce_stats_total() - a counter of the device and all its QPs
+ * sroce_stats_total() - value of a counter, over the device and all its QPs
  * @dev: the device
  * @c: the counter
+ *
+ * Context: process, may sleep.
  */
 u64 sroce_stats_total(struct sroce_dev *dev, enum sroce_counter c)
 {
@@ -50,31 +52,35 @@ u64 sroce_stats_total(struct sroce_dev *dev, enum sroce_counter c)
 	u64 sum;
 
 	mutex_lock(&dev->stat_lock);
-	sum = sum_of(dev->counters, c) + dev->past.c[c];
+	sum = sum_cpus(dev->counters, c) + dev->past.c[c];
 	xa_for_each(&dev->stats, id, stat)
-		sum += sum_of(stat->counters, c);
+		sum += sum_cpus(stat->counters, c);
 	mutex_unlock(&dev->stat_lock);
 	return sum;
 }
 
 /**
- * sroce_stats_alloc_port() - room for a snapshot of the counters
+ * sroce_stats_alloc_port() - allocate a snapshot of the device's counters
  * @ibdev: the device
  * @port: 1
+ *
+ * Return: the snapshot, or NULL without memory.
  */
 struct rdma_hw_stats *sroce_stats_alloc_port(struct ib_device *ibdev,
 					     u32 port)
 {
-	/* A lifespan of 1 ms: tests read a counter just after it moved. */
+	/* a lifespan of 1 ms: tests read a counter just after it has changed */
 	return rdma_alloc_hw_stats_struct(descs, ARRAY_SIZE(descs), 1);
 }
 
 /**
- * sroce_stats_get_port() - fill in a snapshot of the counters
+ * sroce_stats_get_port() - fill in a snapshot of the device's counters
  * @ibdev: the device
  * @stats: filled in
  * @port: 1
- * @index: unused, all are filled in
+ * @index: ignored: all counters are filled in
+ *
+ * Return: number of counters, or -EINVAL without a port.
  */
 int sroce_stats_get_port(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 			 u32 port, int index)
@@ -84,7 +90,7 @@ int sroce_stats_get_port(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	if (!port)
 		return -EINVAL;
 	for (i = 0; i < SROCE_CNT_NUM; i++)
-		stats->value[i] = sum_of(to_sdev(ibdev)->counters, i);
+		stats->value[i] = sum_cpus(to_sdev(ibdev)->counters, i);
 	return SROCE_CNT_NUM;
 }
 
@@ -107,8 +113,8 @@ static int new_stat(struct sroce_dev *dev, u32 *id)
 	return ret;
 }
 
-static void count_in(struct sroce_qp *qp,
-		     struct sroce_counters __percpu *counters)
+static void set_counters(struct sroce_qp *qp,
+			 struct sroce_counters __percpu *counters)
 {
 	sroce_task_lock(qp);
 	WRITE_ONCE(qp->counters, counters);
@@ -116,9 +122,11 @@ static void count_in(struct sroce_qp *qp,
 }
 
 /**
- * sroce_stats_bind_qp() - have a QP count in a set, from now on
- * @counter: the set; it has no id yet if it is new
+ * sroce_stats_bind_qp() - have a QP count in a set from now on
+ * @counter: the set; its id is 0 if it is new
  * @ibqp: the QP
+ *
+ * Return: 0, -ENOMEM, or -EINVAL if there is no such set.
  */
 int sroce_stats_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
@@ -134,7 +142,7 @@ int sroce_stats_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 	stat = xa_load(&dev->stats, counter->id);
 	if (!stat)
 		return -EINVAL;
-	count_in(to_sqp(ibqp), stat->counters);
+	set_counters(to_sqp(ibqp), stat->counters);
 	ibqp->counter = counter;
 	return 0;
 }
@@ -142,18 +150,24 @@ int sroce_stats_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 /**
  * sroce_stats_unbind_qp() - have a QP count in the device's set again
  * @ibqp: the QP
+ *
+ * Return: 0.
  */
 int sroce_stats_unbind_qp(struct ib_qp *ibqp)
 {
-	count_in(to_sqp(ibqp), to_sdev(ibqp->device)->counters);
-	/* or the core takes it for bound to what is freed next */
+	set_counters(to_sqp(ibqp), to_sdev(ibqp->device)->counters);
+	/* or the core would take the QP as bound to a set that is freed next */
 	ibqp->counter = NULL;
 	return 0;
 }
 
 /**
- * sroce_stats_dealloc() - end a set; no QP counts in it any more
- * @counter: the set; the core has kept its values
+ * sroce_stats_dealloc() - free a set
+ * @counter: the set; no QP counts in it, and the core has saved its values
+ *
+ * Context: process, may sleep.
+ *
+ * Return: 0.
  */
 int sroce_stats_dealloc(struct rdma_counter *counter)
 {
@@ -163,12 +177,12 @@ int sroce_stats_dealloc(struct rdma_counter *counter)
 
 	if (!counter->id)
 		return 0;
-	/* a packet that came before may still be counted: input.c */
+	/* a packet or doorbell from before the unbind may still be counted, under RCU */
 	synchronize_rcu();
 	mutex_lock(&dev->stat_lock);
 	stat = xa_erase(&dev->stats, counter->id);
 	for (i = 0; stat && i < SROCE_CNT_NUM; i++)
-		dev->past.c[i] += sum_of(stat->counters, i);
+		dev->past.c[i] += sum_cpus(stat->counters, i);
 	mutex_unlock(&dev->stat_lock);
 	counter->id = 0;
 	if (stat) {
@@ -179,8 +193,10 @@ int sroce_stats_dealloc(struct rdma_counter *counter)
 }
 
 /**
- * sroce_stats_alloc() - room for a snapshot of a set
+ * sroce_stats_alloc() - allocate a snapshot of a set
  * @counter: the set
+ *
+ * Return: the snapshot, or NULL without memory.
  */
 struct rdma_hw_stats *sroce_stats_alloc(struct rdma_counter *counter)
 {
@@ -188,8 +204,10 @@ struct rdma_hw_stats *sroce_stats_alloc(struct rdma_counter *counter)
 }
 
 /**
- * sroce_stats_update() - fill in a snapshot of a set
- * @counter: the set
+ * sroce_stats_update() - fill in the snapshot of a set
+ * @counter: the set; @counter->stats is filled in
+ *
+ * Return: 0.
  */
 int sroce_stats_update(struct rdma_counter *counter)
 {
@@ -200,7 +218,7 @@ int sroce_stats_update(struct rdma_counter *counter)
 	mutex_lock(&dev->stat_lock);
 	stat = counter->id ? xa_load(&dev->stats, counter->id) : NULL;
 	for (i = 0; stat && i < SROCE_CNT_NUM; i++)
-		counter->stats->value[i] = sum_of(stat->counters, i);
+		counter->stats->value[i] = sum_cpus(stat->counters, i);
 	mutex_unlock(&dev->stat_lock);
 	return 0;
 }

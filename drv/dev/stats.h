@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counters. */
+/* Counters of a device, and of sets of QPs. */
 #ifndef SROCE_DEV_STATS_H
 #define SROCE_DEV_STATS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The payload of received packets: where it is, and how it is kept for later. */
+/* The payload of received packets: access to it, and holding it for later. */
 
 #include <linux/mm.h>
 #include <linux/skbuff.h>
@@ -7,13 +7,13 @@
 #include "drv/core/tx/lbpkt.h"
 
 /**
- * sroce_pkt_copy() - payload bytes of a received packet
+ * sroce_pkt_copy() - copy payload bytes of a received packet
  * @pkt: the packet
- * @off: first byte
- * @to: where to
- * @len: how many
+ * @off: first byte, relative to the payload
+ * @to: destination
+ * @len: number of bytes
  *
- * Return: 0, or -EFAULT if there are not that many.
+ * Return: 0, or -EFAULT if the packet is shorter.
  */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 {
@@ -29,8 +29,8 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	return skb_copy_bits(pkt->carrier, pkt->carrier_off + off, to, len);
 }
 
-/* A train would be kept whole for the sake of one packet. */
-static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
+/* Copy one packet of a train, so that the others need not be held. */
+static struct sk_buff *copy_segment(const struct sroce_pkt *pkt)
 {
 	u32 len = pkt->op->hdr_len + pkt->payload_len;
 	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
@@ -43,28 +43,28 @@ static struct sk_buff *cut_out(const struct sroce_pkt *pkt)
 	return skb;
 }
 
-/* Packets of all QPs may be kept in this part of the host's memory. */
-#define KEPT_SHARE	64
+/* Packets of all QPs may hold this part of the host's memory. */
+#define HELD_SHARE	64
 
-static atomic_long_t kept;
+static atomic_long_t held_bytes;
 
-/* Peers with many QPs decide how much is kept, and no socket accounts for it. */
+/* Limit held memory: no socket accounts for it, and peers with many QPs could fill it. */
 static bool charge(long size)
 {
-	long max = (totalram_pages() / KEPT_SHARE) << PAGE_SHIFT;
+	long max = (totalram_pages() / HELD_SHARE) << PAGE_SHIFT;
 
-	if (atomic_long_add_return(size, &kept) <= max)
+	if (atomic_long_add_return(size, &held_bytes) <= max)
 		return true;
-	atomic_long_sub(size, &kept);
+	atomic_long_sub(size, &held_bytes);
 	return false;
 }
 
 static void uncharge(long size)
 {
-	atomic_long_sub(size, &kept);
+	atomic_long_sub(size, &held_bytes);
 }
 
-/* What stays on this host has its payload with it, or is not kept. */
+/* Hold a loopback packet; its payload is its own, see sroce_ofo_put(). */
 static bool hold_lbpkt(const struct sroce_pkt *pkt)
 {
 	struct sroce_lbpkt *lbpkt = (struct sroce_lbpkt *)pkt->carrier;
@@ -82,39 +82,41 @@ static void release_lbpkt(const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_pkt_hold() - keep what a packet reads its payload from
- * @pkt: the packet
+ * sroce_pkt_hold() - hold the memory of a packet's payload until sroce_pkt_release()
+ * @pkt: the packet; a packet of a train is moved to an skb of its own
  *
- * Return: false without memory.
+ * Context: softirq.
+ *
+ * Return: true; false if there is no memory, or too much is held.
  */
 bool sroce_pkt_hold(struct sroce_pkt *pkt)
 {
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
-	bool cut;
+	bool copy;
 
 	if (pkt->loopback)
 		return hold_lbpkt(pkt);
-	cut = skb_is_gso(skb);
-	skb = cut ? cut_out(pkt) : skb_get(skb);
+	copy = skb_is_gso(skb);
+	skb = copy ? copy_segment(pkt) : skb_get(skb);
 	if (!skb)
 		return false;
 	if (!charge(skb->truesize)) {
 		consume_skb(skb);
 		return false;
 	}
-	if (cut) {
+	if (copy) {
 		pkt->carrier = skb;
 		pkt->carrier_off = 0;
 		pkt->flat = skb->data;
 	} else {
-		/* the route may be borrowed for the burst only */
+		/* the route may be valid for this softirq only */
 		skb_dst_drop(skb);
 	}
 	return true;
 }
 
 /**
- * sroce_pkt_release() - let go of a packet that was held
+ * sroce_pkt_release() - release a packet that was held
  * @pkt: the packet
  */
 void sroce_pkt_release(const struct sroce_pkt *pkt)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packets from the UDP socket: who are they for, and are they whole?
+ * Packets received by the UDP sockets: parse them, check their ICRC, find their QP.
  *
- * A train (see output.c) that comes whole is worked through as it is: its
- * packets find the QP once, take its lock once and are answered together.
+ * A train (see drv/net/tx.c) that arrives as one skb is received without cutting it up.
+ * Its QP is looked up and locked once, and replies to all of its packets together.
  */
 
 #include <linux/if_vlan.h>
@@ -32,8 +32,9 @@ static void count(struct sroce_dev *dev, enum sroce_counter c)
 	this_cpu_inc(dev->counters->c[c]);
 }
 
-static struct sroce_dev *dev_of(struct sroce_snet *sn, const union ib_gid *dgid,
-				const struct net_device *ndev)
+/* The device that has a GID, if possible the one on @ndev */
+static struct sroce_dev *find_dev(struct sroce_snet *sn, const union ib_gid *dgid,
+				  const struct net_device *ndev)
 {
 	struct sroce_dev *dev, *any = NULL;
 
@@ -48,14 +49,11 @@ static struct sroce_dev *dev_of(struct sroce_snet *sn, const union ib_gid *dgid,
 	return any;
 }
 
-/*
- * A packet without a QP still counts somewhere: at the device it came to, or
- * at the first of the namespace.
- */
-static void count_orphan(struct sroce_snet *sn, const struct sroce_pkt *pkt,
-			 const struct sk_buff *skb, enum sroce_counter c)
+/* Count a dropped packet: at the device that it was sent to, or else at the namespace. */
+static void count_drop(struct sroce_snet *sn, const struct sroce_pkt *pkt,
+		       const struct sk_buff *skb, enum sroce_counter c)
 {
-	struct sroce_dev *dev = dev_of(sn, &pkt->dgid, skb->dev);
+	struct sroce_dev *dev = find_dev(sn, &pkt->dgid, skb->dev);
 
 	if (dev)
 		count(dev, c);
@@ -63,7 +61,7 @@ static void count_orphan(struct sroce_snet *sn, const struct sroce_pkt *pkt,
 		sroce_snet_count(sn, c);
 }
 
-/* Network header without options or extensions: ICRC knows no others. */
+/* Return: whether the network header is plain: the ICRC covers no options or extensions. */
 static bool read_addresses(struct sroce_pkt *pkt, const struct sk_buff *skb)
 {
 	pkt->l3 = skb_network_header(skb);
@@ -80,8 +78,8 @@ static bool read_addresses(struct sroce_pkt *pkt, const struct sk_buff *skb)
 	return pkt->l3_len == sizeof(struct ipv6hdr);
 }
 
-/* What is at @off, and how many bytes lie there in one piece; NULL if in a list */
-static const u8 *piece_at(const struct sk_buff *skb, u32 off, u32 *len)
+/* Data at @off; @len: set to the contiguous bytes there. NULL if it is in a frag_list. */
+static const u8 *data_at(const struct sk_buff *skb, u32 off, u32 *len)
 {
 	u32 start = skb_headlen(skb);
 	int i;
@@ -103,7 +101,8 @@ static const u8 *piece_at(const struct sk_buff *skb, u32 off, u32 *len)
 	return NULL;
 }
 
-static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
+/* CRC of bytes that need not be contiguous */
+static u32 icrc_skb(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 {
 	struct skb_seq_state seq;
 	const u8 *data;
@@ -111,7 +110,7 @@ static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 
 	skb_prepare_seq_read(skb, from, to, &seq);
 	while ((len = skb_seq_read(done, &data, &seq))) {
-		/* a piece ends where its memory does, not at @to */
+		/* the contiguous data may go on behind @to */
 		len = min(len, to - from - done);
 		crc = sroce_icrc_data(crc, data, len);
 		done += len;
@@ -119,14 +118,17 @@ static u32 icrc_pieces(struct sk_buff *skb, u32 crc, u32 from, u32 to)
 	return crc;
 }
 
-/* The QP that a packet names, held; its address must be one of the device. */
+/*
+ * The destination QP of a packet, held, or NULL. For UD the packet's destination must be a
+ * GID of the QP's device; RC and UC check the addresses of their connection.
+ */
 static struct sroce_kqp *find_qp(struct sroce_snet *sn, const struct sroce_pkt *pkt,
 				 const struct sk_buff *skb)
 {
 	struct sroce_kqp *kqp;
 
 	if (pkt->qpn == SROCE_QPN_GSI) {
-		struct sroce_dev *dev = dev_of(sn, &pkt->dgid, skb->dev);
+		struct sroce_dev *dev = find_dev(sn, &pkt->dgid, skb->dev);
 
 		kqp = dev ? rcu_dereference(dev->gsi) : NULL;
 	} else {
@@ -140,30 +142,29 @@ static struct sroce_kqp *find_qp(struct sroce_snet *sn, const struct sroce_pkt *
 	return NULL;
 }
 
-static u16 vlan_of(const struct sk_buff *skb)
+static u16 vlan_id(const struct sk_buff *skb)
 {
 	if (skb->dev && is_vlan_dev(skb->dev))
 		return vlan_dev_vlan_id(skb->dev);
 	return 0xffff;
 }
 
-static void count_taken(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len,
-			u32 n)
+static void count_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len, u32 n)
 {
 	this_cpu_add(qp->counters->c[SROCE_CNT_RX_PACKETS], n);
 	this_cpu_add(qp->counters->c[SROCE_CNT_RX_BYTES],
 		     n * (len + sizeof(struct udphdr) + pkt->l3_len));
 }
 
-/* Count a packet of @len bytes, whose ICRC is right, and hand it to its QP, locked. */
+/* Count a packet of @len bytes, whose ICRC is right, and pass it to its QP, locked. */
 static void deliver(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
 {
-	count_taken(qp, pkt, len, 1);
+	count_rx(qp, pkt, len, 1);
 	sroce_transport_rx(qp, pkt);
 }
 
-static u32 deliver_to(struct sroce_group *g, const struct sroce_pkt *pkt,
-		      u32 len)
+/* Pass a packet to the QPs of a group. Return: how many there are. */
+static u32 deliver_to_group(struct sroce_group *g, const struct sroce_pkt *pkt, u32 len)
 {
 	struct sroce_member *m;
 	u32 n = 0;
@@ -181,9 +182,7 @@ static u32 deliver_to(struct sroce_group *g, const struct sroce_pkt *pkt,
 	return n;
 }
 
-/*
- * Hand a packet of @len bytes to all QPs in its group. Return: whether there was one.
- */
+/* Pass a packet of @len bytes to all QPs of its group. Return: whether there is one. */
 static bool deliver_multicast(struct sroce_snet *sn, const struct sk_buff *skb,
 			      const struct sroce_pkt *pkt, u32 len)
 {
@@ -198,120 +197,124 @@ static bool deliver_multicast(struct sroce_snet *sn, const struct sk_buff *skb,
 			continue;
 		g = sroce_mcast_find(dev, &pkt->dgid);
 		if (g)
-			n += deliver_to(g, pkt, len);
+			n += deliver_to_group(g, pkt, len);
 	}
 	return n;
 }
 
 /**
- * struct rx - a datagram, or a train of them, on its way to QPs
+ * struct rx - a datagram or train while it is received
  * @sn: the namespace
- * @skb: what came, data at the UDP header
- * @seg: UDP payload of each segment but the last
- * @n: segments so far
- * @good: so many of those that are received next have been found good: the first was
- *	before it was left in an inbox, or they were thought to be a run
- * @guest: whoever called has taken @kqp, and releases it
- * @qpn: number of @kqp, as packets name it
- * @kqp: the QP that is taken at present, or NULL
+ * @skb: the datagram or train, data at the UDP header
+ * @seg: bytes of UDP payload of each segment; the last may have less
+ * @n: segments that have been received
+ * @icrc_checked: the ICRC of so many segments from here on is known to be right: that of
+ *	the first was checked before it was queued in a backlog, or receive_segs() has
+ *	checked segments that could not be received at once
+ * @qp_locked: the caller has locked @kqp, and unlocks it
+ * @qpn: destination QPN of the packets that @kqp was locked for
+ * @kqp: the QP that is locked now, or NULL
  * @icrc: CRC of the headers of segments
- * @headed: number of the segment that those of @l3 and @udp are of
- * @l3: network header of the segment
- * @udp: its UDP header
- * @flat: what follows the segment in the piece of @skb that it lies in
- * @left: bytes of that; 0 if the segment was in two of them
- * @hdr: room for transport headers that are in pieces
- * @pkt: the packet in it
+ * @hdr_n: number of the segment whose headers @l3 and @udp are
+ * @l3: network header, as the segment would have it as a packet of its own
+ * @udp: UDP header, likewise
+ * @flat: contiguous data behind the segment that was received last
+ * @flat_len: bytes at @flat; 0 if they are not known
+ * @hdr: space for transport headers that are not contiguous in @skb
+ * @pkt: the packet in the segment
  */
 struct rx {
 	struct sroce_snet	*sn;
 	struct sk_buff		*skb;
 	u32			seg;
 	u32			n;
-	u32			good;
-	bool			guest;
+	u32			icrc_checked;
+	bool			qp_locked;
 	u32			qpn;
 	struct sroce_kqp	*kqp;
 	struct sroce_train_icrc	icrc;
-	u32			headed;
+	u32			hdr_n;
 	u8			l3[sizeof(struct ipv6hdr)];
 	u8			udp[sizeof(struct udphdr)];
 	const u8		*flat;
-	u32			left;
+	u32			flat_len;
 	u8			hdr[SROCE_HDR_MAX];
 	struct sroce_pkt	pkt;
 };
 
-/* A segment of @len bytes at @off if it lies in one piece, or NULL */
-static const u8 *flat(struct rx *rx, u32 off, u32 len)
+/* A segment of @len bytes at @off if it is contiguous, or NULL */
+static const u8 *flat_segment(struct rx *rx, u32 off, u32 len)
 {
 	const u8 *p = rx->flat;
 
-	/* behind the last one, mostly */
-	if (rx->left < len) {
-		p = piece_at(rx->skb, off, &rx->left);
-		if (!p || rx->left < len) {
-			rx->left = 0;
+	/* mostly it follows the last one in the same memory */
+	if (rx->flat_len < len) {
+		p = data_at(rx->skb, off, &rx->flat_len);
+		if (!p || rx->flat_len < len) {
+			rx->flat_len = 0;
 			return NULL;
 		}
 	}
 	rx->flat = p + len;
-	rx->left -= len;
+	rx->flat_len -= len;
 	return p;
 }
 
-/* What became of a packet, other than that it was dropped */
-#define TAKEN	(-1)
-/* it, and all that follow it in the train, are in an inbox */
-#define LEFT	(-2)
+/* Results of a packet that was not dropped: it was received, ... */
+#define RX_DONE		(-1)
+/* ... or the skb, from this packet on, is in a backlog */
+#define RX_QUEUED	(-2)
 
-/* Successive packets of a QP find it locked, and it answers them all at once. */
-static void end_burst(struct rx *rx)
+/* Unlock the QP, which replies to all packets since it was locked. */
+static void put_qp(struct rx *rx)
 {
 	if (!rx->kqp)
 		return;
-	if (!rx->guest) {
+	if (!rx->qp_locked) {
 		sroce_task_unlock_run(rx->kqp->qp);
 		sroce_qp_tbl_put(rx->kqp);
 	}
 	rx->kqp = NULL;
 }
 
-/* Whoever has a QP does not wait for another one. */
-static bool take_qp(struct rx *rx, struct sroce_kqp *kqp)
+/* Lock a QP or queue the skb for it. A caller that has locked another QP does not wait. */
+static bool lock_qp(struct rx *rx, struct sroce_kqp *kqp)
 {
-	if (!rx->guest)
+	if (!rx->qp_locked)
 		return sroce_task_lock_or_backlog(kqp, rx->skb, rx->pkt.qpn, rx->n);
 	sroce_backlog_add(kqp, rx->skb, rx->pkt.qpn, rx->n);
 	return false;
 }
 
-/* Return: TAKEN if the QP is locked, or else what becomes of the packet. */
-static int begin_burst(struct rx *rx)
+/*
+ * Lock the QP of the packet, unless it is locked already for the one before.
+ * Return: RX_DONE if it is locked, RX_QUEUED, or why the packet is dropped.
+ */
+static int get_qp(struct rx *rx)
 {
 	struct sroce_kqp *kqp;
 
 	if (rx->kqp && rx->qpn == rx->pkt.qpn)
-		return TAKEN;
-	end_burst(rx);
+		return RX_DONE;
+	put_qp(rx);
 	kqp = find_qp(rx->sn, &rx->pkt, rx->skb);
 	if (!kqp)
 		return SROCE_CNT_RX_NO_QP;
-	if (!take_qp(rx, kqp)) {
+	if (!lock_qp(rx, kqp)) {
 		sroce_qp_tbl_put(kqp);
-		return LEFT;
+		return RX_QUEUED;
 	}
 	rx->kqp = kqp;
 	rx->qpn = rx->pkt.qpn;
-	return TAKEN;
+	return RX_DONE;
 }
 
-/* The headers of the first segment, whichever is received first */
+/* Set @l3 and @udp to the headers of segment 0, whichever segment is received first. */
 static void first_headers(struct rx *rx)
 {
 	struct sroce_pkt *pkt = &rx->pkt;
 
-	/* a length that the compiler knows costs no call */
+	/* memcpy() of a constant length is inlined */
 	if (pkt->l3_len == sizeof(struct iphdr))
 		memcpy(rx->l3, skb_network_header(rx->skb), sizeof(struct iphdr));
 	else
@@ -324,14 +327,14 @@ static void first_headers(struct rx *rx)
 	put_unaligned_be16(sizeof(rx->udp) + rx->seg, rx->udp + 4);
 }
 
-/* Those that a segment would have as a packet of its own */
+/* Change @l3 and @udp to the headers that this segment would have as a packet. */
 static void segment_headers(struct rx *rx, u32 len)
 {
-	if (rx->n == rx->headed && len == rx->seg)
+	if (rx->n == rx->hdr_n && len == rx->seg)
 		return;
-	sroce_icrc_segment_header(rx->l3, rx->pkt.l3_len, rx->n - rx->headed, len);
+	sroce_icrc_segment_header(rx->l3, rx->pkt.l3_len, rx->n - rx->hdr_n, len);
 	put_unaligned_be16(sizeof(rx->udp) + len, rx->udp + 4);
-	rx->headed = rx->n;
+	rx->hdr_n = rx->n;
 }
 
 /* CRC of the headers of segment @n, of @len bytes, up to the end of its BTH */
@@ -342,8 +345,8 @@ static u32 bth_crc(struct rx *rx, u32 n, const u8 *bth, u32 len)
 	return sroce_icrc_bth(sroce_icrc_net(rx->l3, rx->pkt.l3_len, rx->udp), bth);
 }
 
-/* @crc: of what stands before it, and of the BTH */
-static bool ends_well(u32 crc, const u8 *bth, u32 len)
+/* Whether the ICRC of a contiguous packet is right; @crc: up to the end of its BTH */
+static bool icrc_ok_flat(u32 crc, const u8 *bth, u32 len)
 {
 	u32 end = len - SROCE_ICRC_LEN;
 	__le32 want;
@@ -353,7 +356,7 @@ static bool ends_well(u32 crc, const u8 *bth, u32 len)
 	return want == sroce_icrc_final(crc);
 }
 
-/* @bth: a copy, if the packet lies in pieces */
+/* Whether the ICRC of the packet is right; @bth: a copy if it is not contiguous */
 static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
@@ -361,32 +364,30 @@ static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
 	__le32 want;
 
 	if (pkt->flat)
-		return ends_well(bth_crc(rx, rx->n, bth, len), bth, len);
+		return icrc_ok_flat(bth_crc(rx, rx->n, bth, len), bth, len);
 	if (skb_copy_bits(rx->skb, off + end, &want, sizeof(want)))
 		return false;
 	crc = bth_crc(rx, rx->n, bth, len);
-	crc = icrc_pieces(rx->skb, crc, off + SROCE_BTH_LEN, off + end);
+	crc = icrc_skb(rx->skb, crc, off + SROCE_BTH_LEN, off + end);
 	return want == sroce_icrc_final(crc);
 }
 
-/*
- * One packet of @len bytes at @off. Return: why it was dropped, TAKEN or LEFT.
- */
-static int receive(struct rx *rx, u32 off, u32 len)
+/* Receive the packet at @off. Return: RX_DONE, RX_QUEUED, or why it is dropped. */
+static int receive_one(struct rx *rx, u32 off, u32 len)
 {
 	u32 head = min_t(u32, len, SROCE_HDR_MAX);
 	struct sroce_pkt *pkt = &rx->pkt;
-	bool good = rx->good;
+	bool checked = rx->icrc_checked;
 	const u8 *bth;
 	int ret;
 
-	/* of this one, whatever becomes of it */
-	rx->good -= good;
-	/* what belongs to the network layer is the same for all */
+	/* count this one, whether it is dropped or not */
+	rx->icrc_checked -= checked;
+	/* the network layer's part is the same for all packets of the skb */
 	memset(pkt, 0, offsetof(struct sroce_pkt, sgid));
 	segment_headers(rx, len);
 	pkt->carrier_off = off;
-	pkt->flat = flat(rx, off, len);
+	pkt->flat = flat_segment(rx, off, len);
 	bth = pkt->flat ?: skb_header_pointer(rx->skb, off, head, rx->hdr);
 	if (!bth)
 		return SROCE_CNT_RX_MALFORMED;
@@ -394,42 +395,42 @@ static int receive(struct rx *rx, u32 off, u32 len)
 	if (ret)
 		return ret == -EPROTONOSUPPORT ? SROCE_CNT_RX_BAD_OPCODE :
 						 SROCE_CNT_RX_MALFORMED;
-	if (!good && !icrc_ok(rx, bth, len))
+	if (!checked && !icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
 	if (sroce_gid_tbl_is_multicast(&pkt->dgid)) {
-		end_burst(rx);
+		put_qp(rx);
 		return deliver_multicast(rx->sn, rx->skb, pkt, len) ?
-		       TAKEN : SROCE_CNT_RX_NO_QP;
+		       RX_DONE : SROCE_CNT_RX_NO_QP;
 	}
-	ret = begin_burst(rx);
-	if (ret == TAKEN)
+	ret = get_qp(rx);
+	if (ret == RX_DONE)
 		deliver(rx->kqp->qp, pkt, len);
 	return ret;
 }
 
-/* Bytes of BTH before the word with AckReq and PSN */
+/* Bytes of the BTH before the word with AckReq and PSN */
 #define BTH_CONST	8
 
-/* Whether @bth is @n packets after @pkt, and differs from it in PSN only */
-static bool continues(const struct sroce_pkt *pkt, const u8 *bth, u32 n)
+/* Whether @bth belongs to packet @n after @pkt, and differs from it in the PSN only */
+static bool is_next(const struct sroce_pkt *pkt, const u8 *bth, u32 n)
 {
 	return !memcmp(bth, pkt->flat, BTH_CONST) &&
 	       get_unaligned_be32(bth + BTH_CONST) == sroce_psn_add(pkt->psn, n);
 }
 
-/* How many packets from @bth on, in @left bytes, continue the newest one, and are whole */
-static u32 run_length(struct rx *rx, const u8 *bth, u32 left)
+/* How many packets at @bth, in @left bytes, follow the last one and have a right ICRC */
+static u32 count_segs(struct rx *rx, const u8 *bth, u32 left)
 {
 	u32 n, seg = rx->seg;
 
 	for (n = 0; left >= seg; n++, left -= seg, bth += seg)
-		if (!continues(&rx->pkt, bth, n + 1) ||
-		    !ends_well(bth_crc(rx, rx->n + n, bth, seg), bth, seg))
+		if (!is_next(&rx->pkt, bth, n + 1) ||
+		    !icrc_ok_flat(bth_crc(rx, rx->n + n, bth, seg), bth, seg))
 			break;
 	return n;
 }
 
-/* Whether a packet may have others like it before and behind it */
+/* Whether a packet is from the middle of a message, and contiguous in memory */
 static bool is_middle(const struct sroce_pkt *pkt)
 {
 	return pkt->flat && !pkt->pad &&
@@ -437,21 +438,21 @@ static bool is_middle(const struct sroce_pkt *pkt)
 }
 
 /*
- * Take in the run from @off on that the packet just taken may be the first of.
- * Return: how many packets; if none, they go one by one.
+ * Receive the packets from @off on that continue the last one, all at once.
+ * Return: how many; if 0, they are received one by one.
  */
-static u32 receive_run(struct rx *rx, u32 off)
+static u32 receive_segs(struct rx *rx, u32 off)
 {
 	struct sroce_pkt *pkt = &rx->pkt;
 	const u8 *bth;
 	u32 n, left;
 
-	if (!rx->kqp || rx->good || !is_middle(pkt))
+	if (!rx->kqp || rx->icrc_checked || !is_middle(pkt))
 		return 0;
-	bth = piece_at(rx->skb, off, &left);
+	bth = data_at(rx->skb, off, &left);
 	if (!bth)
 		return 0;
-	n = run_length(rx, bth, min(left, rx->skb->len - off));
+	n = count_segs(rx, bth, min(left, rx->skb->len - off));
 	if (n > 1) {
 		pkt->psn = sroce_psn_add(pkt->psn, 1);
 		pkt->ackreq = false;
@@ -461,28 +462,28 @@ static u32 receive_run(struct rx *rx, u32 off)
 		pkt->seg_len = pkt->payload_len;
 		pkt->payload_len *= n;
 		if (sroce_transport_rx_segs(rx->kqp->qp, pkt)) {
-			/* wherever they end */
-			rx->left = 0;
-			count_taken(rx->kqp->qp, pkt, rx->seg, n);
+			/* flat_segment() looks up what follows */
+			rx->flat_len = 0;
+			count_rx(rx->kqp->qp, pkt, rx->seg, n);
 			return n;
 		}
 	}
-	rx->good = n;
+	rx->icrc_checked = n;
 	return 0;
 }
 
-/* Return: TAKEN if all were, LEFT, or why the last was dropped that was. */
+/* Return: RX_DONE, RX_QUEUED, or why the last of the dropped packets was dropped. */
 static int receive_all(struct rx *rx)
 {
 	u32 off = sizeof(struct udphdr) + rx->n * rx->seg;
-	int why, last = TAKEN;
+	int why, last = RX_DONE;
 
 	rx->pkt.carrier = rx->skb;
-	rx->pkt.vlan = vlan_of(rx->skb);
-	/* a train of what can't be packets is one mistake, not thousands */
+	rx->pkt.vlan = vlan_id(rx->skb);
+	/* count a train of segments that can't be packets once */
 	if (rx->skb->len < off || rx->seg < SROCE_BTH_LEN + SROCE_ICRC_LEN ||
 	    !read_addresses(&rx->pkt, rx->skb)) {
-		count_orphan(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
+		count_drop(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
 		return SROCE_CNT_RX_MALFORMED;
 	}
 	first_headers(rx);
@@ -490,20 +491,20 @@ static int receive_all(struct rx *rx)
 	do {
 		u32 n, len = min(rx->skb->len - off, rx->seg);
 
-		why = receive(rx, off, len);
-		if (why == LEFT)
-			return LEFT;
+		why = receive_one(rx, off, len);
+		if (why == RX_QUEUED)
+			return RX_QUEUED;
 		if (why >= 0) {
-			count_orphan(rx->sn, &rx->pkt, rx->skb, why);
+			count_drop(rx->sn, &rx->pkt, rx->skb, why);
 			last = why;
 		}
 		off += len;
 		rx->n++;
-		n = why == TAKEN && off < rx->skb->len ? receive_run(rx, off) : 0;
+		n = why == RX_DONE && off < rx->skb->len ? receive_segs(rx, off) : 0;
 		off += n * rx->seg;
 		rx->n += n;
 	} while (off < rx->skb->len);
-	end_burst(rx);
+	put_qp(rx);
 	return last;
 }
 
@@ -516,9 +517,9 @@ static u32 segment_size(const struct sk_buff *skb)
 static void consume(struct rx *rx)
 {
 	switch (receive_all(rx)) {
-	case LEFT:
+	case RX_QUEUED:
 		break;
-	case TAKEN:
+	case RX_DONE:
 		napi_consume_skb(rx->skb, 1);
 		break;
 	default:
@@ -527,11 +528,11 @@ static void consume(struct rx *rx)
 }
 
 /**
- * sroce_udp_input() - take in what came by a socket
+ * sroce_udp_input() - receive a datagram or train, on this CPU
  * @sn: the namespace
- * @skb: a datagram or a train of them, data at the UDP header; consumed
+ * @skb: the datagram or train, data at the UDP header; consumed
  *
- * Runs in softirq, under RCU.
+ * Context: softirq, under RCU.
  */
 void sroce_udp_input(struct sroce_snet *sn, struct sk_buff *skb)
 {
@@ -549,11 +550,11 @@ void sroce_udp_input(struct sroce_snet *sn, struct sk_buff *skb)
 /**
  * sroce_udp_rcv() - encap_rcv of the namespace's sockets
  * @sk: the socket
- * @skb: a datagram or a train of them, data at the UDP header
+ * @skb: a datagram or train, data at the UDP header; consumed
  *
- * Runs in softirq, under RCU.
+ * Context: softirq, under RCU.
  *
- * Return: 0, the packet is consumed whatever it was.
+ * Return: 0: the packet is consumed, even if it is dropped.
  */
 int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb)
 {
@@ -565,13 +566,13 @@ int sroce_udp_rcv(struct sock *sk, struct sk_buff *skb)
 }
 
 /**
- * sroce_udp_resume() - go on with what was left in an inbox
- * @qp: the QP, locked; it stays so
- * @skb: the datagram or train
- * @qpn: number of @qp, as packets name it
- * @n: how many of its segments have been received; the next one's ICRC is right
+ * sroce_udp_resume() - receive a datagram or train from a backlog
+ * @qp: the QP, locked; it stays locked
+ * @skb: the datagram or train; consumed
+ * @qpn: destination QPN of the packet
+ * @n: segments that have been received; the ICRC of the next one has been checked
  *
- * Called with bottom halves disabled.
+ * Context: bottom halves are off.
  */
 void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n)
 {
@@ -580,8 +581,8 @@ void sroce_udp_resume(struct sroce_qp *qp, struct sk_buff *skb, u32 qpn, u32 n)
 		.skb = skb,
 		.seg = segment_size(skb),
 		.n = n,
-		.good = 1,
-		.guest = true,
+		.icrc_checked = 1,
+		.qp_locked = true,
 		.qpn = qpn,
 		.kqp = qp->kqp,
 	};

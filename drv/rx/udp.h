@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Packets from the UDP sockets. */
+/* Packets received by the UDP sockets. */
 #ifndef SROCE_RX_UDP_H
 #define SROCE_RX_UDP_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The backlog of a QP: packets that came while another CPU had the QP locked. A
- * CPU that receives does not wait for one that sends. Whoever has the QP takes the
- * backlog in before it unlocks, see drv/task/task.h.
+ * The backlog of a QP: packets that arrived while another CPU had the QP locked. So a CPU
+ * that receives does not wait for one that sends. The owner receives the packets of the
+ * backlog before it unlocks the QP, see drv/task/task.h.
  */
 
 #include <linux/netdevice.h>
@@ -10,15 +10,15 @@
 #include "drv/lookup/kqp.h"
 #include "drv/task/backlog.h"
 
-/* With more datagrams and trains than these, the receiving CPU waits for the QP. */
+/* With so many datagrams and trains queued, a receiving CPU waits for the QP's lock. */
 #define BACKLOG_MAX	64U
-/* What is taken in before anything is sent */
+/* Most datagrams and trains that are received in a trip, before it sends */
 #define BATCH		16U
 
 /**
  * struct backlog_cb - in skb->cb of a packet in a backlog
- * @qpn: number of the QP, as packets name it
- * @n: segments that have been received
+ * @qpn: destination QPN of the packet
+ * @n: segments of the train that have been received
  */
 struct backlog_cb {
 	u32	qpn;
@@ -32,8 +32,8 @@ static struct backlog_cb *backlog_cb(struct sk_buff *skb)
 }
 
 /**
- * sroce_backlog_is_full() - whether a backlog should take no more
- * @kqp: the QP
+ * sroce_backlog_is_full() - whether no packet should be added to a backlog
+ * @kqp: the QP, which need not be locked
  */
 bool sroce_backlog_is_full(const struct sroce_kqp *kqp)
 {
@@ -41,13 +41,13 @@ bool sroce_backlog_is_full(const struct sroce_kqp *kqp)
 }
 
 /**
- * sroce_backlog_queue() - queue a packet for whoever has the QP
+ * sroce_backlog_queue() - queue a packet for the owner of a QP
  * @kqp: the QP, held
- * @skb: a datagram or train; gone afterwards
- * @qpn: number of the QP, as packets name it
+ * @skb: a datagram or train; consumed
+ * @qpn: destination QPN of the packet
  * @n: segments of it that have been received
  *
- * The caller sees to it that the QP is unlocked after this, or visited.
+ * The caller makes sure that a trip into the QP ends after this.
  */
 void sroce_backlog_queue(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u32 n)
 {
@@ -61,11 +61,13 @@ void sroce_backlog_queue(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u3
 }
 
 /**
- * sroce_backlog_add() - leave a packet to a QP that must not be waited for
+ * sroce_backlog_add() - queue a packet for the tasklet of a QP
  * @kqp: the QP, held
- * @skb: a datagram or train; gone afterwards, dropped if the backlog is full
- * @qpn: number of the QP, as packets name it
+ * @skb: a datagram or train; consumed, dropped if the backlog is full
+ * @qpn: destination QPN of the packet
  * @n: segments of it that have been received
+ *
+ * For a caller that has another QP locked and must not wait for this one.
  */
 void sroce_backlog_add(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u32 n)
 {
@@ -79,7 +81,7 @@ void sroce_backlog_add(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u32 
 }
 
 /**
- * sroce_backlog_drain() - take the backlog in, or as much of it as is reasonable
+ * sroce_backlog_drain() - receive packets of the backlog, at most BATCH
  * @qp: the QP, locked
  */
 void sroce_backlog_drain(struct sroce_qp *qp)
@@ -98,8 +100,8 @@ void sroce_backlog_drain(struct sroce_qp *qp)
 }
 
 /**
- * sroce_backlog_purge() - drop the backlog
- * @kqp: a QP that nobody finds any more
+ * sroce_backlog_purge() - drop the packets of the backlog
+ * @kqp: a QP that can't be found any more
  */
 void sroce_backlog_purge(struct sroce_kqp *kqp)
 {

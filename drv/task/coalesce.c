@@ -1,59 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Streams of doorbells: who posts small messages one by one, and the next in less
- * time than the system call for the last one took, does not wait for each of them to
- * be on its way. What such a stream posts is held for a moment and leaves as one
- * train, for one trip through the IP stack and one acknowledge.
+ * Coalescing of doorbells. A process that rings the next doorbell in less time than the
+ * system call for the last one took does not wait for each message to be sent. Such
+ * doorbells are held for a moment. The messages leave as one train, with one pass through
+ * the IP stack and one ACK.
  *
- * A message by itself and one that answers another leave with their doorbell, and so do
- * a few that are waited for. Only RC's are held: the timer may send on another CPU than the
- * doorbell, and what has no acknowledge may not be overtaken.
+ * A single message, a reply and a few messages that are waited for leave with their
+ * doorbell. Only doorbells of RC QPs are held: the timer may send on another CPU than the
+ * doorbell, and the other services can't repair the order of packets.
  */
 
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/clock.h>
 #include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/lookup/kqp.h"
 #include "drv/queue/cq.h"
 #include "drv/task/coalesce.h"
 
-/* So many quick doorbells in a row make a stream, or more if that was wrong of late. */
-#define STREAM_MIN	8U
-#define STREAM_MAX	128U
-/* One that is late has to be made up for by so many. */
-#define LAG		2
-/* Most doorbells that are held, and as a part of the ring; fewer are not worth it. */
+/* Bounds of sroce_coalesce.streak_min, the quick doorbells in a row before one is held */
+#define STREAK_MIN	8U
+#define STREAK_MAX	128U
+/* Quick doorbells that make up for one that is late */
+#define LATE_PENALTY	2
+/* Most doorbells that are held, also as a part of the ring; holding fewer does not pay */
 #define HELD_MAX	32
 #define HELD_MIN	4
 #define RING_SHARE	8
-/* How long they are */
+/* Bounds of the time for which they are held, in ns */
 #define HOLD_MIN	(4 * NSEC_PER_USEC)
 #define HOLD_MAX	(500 * NSEC_PER_USEC)
-/* One doorbell of so many is timed, and the mean of about so many of those counts. */
+/* One doorbell in SAMPLE is timed; its time has a weight of 1 / COST_WEIGHT in the mean */
 #define SAMPLE		8U
-#define SMOOTH		4
+#define COST_WEIGHT	4
+/* Most time that is taken for the cost of a doorbell, in ns */
 #define COST_MAX	NSEC_PER_MSEC
-/* Who has held a doorbell within this time is a stream to others. */
-#define LATELY		(HZ / 100 + 1)
+/* A QP counts as coalescing for so long after a doorbell was held, in jiffies */
+#define ACTIVE_TIME	(HZ / 100 + 1)
 
 static bool tx_coalesce = true;
 module_param(tx_coalesce, bool, 0644);
 MODULE_PARM_DESC(tx_coalesce, "Send small messages posted back to back as one train");
 
 /*
- * As long as it would take to send the fewest, or half of those that left together
- * lately. Where they were many the timer had better not fire between two of the next: that
- * takes longer than a doorbell, which looks like the end of the stream.
+ * How long to hold, in ns: the cost of HELD_MIN doorbells, or of half of the last batch.
+ * After a large batch the timer should not fire between two doorbells. It takes longer
+ * than a doorbell, so the next one would look late and end the streak.
  */
-static s64 hold_time(const struct sroce_coalesce *st)
+static s64 hold_time(const struct sroce_coalesce *co)
 {
-	s64 doorbells = max_t(s64, READ_ONCE(st->last_batch) / 2, HELD_MIN);
+	s64 doorbells = max_t(s64, READ_ONCE(co->last_batch) / 2, HELD_MIN);
 
-	return clamp_t(s64, READ_ONCE(st->cost) * doorbells, HOLD_MIN, HOLD_MAX);
+	return clamp_t(s64, READ_ONCE(co->cost) * doorbells, HOLD_MIN, HOLD_MAX);
 }
 
 static int held_max(const struct sroce_qp *qp)
@@ -61,7 +60,7 @@ static int held_max(const struct sroce_qp *qp)
 	return min_t(int, (qp->sq.mask + 1) / RING_SHARE, HELD_MAX);
 }
 
-/* On a real-time kernel who polls may keep the timer from running. */
+/* On a real-time kernel a process that polls may keep the timer from running. */
 static bool may_hold(const struct sroce_qp *qp)
 {
 	return qp->svc == SROCE_SVC_RC && held_max(qp) >= HELD_MIN &&
@@ -69,253 +68,264 @@ static bool may_hold(const struct sroce_qp *qp)
 	       hrtimer_resolution <= HOLD_MIN;
 }
 
-/* A stream goes on even if something holds its process up a little. */
-static bool is_quick(const struct sroce_coalesce *st, s64 now)
+/*
+ * Whether a doorbell follows the last one quickly. Once doorbells are held, the process
+ * may be delayed a little without an end of the streak.
+ */
+static bool is_quick(const struct sroce_coalesce *co, s64 now)
 {
-	s64 cost = READ_ONCE(st->cost);
+	s64 cost = READ_ONCE(co->cost);
 
-	return now - st->last_ns < (st->streak < READ_ONCE(st->streak_min) ? cost / 2 : cost);
+	return now - co->last_ns <
+	       (co->streak < READ_ONCE(co->streak_min) ? cost / 2 : cost);
 }
 
-/* Whether a number is another than at the last doorbell */
-static bool has_moved(u32 now, u32 *then)
+/* Return: whether *@seen differs from @now; it is updated. */
+static bool update_seen(u32 now, u32 *seen)
 {
-	u32 before = *then;
+	u32 before = *seen;
 
-	*then = now;
+	*seen = now;
 	return now != before;
 }
 
-/* The peer has sent a message since the last doorbell. */
-static bool was_answered(struct sroce_qp *qp, struct sroce_coalesce *st)
+/* Whether the peer has sent a message since the last doorbell */
+static bool was_answered(struct sroce_qp *qp, struct sroce_coalesce *co)
 {
-	return has_moved(READ_ONCE(qp->resp.msn), &st->msn);
+	return update_seen(READ_ONCE(qp->resp.msn), &co->msn);
 }
 
-/* The process has polled completions since the last one. */
-static bool was_polled(struct sroce_qp *qp, struct sroce_coalesce *st)
+/* Whether the process has polled completions since the last doorbell */
+static bool was_polled(struct sroce_qp *qp, struct sroce_coalesce *co)
 {
-	return has_moved(READ_ONCE(qp->scq->cons_seen), &st->cq_seen);
+	return update_seen(READ_ONCE(qp->scq->cons_seen), &co->cq_seen);
 }
 
 /*
- * Whether what was sent since the last look were messages of one packet, with hardly
- * more than one for a doorbell. If there was nothing, it may come late, or those
- * doorbells were for nothing.
+ * Whether the messages sent since the last call have one packet each, and are at most two
+ * a doorbell. @sent: set to whether there were any; they may still be on their way, or
+ * the doorbells had nothing to send.
  */
-static bool is_small(struct sroce_qp *qp, struct sroce_coalesce *st, bool *some)
+static bool is_small(struct sroce_qp *qp, struct sroce_coalesce *co, bool *sent)
 {
 	u32 psn = READ_ONCE(qp->req.psn), ssn = READ_ONCE(qp->req.ssn);
-	s32 packets = sroce_psn_diff(psn, st->psn);
-	s32 messages = sroce_psn_diff(ssn, st->ssn);
-	bool ret = packets <= messages && messages <= 2 * st->n_doorbells;
+	s32 packets = sroce_psn_diff(psn, co->psn);
+	s32 messages = sroce_psn_diff(ssn, co->ssn);
+	bool ret = packets <= messages && messages <= 2 * co->n_doorbells;
 
-	*some = packets > 0;
-	if (*some)
-		st->n_doorbells = 0;
-	st->psn = psn;
-	st->ssn = ssn;
+	*sent = packets > 0;
+	if (*sent)
+		co->n_doorbells = 0;
+	co->psn = psn;
+	co->ssn = ssn;
 	return ret;
 }
 
-/* Whether @qp's doorbells are a stream, with the one that rings now */
-static bool is_stream(struct sroce_qp *qp, struct sroce_coalesce *st, s64 now)
+/* Add the doorbell that rings now to the streak. Return: whether it is long enough. */
+static bool update_streak(struct sroce_qp *qp, struct sroce_coalesce *co, s64 now)
 {
-	u32 need = READ_ONCE(st->streak_min), row = min(READ_ONCE(st->streak), need);
-	bool quick = is_quick(st, now), some = true;
+	u32 need = READ_ONCE(co->streak_min), streak = min(READ_ONCE(co->streak), need);
+	bool quick = is_quick(co, now), sent = true;
 
-	if (was_answered(qp, st) ||
-	    (!atomic_read(&st->held) && !is_small(qp, st, &some)))
-		row = 0;
+	if (was_answered(qp, co) ||
+	    (!atomic_read(&co->held) && !is_small(qp, co, &sent)))
+		streak = 0;
 	else if (!quick)
-		row -= min_t(u32, row, LAG);
-	else if (some)
-		row++;
-	if (was_polled(qp, st))
-		row = min(row, need / 2);
-	st->n_doorbells = min(st->n_doorbells + 1, 2 * HELD_MAX);
-	WRITE_ONCE(st->streak, row);
-	return row >= need;
+		streak -= min_t(u32, streak, LATE_PENALTY);
+	else if (sent)
+		streak++;
+	if (was_polled(qp, co))
+		streak = min(streak, need / 2);
+	co->n_doorbells = min(co->n_doorbells + 1, 2 * HELD_MAX);
+	WRITE_ONCE(co->streak, streak);
+	return streak >= need;
 }
 
 /**
- * sroce_coalesce_active() - whether messages are posted in a stream of late
- * @st: of a QP
+ * sroce_coalesce_active() - whether doorbells of a QP were held within the last 10 ms
+ * @co: the QP's state
  *
- * Who posts one by one is slower than who receives: were that another CPU, completions
- * would come in smaller portions, and so would messages.
+ * Such a QP is not steered. Posting one by one is slower than receiving: if another CPU
+ * received, completions would come in smaller batches, and so would messages.
+ *
+ * Context: any; the QP need not be locked.
  */
-bool sroce_coalesce_active(const struct sroce_coalesce *st)
+bool sroce_coalesce_active(const struct sroce_coalesce *co)
 {
-	return time_before(jiffies, READ_ONCE(st->last_held) + LATELY);
+	return time_before(jiffies, READ_ONCE(co->last_held) + ACTIVE_TIME);
 }
 
 /**
- * sroce_coalesce_release() - all that was posted is to be sent now
- * @st: of a QP
+ * sroce_coalesce_release() - end the hold: the caller sends all that was posted
+ * @co: the QP's state
  *
- * Return: how many doorbells were held.
+ * Context: any; the QP need not be locked.
+ *
+ * Return: number of doorbells that were held.
  */
-int sroce_coalesce_release(struct sroce_coalesce *st)
+int sroce_coalesce_release(struct sroce_coalesce *co)
 {
-	/* a full barrier: who holds more has the ring read again */
-	return atomic_read(&st->held) ? atomic_xchg(&st->held, 0) : 0;
+	/* a full barrier: a doorbell held after this has the ring read again */
+	return atomic_read(&co->held) ? atomic_xchg(&co->held, 0) : 0;
 }
 
-static void set_timer(struct sroce_coalesce *st)
+static void set_timer(struct sroce_coalesce *co)
 {
-	/* pairs with timer_fn(): it sees what is held, or is not there any more */
+	/* pairs with timer_fn(): it sees the doorbell, or is not queued any more */
 	smp_mb__after_atomic();
-	if (!hrtimer_is_queued(&st->timer))
-		hrtimer_start(&st->timer, ns_to_ktime(hold_time(st)),
+	if (!hrtimer_is_queued(&co->timer))
+		hrtimer_start(&co->timer, ns_to_ktime(hold_time(co)),
 			      HRTIMER_MODE_REL_SOFT);
 }
 
-static void count(struct sroce_qp *qp)
+static void count_held(struct sroce_qp *qp)
 {
-	/* the set of counters may be on its way out */
+	/* the set of counters may be freed after a grace period */
 	rcu_read_lock();
 	sroce_count(qp, SROCE_CNT_DB_COALESCED);
 	rcu_read_unlock();
 }
 
-/* Return: false if it is one too many */
-static bool hold_one(struct sroce_qp *qp, struct sroce_coalesce *st, s64 now)
+/* Return: false if too many doorbells are held: the caller sends. */
+static bool hold_one(struct sroce_qp *qp, struct sroce_coalesce *co, s64 now)
 {
-	int held = atomic_inc_return(&st->held);
+	int held = atomic_inc_return(&co->held);
 
 	if (held >= held_max(qp))
 		return false;
 	if (held == 1)
-		WRITE_ONCE(st->held_since, now);
-	WRITE_ONCE(st->last_held, jiffies);
-	set_timer(st);
-	count(qp);
+		WRITE_ONCE(co->held_since, now);
+	WRITE_ONCE(co->last_held, jiffies);
+	set_timer(co);
+	count_held(qp);
 	return true;
 }
 
 /**
- * sroce_coalesce_hold() - a user's doorbell rings: may it wait for those that follow?
- * @qp: the QP
+ * sroce_coalesce_hold() - hold a user's doorbell, if others are likely to follow it
+ * @qp: the QP, unlocked
  *
- * Process context. Where two of a QP ring at once, what is remembered of them may be
- * wrong, and one leaves too early, or a moment too late.
+ * Context: process. If two doorbells of a QP ring at once, the state may be inexact. Then
+ * one of them leaves too early, or a moment too late.
  *
- * Return: true if what was posted will be sent by a later doorbell or the timer; if
- * not, the caller sends it, and all that was held, and then calls
- * sroce_coalesce_sent().
+ * Return: true if a later doorbell or the timer sends what was posted. If false, the
+ * caller sends it with all that was held, and then calls sroce_coalesce_sent().
  */
 bool sroce_coalesce_hold(struct sroce_qp *qp)
 {
-	struct sroce_coalesce *st = &qp->kqp->task.coalesce;
+	struct sroce_coalesce *co = &qp->kqp->task.coalesce;
 	s64 now = 0;
 	int held;
 
 	if (may_hold(qp)) {
 		now = local_clock();
-		if (is_stream(qp, st, now) && READ_ONCE(qp->state) == IB_QPS_RTS) {
-			if (hold_one(qp, st, now)) {
-				st->last_ns = now;
+		if (update_streak(qp, co, now) && READ_ONCE(qp->state) == IB_QPS_RTS) {
+			if (hold_one(qp, co, now)) {
+				co->last_ns = now;
 				return true;
 			}
-			WRITE_ONCE(st->streak_min, STREAM_MIN);
+			WRITE_ONCE(co->streak_min, STREAK_MIN);
 		}
 	}
-	held = sroce_coalesce_release(st);
-	/* fewer than before may have been chance */
+	held = sroce_coalesce_release(co);
+	/* a smaller batch may be chance: last_batch decreases slowly */
 	if (held)
-		WRITE_ONCE(st->last_batch, max(held, st->last_batch * 3 / 4));
-	st->start_ns = now;
-	st->was_alone = !held;
+		WRITE_ONCE(co->last_batch, max(held, co->last_batch * 3 / 4));
+	co->start_ns = now;
+	co->was_alone = !held;
 	return false;
 }
 
-/* The last doorbell sent one packet, and nothing that was held before. */
-static bool was_alone(struct sroce_qp *qp, const struct sroce_coalesce *st)
+/* Whether the last doorbell sent one packet, and none that was held before */
+static bool was_alone(struct sroce_qp *qp, const struct sroce_coalesce *co)
 {
-	return st->was_alone &&
-	       sroce_psn_diff(READ_ONCE(qp->req.psn), st->psn) <= st->n_doorbells;
+	return co->was_alone &&
+	       sroce_psn_diff(READ_ONCE(qp->req.psn), co->psn) <= co->n_doorbells;
 }
 
-/* What held it up is not its cost, nor what takes long now and then. */
-static void learn(struct sroce_coalesce *st, s64 took)
+/* Add a sample to the mean; bounds keep out delays by interrupts and preemption. */
+static void update_cost(struct sroce_coalesce *co, s64 took)
 {
-	s64 cost = st->cost;
+	s64 cost = co->cost;
 
 	took = clamp_t(s64, took, 1, cost ? min_t(s64, 2 * cost, COST_MAX) : COST_MAX);
-	WRITE_ONCE(st->cost, cost ? cost + (took - cost) / SMOOTH : took);
+	WRITE_ONCE(co->cost, cost ? cost + (took - cost) / COST_WEIGHT : took);
 }
 
 /**
- * sroce_coalesce_sent() - a user's doorbell that was not held is done with
- * @qp: the QP
+ * sroce_coalesce_sent() - note that a user's doorbell that was not held has been executed
+ * @qp: the QP, unlocked
+ *
+ * Context: process.
  */
 void sroce_coalesce_sent(struct sroce_qp *qp)
 {
-	struct sroce_coalesce *st = &qp->kqp->task.coalesce;
+	struct sroce_coalesce *co = &qp->kqp->task.coalesce;
 	s64 now;
 
-	if (!st->start_ns)
+	if (!co->start_ns)
 		return;
-	/* the clock is not free */
-	if (st->was_alone && !st->streak && st->cost && ++st->samples % SAMPLE) {
-		st->last_ns = st->start_ns + st->cost;
+	/* reading the clock takes time: only some doorbells are measured */
+	if (co->was_alone && !co->streak && co->cost && ++co->samples % SAMPLE) {
+		co->last_ns = co->start_ns + co->cost;
 		return;
 	}
 	now = local_clock();
-	if (was_alone(qp, st))
-		learn(st, now - st->start_ns);
-	st->last_ns = now;
+	if (was_alone(qp, co))
+		update_cost(co, now - co->start_ns);
+	co->last_ns = now;
 }
 
-/* The stream has ended, or it goes on and something new is held since. */
+/* Send what is held; or set the timer again, if the first of it was held later. */
 static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 {
-	struct sroce_coalesce *st = container_of(timer, struct sroce_coalesce, timer);
-	struct sroce_kqp *kqp = container_of(st, struct sroce_kqp, task.coalesce);
-	u32 need = READ_ONCE(st->streak_min);
+	struct sroce_coalesce *co = container_of(timer, struct sroce_coalesce, timer);
+	struct sroce_kqp *kqp = container_of(co, struct sroce_kqp, task.coalesce);
+	u32 need = READ_ONCE(co->streak_min);
 	s64 left;
 	int held;
 
 	/* pairs with set_timer() */
 	smp_mb();
-	left = READ_ONCE(st->held_since) + hold_time(st) - (s64)local_clock();
-	if (atomic_read(&st->held) && left > 0) {
-		left = min(left, hold_time(st));
-		/* not forwarded: a doorbell may be setting it, too */
+	left = READ_ONCE(co->held_since) + hold_time(co) - (s64)local_clock();
+	if (atomic_read(&co->held) && left > 0) {
+		left = min(left, hold_time(co));
+		/* not hrtimer_forward(): a doorbell may set the timer at the same time */
 		hrtimer_start(timer, ns_to_ktime(left), HRTIMER_MODE_REL_SOFT);
 		return HRTIMER_NORESTART;
 	}
-	held = sroce_coalesce_release(st);
+	held = sroce_coalesce_release(co);
 	if (!held)
 		return HRTIMER_NORESTART;
-	WRITE_ONCE(st->last_batch, held);
+	WRITE_ONCE(co->last_batch, held);
 	if (held < HELD_MIN)
-		WRITE_ONCE(st->streak, 0);
-	WRITE_ONCE(st->streak_min, clamp(held < HELD_MIN ? need * 2 : need / 2,
-					 STREAM_MIN, STREAM_MAX));
-	/* as a doorbell: what can't be executed now is flushed, or discarded */
+		WRITE_ONCE(co->streak, 0);
+	WRITE_ONCE(co->streak_min, clamp(held < HELD_MIN ? need * 2 : need / 2,
+					 STREAK_MIN, STREAK_MAX));
+	/* like a doorbell: what the QP's state does not execute is flushed or dropped */
 	WRITE_ONCE(kqp->task.db_pending, true);
 	tasklet_schedule(&kqp->task.tasklet);
 	return HRTIMER_NORESTART;
 }
 
 /**
- * sroce_coalesce_init() - no doorbell has rung yet
- * @st: zeroed
+ * sroce_coalesce_init() - initialize the state of a new QP
+ * @co: the state, zeroed
  */
-void sroce_coalesce_init(struct sroce_coalesce *st)
+void sroce_coalesce_init(struct sroce_coalesce *co)
 {
-	st->streak_min = STREAM_MIN;
-	st->last_held = jiffies - LATELY;
-	sroce_hrtimer_setup(&st->timer, timer_fn, HRTIMER_MODE_REL_SOFT);
+	co->streak_min = STREAK_MIN;
+	co->last_held = jiffies - ACTIVE_TIME;
+	sroce_hrtimer_setup(&co->timer, timer_fn, HRTIMER_MODE_REL_SOFT);
 }
 
 /**
- * sroce_coalesce_stop() - nothing that is held will be sent
- * @st: of a QP whose doorbell can't ring any more
+ * sroce_coalesce_stop() - cancel the timer; what is held is not sent
+ * @co: state of a QP whose doorbell can't ring any more
+ *
+ * Context: process, may sleep.
  */
-void sroce_coalesce_stop(struct sroce_coalesce *st)
+void sroce_coalesce_stop(struct sroce_coalesce *co)
 {
-	hrtimer_cancel(&st->timer);
+	hrtimer_cancel(&co->timer);
 }

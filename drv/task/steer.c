@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * On a virtual link the CPU that sends a train is the one that receives it, and
- * both ends share it however many others there are. Such trains are relayed to
- * another CPU, so that one is built while the one before is taken in: what receive
- * packet steering does where it is set up, and NICs with several queues do by
- * themselves. Acknowledges of trains go back to the CPU that posts: it sends on, and
- * the other goes on receiving.
+ * Steering of received packets to other CPUs. On a virtual link the CPU that sends a
+ * train also receives it, even if other CPUs are idle. Such trains are steered to another
+ * CPU, so that the next train is built while the last one is received. Receive packet
+ * steering does the same where it is set up, and so do NICs with several queues. ACKs of
+ * trains are steered to the CPU that posts: it sends on, while the other one receives.
  *
- * The packets of a flow stay in order: while any of them waits, all that follow it
- * go to the same place; and should the sender come to that place, they all go on to
- * another.
+ * The packets of a flow stay in order. While one of them waits for a CPU, those that
+ * follow are queued for the same CPU. If the sender moves to that CPU, all of them move
+ * to another one.
  */
 
 #include <linux/cpumask.h>
@@ -29,21 +28,21 @@
 #include "drv/task/coalesce.h"
 #include "drv/task/steer.h"
 
-/*
- * Trains that are less work are not worth the call, in bytes; what each segment takes
- * besides its bytes is as much work as so many.
- */
-#define WORTH		(12 * 1024U)
-#define SEGMENT		512U
-/* How long a flow counts as one whose trains are relayed, in jiffies */
-#define WARM		2
-/* Most datagrams and trains that wait for a CPU, and what it takes in at once */
+/* Least work for which a train is steered, in bytes; less does not pay for the IPI */
+#define WORK_MIN	(12 * 1024U)
+/* Work per segment that does not depend on its length, in bytes */
+#define SEGMENT_WORK	512U
+/* A flow counts as steered for so long after a train was, in jiffies */
+#define STEERED_TIME	2
+/* Most datagrams and trains that wait for a CPU */
 #define QUEUE_MAX	1024U
+/* Datagrams and trains that a CPU receives in one call of its tasklet */
 #define BATCH		16
-/* How long a CPU counts as one that sends, or has a process that does */
-#define LATELY		(HZ / 100 + 1)
-/* CPUs that are looked at */
-#define TRIES		8
+/* How long an event of a CPU counts as recent, in jiffies; see struct steer_cpu */
+#define RECENT		(HZ / 100 + 1)
+/* Most CPUs that are examined to choose one */
+#define CPUS_TRIED	8
+/* Size of the table of flows */
 #define FLOWS		256
 
 static bool steer = true;
@@ -51,103 +50,112 @@ module_param(steer, bool, 0644);
 MODULE_PARM_DESC(steer, "Have another CPU receive what comes by a virtual link");
 
 /**
- * struct flow - datagrams that have a hash in common
- * @lock: held while one is sent to @cpu
- * @waiting: how many of them are with another CPU
- * @cpu: which one
- * @relayed: when a train of its was worth it last, in jiffies
+ * struct flow - packets with the same hash of UDP source port, netdev and namespace
+ * @lock: held while one of them is queued for a CPU
+ * @waiting: how many are queued for @cpu, or are being received there
+ * @cpu: the CPU that receives them; valid if @waiting is not 0
+ * @steered: when a train of at least WORK_MIN was steered last, in jiffies
  */
 struct flow {
 	spinlock_t	lock;
 	atomic_t	waiting;
 	int		cpu;
-	unsigned long	relayed;
+	unsigned long	steered;
 };
 
 /**
- * struct stop - where datagrams wait for a CPU
- * @queue: the datagrams
- * @tasklet: takes them in
- * @csd: calls the CPU
- * @gave_way: @tasklet took nothing in, for the sake of what the CPU has sent
- * @sent: when it sent a train last, in jiffies
- * @rang: when a process rang a doorbell on it last, in jiffies
- * @took: when it took something in last that waited here, in jiffies
+ * struct steer_cpu - steering state of a CPU
+ * @queue: datagrams and trains that wait for the CPU
+ * @tasklet: receives them
+ * @csd: IPI that schedules @tasklet on the CPU
+ * @yielded: the last call of @tasklet received nothing, to let NET_RX run first
+ * @sent: when the CPU sent a train last, in jiffies
+ * @doorbell: when a process rang a doorbell on the CPU last, in jiffies
+ * @received: when @tasklet received a packet last, in jiffies
  */
-struct stop {
+struct steer_cpu {
 	struct sk_buff_head	queue;
 	struct tasklet_struct	tasklet;
 	call_single_data_t	csd;
-	bool			gave_way;
+	bool			yielded;
 	unsigned long		sent;
-	unsigned long		rang;
-	unsigned long		took;
+	unsigned long		doorbell;
+	unsigned long		received;
 };
 
 /**
- * struct relay_cb - in skb->cb of what waits
- * @flow: what it is a part of
- * @sn: the namespace it came to
+ * struct steer_cb - in skb->cb of a packet that waits for a CPU
+ * @flow: flow of the packet
+ * @sn: namespace in which it was received
  */
-struct relay_cb {
+struct steer_cb {
 	struct flow		*flow;
 	struct sroce_snet	*sn;
 };
 
-/* Takes in what was steered to a CPU; registered by the floor above */
+/* Receives a steered packet; set by sroce_steer_init(), drv/rx/udp.c implements it */
 static void (*receive)(struct sroce_snet *sn, struct sk_buff *skb);
 static struct flow flows[FLOWS];
-static DEFINE_PER_CPU(struct stop, stops);
+static DEFINE_PER_CPU(struct steer_cpu, steer_cpus);
 
-static struct relay_cb *relay_cb(struct sk_buff *skb)
+static struct steer_cb *steer_cb(struct sk_buff *skb)
 {
-	BUILD_BUG_ON(sizeof(struct relay_cb) > sizeof(skb->cb));
-	return (struct relay_cb *)skb->cb;
+	BUILD_BUG_ON(sizeof(struct steer_cb) > sizeof(skb->cb));
+	return (struct steer_cb *)skb->cb;
 }
 
 /**
- * sroce_steer_note_tx() - this CPU sends a train
+ * sroce_steer_note_tx() - note that this CPU sends a train
+ *
+ * Context: the caller is not migrated.
  */
 void sroce_steer_note_tx(void)
 {
-	this_cpu_write(stops.sent, jiffies);
+	this_cpu_write(steer_cpus.sent, jiffies);
 }
 
 /**
- * sroce_steer_note_doorbell() - a process rings a doorbell on this CPU
+ * sroce_steer_note_doorbell() - note that a process rings a doorbell on this CPU
+ *
+ * Context: process, may be preempted: the note is a hint.
  */
 void sroce_steer_note_doorbell(void)
 {
-	this_cpu_write(stops.rang, jiffies);
+	this_cpu_write(steer_cpus.doorbell, jiffies);
 }
 
-static bool lately(const unsigned long *when)
+static bool is_recent(const unsigned long *when)
 {
-	return time_before(jiffies, READ_ONCE(*when) + LATELY);
+	return time_before(jiffies, READ_ONCE(*when) + RECENT);
 }
 
+/* The work of receiving a packet, in bytes */
 static u32 work(const struct sk_buff *skb)
 {
-	return skb->len + skb_shinfo(skb)->gso_segs * SEGMENT;
+	return skb->len + skb_shinfo(skb)->gso_segs * SEGMENT_WORK;
 }
 
 /*
- * A real device has its own idea of which CPU receives. A real-time kernel does
- * not want softirqs raised by calls.
+ * The interrupts of a physical device decide which CPU receives. On a real-time kernel
+ * softirqs should not be raised by IPIs.
  */
-static bool may_relay(const struct sk_buff *skb)
+static bool may_steer(const struct sk_buff *skb)
 {
 	return READ_ONCE(steer) && !skb->dev->dev.parent && !IS_ENABLED(CONFIG_PREEMPT_RT);
 }
 
-/* Of a message that makes two trains the short one would have the sender receive, too. */
-static bool is_worth_it(const struct flow *flow, const struct sk_buff *skb)
+/*
+ * Whether a train is enough work to be steered. A short one follows the long ones of its
+ * flow: else the sender would receive the short rest of each message.
+ */
+static bool is_worthwhile(const struct flow *flow, const struct sk_buff *skb)
 {
-	return lately(this_cpu_ptr(&stops.sent)) &&
-	       (work(skb) >= WORTH || time_before(jiffies, READ_ONCE(flow->relayed) + WARM));
+	return is_recent(this_cpu_ptr(&steer_cpus.sent)) &&
+	       (work(skb) >= WORK_MIN ||
+		time_before(jiffies, READ_ONCE(flow->steered) + STEERED_TIME));
 }
 
-/* As with receive packet steering, isolated CPUs are left alone. */
+/* Isolated CPUs receive nothing, as with receive packet steering. */
 static bool may_receive(int cpu)
 {
 	return cpumask_test_cpu(cpu, housekeeping_cpumask(HK_TYPE_DOMAIN)) &&
@@ -155,14 +163,14 @@ static bool may_receive(int cpu)
 }
 
 /*
- * A CPU that works for RDMA anyhow, or else a neighbour; -1 if we are alone. One
- * that is on its way in or out has nobody who goes on when a softirq takes long.
+ * Return: a CPU on which a process rings doorbells, or else the next one; -1 if there is
+ * no other. Only active CPUs: one that is coming up or going down may have no ksoftirqd.
  */
-static int choose(void)
+static int choose_cpu(void)
 {
 	int self = smp_processor_id(), cpu = self, found = -1, i;
 
-	for (i = 0; i < TRIES; i++) {
+	for (i = 0; i < CPUS_TRIED; i++) {
 		cpu = cpumask_next(cpu, cpu_active_mask);
 		if (cpu >= nr_cpu_ids)
 			cpu = cpumask_first(cpu_active_mask);
@@ -170,7 +178,7 @@ static int choose(void)
 			break;
 		if (!may_receive(cpu))
 			continue;
-		if (lately(per_cpu_ptr(&stops.rang, cpu)))
+		if (is_recent(per_cpu_ptr(&steer_cpus.doorbell, cpu)))
 			return cpu;
 		if (found < 0)
 			found = cpu;
@@ -178,7 +186,7 @@ static int choose(void)
 	return found;
 }
 
-/* Whether so much of a QP is under way that what follows is much as well */
+/* Whether a QP has so many packets unacknowledged that the next trip sends many as well */
 static bool is_busy(const struct sroce_snet *sn, struct sroce_kqp *kqp)
 {
 	bool busy;
@@ -191,60 +199,65 @@ static bool is_busy(const struct sroce_snet *sn, struct sroce_kqp *kqp)
 }
 
 /*
- * The CPU whose process posts what an acknowledge is for. Who receives that sends what
- * follows: were it this one, which receives what was sent before, the other would look on,
- * and what both send be received out of order.
+ * The CPU whose process posts the requests that an ACK is for, or -1. The CPU that
+ * receives an ACK also sends the next requests. If this CPU, which receives trains, did
+ * that as well, the other one would be idle, and packets that both send would be reordered.
  */
-static int home_of(const struct sroce_snet *sn, const struct sroce_bth *bth)
+static int ack_cpu(const struct sroce_snet *sn, const struct sroce_bth *bth)
 {
 	struct sroce_kqp *kqp;
 	int cpu;
 
-	if (!lately(this_cpu_ptr(&stops.took)))
+	if (!is_recent(this_cpu_ptr(&steer_cpus.received)))
 		return -1;
 	kqp = sroce_qp_tbl_peek(be32_to_cpu(bth->qpn) & SROCE_QPN_MASK);
 	if (!kqp)
 		return -1;
 	cpu = READ_ONCE(kqp->task.db_cpu) - 1;
-	if (cpu < 0 || cpu == smp_processor_id() || !lately(per_cpu_ptr(&stops.rang, cpu)) ||
+	if (cpu < 0 || cpu == smp_processor_id() ||
+	    !is_recent(per_cpu_ptr(&steer_cpus.doorbell, cpu)) ||
 	    !cpumask_test_cpu(cpu, cpu_active_mask) || !may_receive(cpu) ||
 	    sroce_coalesce_active(&kqp->task.coalesce) || !is_busy(sn, kqp))
 		return -1;
 	return cpu;
 }
 
-/* A READ that a train answers, by the CPU whose process posts it: that is to receive it. */
+/*
+ * Whether a READ is long, and posted by a process on this CPU. Another CPU should send the
+ * trains of its response, so that this one receives them.
+ */
 static bool is_long_read(const struct sroce_bth *bth, const struct sk_buff *skb)
 {
 	const struct sroce_reth *reth = (const struct sroce_reth *)(bth + 1);
 
 	return skb_headlen(skb) >= sizeof(struct udphdr) + sizeof(*bth) + sizeof(*reth) &&
-	       lately(this_cpu_ptr(&stops.rang)) && be32_to_cpu(reth->length) >= WORTH;
+	       is_recent(this_cpu_ptr(&steer_cpus.doorbell)) &&
+	       be32_to_cpu(reth->length) >= WORK_MIN;
 }
 
-/* The CPU that a datagram is best received by, as far as its headers tell; -1: this one */
-static int best_for(const struct sroce_snet *sn, const struct flow *flow,
+/* The best CPU to receive a packet, by its headers and its flow; -1: this one */
+static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
 		    const struct sk_buff *skb)
 {
 	const struct sroce_bth *bth;
 	u32 flags;
 
-	if (!may_relay(skb))
+	if (!may_steer(skb))
 		return -1;
 	if (skb_is_gso(skb))
-		return is_worth_it(flow, skb) ? choose() : -1;
+		return is_worthwhile(flow, skb) ? choose_cpu() : -1;
 	bth = (const struct sroce_bth *)(skb->data + sizeof(struct udphdr));
 	flags = sroce_opcodes[bth->opcode].flags;
 	if (flags & SROCE_RESPONSE)
-		return bth->opcode == SROCE_OP_ACK ? home_of(sn, bth) : -1;
-	return flags & SROCE_READING && is_long_read(bth, skb) ? choose() : -1;
+		return bth->opcode == SROCE_OP_ACK ? ack_cpu(sn, bth) : -1;
+	return flags & SROCE_READING && is_long_read(bth, skb) ? choose_cpu() : -1;
 }
 
 /*
- * NULL for what is not relayed at all: without acknowledges there is no window
- * that keeps a sender from overrunning the queue.
+ * The flow of a packet, or NULL if the packet is not steered. Only RC is: without ACKs
+ * there is no cwnd that keeps the sender from overrunning the queue.
  */
-static struct flow *flow_of(const struct sroce_snet *sn, struct sk_buff *skb)
+static struct flow *find_flow(const struct sroce_snet *sn, struct sk_buff *skb)
 {
 	const struct sroce_bth *bth;
 	const struct udphdr *udp;
@@ -261,220 +274,223 @@ static struct flow *flow_of(const struct sroce_snet *sn, struct sk_buff *skb)
 	return &flows[hash % FLOWS];
 }
 
-/* A CPU that has gone by now leaves its tasklets to others. */
-static void call(struct stop *stop, int cpu)
+/* Schedule the tasklet of a CPU; here if it has gone offline. */
+static void kick(struct steer_cpu *sc, int cpu)
 {
 	if (cpu == smp_processor_id() ||
-	    smp_call_function_single_async(cpu, &stop->csd) == -ENXIO)
-		tasklet_schedule(&stop->tasklet);
+	    smp_call_function_single_async(cpu, &sc->csd) == -ENXIO)
+		tasklet_schedule(&sc->tasklet);
 }
 
-/* Who finds something waiting knows that the CPU was called. */
+/* Queue a packet for a CPU. A CPU whose queue is not empty has been kicked already. */
 static void enqueue(int cpu, struct sk_buff *skb)
 {
-	struct stop *stop = per_cpu_ptr(&stops, cpu);
+	struct steer_cpu *sc = per_cpu_ptr(&steer_cpus, cpu);
 	bool first;
 
-	spin_lock(&stop->queue.lock);
-	first = skb_queue_empty(&stop->queue);
-	__skb_queue_tail(&stop->queue, skb);
-	/* one at a time: calls that meet are not told from each other */
+	spin_lock(&sc->queue.lock);
+	first = skb_queue_empty(&sc->queue);
+	__skb_queue_tail(&sc->queue, skb);
+	/* one IPI at a time: the csd is busy until it has arrived */
 	if (first)
-		call(stop, cpu);
-	spin_unlock(&stop->queue.lock);
+		kick(sc, cpu);
+	spin_unlock(&sc->queue.lock);
 }
 
-static bool has_room(int cpu, u32 n)
+static bool has_space(int cpu, u32 n)
 {
-	return skb_queue_len_lockless(&per_cpu_ptr(&stops, cpu)->queue) + n <=
+	return skb_queue_len_lockless(&per_cpu_ptr(&steer_cpus, cpu)->queue) + n <=
 	       QUEUE_MAX;
 }
 
-/* Take what waits at a stop of a flow, of one namespace or any. */
-static void pick(struct stop *stop, const struct flow *flow,
-		 const struct sroce_snet *sn, struct sk_buff_head *to)
+/* Move queued packets of a flow to @to; only those of @sn, unless it is NULL. */
+static void dequeue_flow(struct steer_cpu *sc, const struct flow *flow,
+			 const struct sroce_snet *sn, struct sk_buff_head *to)
 {
 	struct sk_buff *skb, *next;
 
 	__skb_queue_head_init(to);
-	spin_lock(&stop->queue.lock);
-	skb_queue_walk_safe(&stop->queue, skb, next) {
-		if (relay_cb(skb)->flow != flow || (sn && relay_cb(skb)->sn != sn))
+	spin_lock(&sc->queue.lock);
+	skb_queue_walk_safe(&sc->queue, skb, next) {
+		if (steer_cb(skb)->flow != flow || (sn && steer_cb(skb)->sn != sn))
 			continue;
-		__skb_unlink(skb, &stop->queue);
+		__skb_unlink(skb, &sc->queue);
 		__skb_queue_tail(to, skb);
 	}
-	spin_unlock(&stop->queue.lock);
+	spin_unlock(&sc->queue.lock);
 }
 
 /*
- * What sends a flow has come to the CPU that receives it, and there both would stay
- * for as long as anything waits. Nobody takes anything in here meanwhile: this is a
- * softirq of the same CPU. (Unless that has gone and come back, and another still has
- * its tasklet: then a packet may be overtaken, once.)
+ * Move a flow to @cpu. Its sender has moved to this CPU, which also receives it: both
+ * would stay here while any packet waits. The tasklet can't receive meanwhile, as this is
+ * a softirq of the same CPU. (Exception: after the CPU went offline and came back, its
+ * tasklet may still run on another one. Then one packet may be overtaken.)
  */
-static void move(struct flow *flow, int cpu)
+static void move_flow(struct flow *flow, int cpu)
 {
 	struct sk_buff_head list;
 	struct sk_buff *skb;
 
-	pick(this_cpu_ptr(&stops), flow, NULL, &list);
+	dequeue_flow(this_cpu_ptr(&steer_cpus), flow, NULL, &list);
 	while ((skb = __skb_dequeue(&list)))
 		enqueue(cpu, skb);
 	flow->cpu = cpu;
 }
 
 /*
- * Where a datagram goes, or -1 if it stays; its flow is locked. @best: where it would if
- * it were alone, or -1
+ * The CPU that receives the next packet of a flow, or -1 for this one. @flow: locked;
+ * @best: the best CPU if no packet of the flow waits, or -1
  */
-static int where_to(struct flow *flow, int best)
+static int flow_cpu(struct flow *flow, int best)
 {
-	/* pairs with the release: what was there before has been taken in */
+	/* pairs with flow_done(): earlier packets have been received */
 	if (!atomic_read_acquire(&flow->waiting))
 		return best;
 	if (flow->cpu == smp_processor_id() && best >= 0 &&
-	    has_room(best, atomic_read(&flow->waiting) + 1))
-		move(flow, best);
+	    has_space(best, atomic_read(&flow->waiting) + 1))
+		move_flow(flow, best);
 	return flow->cpu;
 }
 
 /**
- * sroce_steer() - have another CPU take a datagram in, if that is better
+ * sroce_steer() - queue a datagram for another CPU, if that one should receive it
  * @sn: the namespace
  * @skb: the datagram or train, data at the UDP header
  *
- * Runs in softirq, under RCU.
+ * Context: softirq, under RCU.
  *
- * Return: whether it is gone; if not, it's the caller's to take in.
+ * Return: true if @skb was queued, or dropped because the queue is full; false if the
+ * caller has to receive it.
  */
 bool sroce_steer(struct sroce_snet *sn, struct sk_buff *skb)
 {
-	struct flow *flow = flow_of(sn, skb);
+	struct flow *flow = find_flow(sn, skb);
 	int best, cpu;
 
 	if (!flow)
 		return false;
-	best = best_for(sn, flow, skb);
+	best = best_cpu(sn, flow, skb);
 	if (best < 0 && !atomic_read(&flow->waiting))
 		return false;
 	spin_lock(&flow->lock);
-	cpu = where_to(flow, best);
-	if (cpu >= 0 && !has_room(cpu, 1)) {
+	cpu = flow_cpu(flow, best);
+	if (cpu >= 0 && !has_space(cpu, 1)) {
 		sroce_snet_count(sn, SROCE_CNT_STEER_FULL);
 		kfree_skb(skb);
 	} else if (cpu >= 0) {
 		if (cpu != smp_processor_id())
 			sroce_snet_count(sn, SROCE_CNT_STEERED);
 		flow->cpu = cpu;
-		if (skb_is_gso(skb) && work(skb) >= WORTH)
-			WRITE_ONCE(flow->relayed, jiffies);
+		if (skb_is_gso(skb) && work(skb) >= WORK_MIN)
+			WRITE_ONCE(flow->steered, jiffies);
 		atomic_inc(&flow->waiting);
-		/* the route may be borrowed for as long as this softirq runs */
+		/* the route may be valid for this softirq only */
 		skb_dst_drop(skb);
 		dev_hold(skb->dev);
-		relay_cb(skb)->flow = flow;
-		relay_cb(skb)->sn = sn;
+		steer_cb(skb)->flow = flow;
+		steer_cb(skb)->sn = sn;
 		enqueue(cpu, skb);
 	}
 	spin_unlock(&flow->lock);
 	return cpu >= 0;
 }
 
-static void call_fn(void *arg)
+static void csd_fn(void *arg)
 {
-	struct stop *stop = arg;
+	struct steer_cpu *sc = arg;
 
-	tasklet_schedule(&stop->tasklet);
+	tasklet_schedule(&sc->tasklet);
 }
 
-/* What came before is done with, and what comes now may go elsewhere. */
-static void done(struct flow *flow)
+/* A packet has been received; pairs with flow_cpu(). */
+static void flow_done(struct flow *flow)
 {
 	atomic_dec_return_release(&flow->waiting);
 }
 
-/* What this CPU has sent meanwhile is before what it, or another, sends next. */
-static bool has_sent(void)
+/* Whether packets that this CPU sent on a virtual link wait for NET_RX; they go first. */
+static bool net_rx_pending(void)
 {
 	return local_softirq_pending() & BIT(NET_RX_SOFTIRQ);
 }
 
-static void arrive(struct tasklet_struct *t)
+static void tasklet_fn(struct tasklet_struct *t)
 {
-	struct stop *stop = from_tasklet(stop, t, tasklet);
+	struct steer_cpu *sc = from_tasklet(sc, t, tasklet);
 	struct sk_buff *skb;
 	int n = 0;
 
-	/* once: on a CPU that receives a lot that is pending all the time */
-	stop->gave_way = !stop->gave_way && has_sent();
-	/* of the queue, too: see sroce_steer_flush() */
+	/* not twice in a row: NET_RX may be pending all the time */
+	sc->yielded = !sc->yielded && net_rx_pending();
+	/* from before the dequeue: pairs with synchronize_net() in sroce_steer_flush() */
 	rcu_read_lock();
-	while (!stop->gave_way && n++ < BATCH && (n == 1 || !has_sent()) &&
-	       (skb = skb_dequeue(&stop->queue))) {
-		struct relay_cb cb = *relay_cb(skb);
+	while (!sc->yielded && n++ < BATCH && (n == 1 || !net_rx_pending()) &&
+	       (skb = skb_dequeue(&sc->queue))) {
+		struct steer_cb cb = *steer_cb(skb);
 		struct net_device *dev = skb->dev;
 
 		receive(cb.sn, skb);
 		dev_put(dev);
-		done(cb.flow);
+		flow_done(cb.flow);
 	}
 	rcu_read_unlock();
 	if (n)
-		this_cpu_write(stops.took, jiffies);
-	/* nobody calls while something waits */
-	if (!skb_queue_empty_lockless(&stop->queue))
-		tasklet_schedule(&stop->tasklet);
+		this_cpu_write(steer_cpus.received, jiffies);
+	/* enqueue() does not kick while the queue is not empty */
+	if (!skb_queue_empty_lockless(&sc->queue))
+		tasklet_schedule(&sc->tasklet);
 }
 
-static void forget_at(struct stop *stop, struct flow *flow,
-		      const struct sroce_snet *sn)
+static void purge_queue(struct steer_cpu *sc, struct flow *flow,
+			const struct sroce_snet *sn)
 {
 	struct sk_buff_head gone;
 	struct sk_buff *skb;
 
-	if (skb_queue_empty_lockless(&stop->queue))
+	if (skb_queue_empty_lockless(&sc->queue))
 		return;
-	pick(stop, flow, sn, &gone);
+	dequeue_flow(sc, flow, sn, &gone);
 	while ((skb = __skb_dequeue(&gone))) {
 		dev_put(skb->dev);
-		done(flow);
+		flow_done(flow);
 		kfree_skb(skb);
 	}
 }
 
-/* Its lock is held, or another namespace's packets might move it meanwhile. */
-static void forget_flow(struct flow *flow, const struct sroce_snet *sn)
+/* Drop packets of a namespace. The lock keeps other namespaces from moving the flow. */
+static void purge_flow(struct flow *flow, const struct sroce_snet *sn)
 {
 	int cpu;
 
-	/* nothing more of this namespace comes */
+	/* the sockets are closed: the namespace adds no packets */
 	if (!atomic_read(&flow->waiting))
 		return;
 	spin_lock_bh(&flow->lock);
 	for_each_possible_cpu(cpu)
-		forget_at(per_cpu_ptr(&stops, cpu), flow, sn);
+		purge_queue(per_cpu_ptr(&steer_cpus, cpu), flow, sn);
 	spin_unlock_bh(&flow->lock);
 }
 
 /**
- * sroce_steer_flush() - drop what waits, and wait for what is being taken in
+ * sroce_steer_flush() - drop queued packets, and wait for those being received
  * @sn: a namespace whose sockets are closed
+ *
+ * Context: process, may sleep.
  */
 void sroce_steer_flush(const struct sroce_snet *sn)
 {
 	u32 i;
 
-	/* the last that came by the sockets is in a queue by then */
+	/* wait until the last packet of the sockets is queued */
 	synchronize_net();
 	for (i = 0; i < FLOWS; i++)
-		forget_flow(&flows[i], sn);
+		purge_flow(&flows[i], sn);
 	synchronize_net();
 }
 
 /**
- * sroce_steer_init() - prepare the places where datagrams wait
- * @rcv: takes a datagram or train in, in softirq and under RCU
+ * sroce_steer_init() - initialize flows and per-CPU queues, when the module is loaded
+ * @rcv: receives a datagram or train, in softirq and under RCU
  */
 void __init sroce_steer_init(void (*rcv)(struct sroce_snet *sn, struct sk_buff *skb))
 {
@@ -483,30 +499,32 @@ void __init sroce_steer_init(void (*rcv)(struct sroce_snet *sn, struct sk_buff *
 	receive = rcv;
 	for (i = 0; i < FLOWS; i++) {
 		spin_lock_init(&flows[i].lock);
-		flows[i].relayed = jiffies - WARM;
+		flows[i].steered = jiffies - STEERED_TIME;
 	}
 	for_each_possible_cpu(cpu) {
-		struct stop *stop = per_cpu_ptr(&stops, cpu);
+		struct steer_cpu *sc = per_cpu_ptr(&steer_cpus, cpu);
 
-		skb_queue_head_init(&stop->queue);
-		tasklet_setup(&stop->tasklet, arrive);
-		INIT_CSD(&stop->csd, call_fn, stop);
-		stop->sent = jiffies - LATELY;
-		stop->rang = jiffies - LATELY;
-		stop->took = jiffies - LATELY;
+		skb_queue_head_init(&sc->queue);
+		tasklet_setup(&sc->tasklet, tasklet_fn);
+		INIT_CSD(&sc->csd, csd_fn, sc);
+		sc->sent = jiffies - RECENT;
+		sc->doorbell = jiffies - RECENT;
+		sc->received = jiffies - RECENT;
 	}
 }
 
 /**
- * sroce_steer_exit() - undo sroce_steer_init(); nothing waits any more
+ * sroce_steer_exit() - undo sroce_steer_init()
+ *
+ * Context: process, may sleep; all queues are empty.
  */
 void sroce_steer_exit(void)
 {
 	int cpu;
 
-	/* calls that are on their way arrive: before the second, if not the first */
+	/* wait for IPIs under way: they arrive before the second call at the latest */
 	kick_all_cpus_sync();
 	kick_all_cpus_sync();
 	for_each_possible_cpu(cpu)
-		tasklet_kill(&per_cpu_ptr(&stops, cpu)->tasklet);
+		tasklet_kill(&per_cpu_ptr(&steer_cpus, cpu)->tasklet);
 }

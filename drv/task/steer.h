@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The CPU that receives what comes by a virtual link. */
+/* Choice of the CPU that receives packets of a virtual link. */
 #ifndef SROCE_TASK_STEER_H
 #define SROCE_TASK_STEER_H
 

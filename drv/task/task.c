@@ -9,8 +9,6 @@
 #include <linux/ktime.h>
 #include <linux/netdevice.h>
 #include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/core/mem/wqe.h"
 #include "drv/core/rc/flush.h"
@@ -31,16 +29,16 @@
 #include "drv/task/steer.h"
 #include "drv/task/task.h"
 
-/* Most times that a trip sends what its own packets made possible */
+/* Most rounds of sending in a trip: loopback packets have replies, which cause more */
 #define ROUNDS		4
 /*
- * Trips within each other on a CPU. What one delivers on this host gives the receiving
- * QP work, which delivers something itself. Two QPs that are connected take four trips;
- * but a QP need not be connected to the one whose packets it gets, and a chain of them
- * must not overflow the stack.
+ * Most nested trips on a CPU. A loopback packet makes a trip into the receiving QP, which
+ * may send loopback packets itself. Two connected QPs need four nested trips. QPs that
+ * aren't connected to each other can form a longer chain, which must not overflow the
+ * stack.
  */
 #define NESTED_MAX	4
-/* How often a QP in the error state is looked at, in ns */
+/* Shortest and longest interval between polls of a QP in the error state, in ns */
 #define ERR_POLL_MIN	(1 * (u64)NSEC_PER_MSEC)
 #define ERR_POLL_MAX	(128 * (u64)NSEC_PER_MSEC)
 
@@ -49,7 +47,9 @@ static DEFINE_PER_CPU(u32, nested);
 static void deliver(struct sroce_dev *dev, struct list_head *list);
 
 /**
- * sroce_now() - monotonic time in ns
+ * sroce_now() - monotonic time
+ *
+ * Return: ns of CLOCK_MONOTONIC.
  */
 u64 sroce_now(void)
 {
@@ -57,14 +57,14 @@ u64 sroce_now(void)
 }
 
 /**
- * sroce_task_set_ack_timer() - have sroce_retrans_timer() called
+ * sroce_task_set_ack_timer() - set the ACK timer, which calls sroce_retrans_timer()
  * @qp: the QP, locked
- * @when: not before this time, in ns of sroce_now()
- * @slack: it may be so much later
+ * @when: earliest time, in ns of sroce_now()
+ * @slack: how much later it may fire, in ns
  *
- * A timer that fires early finds that out and is set again, so moving the deadline back
- * costs nothing. Moving it forward programs the clock's hardware, which is worth it
- * only if the timer moves by more than the slack.
+ * A timer that fires before its deadline is set again by sroce_retrans_timer(). So a later
+ * deadline costs nothing here. An earlier one programs the clock's hardware. That is done
+ * only if the timer moves by more than @slack.
  */
 void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 {
@@ -78,9 +78,9 @@ void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 }
 
 /**
- * sroce_task_set_rnr_timer() - have sroce_retrans_rnr_timer() called
+ * sroce_task_set_rnr_timer() - set the RNR timer, which calls sroce_retrans_rnr_timer()
  * @qp: the QP, locked
- * @delay: after this time in ns
+ * @delay: time from now, in ns
  */
 void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 {
@@ -112,7 +112,7 @@ static bool txq_empty(const struct sroce_txq *txq)
 	return skb_queue_empty(&txq->skbs) && list_empty(&txq->lbpkts);
 }
 
-/* Move what is queued to @list, but for a train that is about to grow. */
+/* Move queued packets to @list. @more: leave a train that the next packets may join. */
 static void take_packets(struct sroce_txq *txq, struct sk_buff_head *list,
 			 bool more)
 {
@@ -125,7 +125,7 @@ static void take_packets(struct sroce_txq *txq, struct sk_buff_head *list,
 		__skb_queue_tail(&txq->skbs, last);
 }
 
-/* Count packets that are about to leave; a train by itself is a note for steering. */
+/* Count packets that are about to be sent, and tell drv/task/steer.c about a train. */
 static void count_packets(struct sroce_qp *qp, const struct sk_buff_head *list)
 {
 	if (sroce_tx_count(qp, list) && !sroce_coalesce_active(&qp->kqp->task.coalesce))
@@ -133,11 +133,13 @@ static void count_packets(struct sroce_qp *qp, const struct sk_buff_head *list)
 }
 
 /*
- * Send what is queued; a CPU that queues more meanwhile leaves it to this one. @more: the
- * protocol is called again at once, and what it leaves may join the last train. A peer on
- * this host answers at once, and so on: there must be an end to it.
+ * Send what is queued, with the lock dropped meanwhile. Packets that another CPU queues in
+ * the meantime are sent here as well. The number of rounds is bounded, because a peer on
+ * this host replies at once, which makes more packets possible.
  *
- * Return: whether something is left that was not meant to be.
+ * @more: the protocol is called again at once, and its packets may join the last train.
+ *
+ * Return: whether packets are left over, other than that train.
  */
 static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 {
@@ -181,9 +183,8 @@ static bool send_queued(struct sroce_qp *qp, bool more)
 }
 
 /*
- * The provider posts receives without telling the kernel. Those posted to a QP in the
- * error state have to be flushed all the same. So the QP is polled, the less often the
- * longer nothing is posted.
+ * A user posts receives without a doorbell. Receives posted in the error state have to be
+ * flushed. So the QP is polled, at intervals that grow while nothing is posted.
  */
 static bool needs_err_poll(const struct sroce_qp *qp)
 {
@@ -206,7 +207,7 @@ static void watch_error(struct sroce_qp *qp)
 		task->err_poll_ns = 0;
 		return;
 	}
-	/* this may be the timer itself: it runs, but is it set again? */
+	/* not hrtimer_active(): that is true while the timer's own function runs */
 	if (!hrtimer_is_queued(&task->rnr_timer))
 		set_err_poll(qp);
 }
@@ -220,17 +221,20 @@ static void err_poll(struct sroce_qp *qp)
 	set_err_poll(qp);
 }
 
-/* Whether a CPU that found the QP locked relies on us, who have just unlocked it */
+/* Whether a CPU that found the QP locked has left a note for its owner */
 static bool is_needed(const struct sroce_task *task)
 {
-	/* unlock, then look; who leaves something leaves it, then tries the lock */
+	/*
+	 * Pairs with the barriers after a note was left: here the unlock comes before the
+	 * check, there the note comes before try_lock(). One of the two CPUs succeeds.
+	 */
 	smp_mb();
 	return READ_ONCE(task->db_pending) || !skb_queue_empty_lockless(&task->backlog);
 }
 
 /*
- * Have the tasklet go on, on this CPU: what was sent here is received first, if the
- * peer is on this host, and nothing overtakes it.
+ * Have the tasklet go on, on this CPU. If the peer is on this host, packets that were sent
+ * here are received here first, and later ones don't overtake them.
  */
 static void go_on(struct sroce_task *task)
 {
@@ -238,7 +242,7 @@ static void go_on(struct sroce_task *task)
 	tasklet_schedule(&task->tasklet);
 }
 
-/* What follows the unlock of a QP. @more: the QP could go on. */
+/* See to notes after the unlock of a QP. @more: the QP has more to do. */
 static void after_unlock(struct sroce_task *task, bool more)
 {
 	if (is_needed(task) || more)
@@ -250,7 +254,8 @@ static void after_unlock(struct sroce_task *task, bool more)
  * sroce_task_lock() - lock a QP for a trip into it
  * @qp: the QP
  *
- * Any context but hard interrupts; bottom halves are off until the unlock.
+ * Context: process or softirq; waits for the owner. Bottom halves are off until the
+ * unlock.
  */
 void sroce_task_lock(struct sroce_qp *qp) __acquires(&qp->lock)
 {
@@ -258,8 +263,10 @@ void sroce_task_lock(struct sroce_qp *qp) __acquires(&qp->lock)
 }
 
 /**
- * sroce_task_unlock() - unlock a QP that was only looked at
+ * sroce_task_unlock() - unlock a QP that has no work because of this lock
  * @qp: the QP, locked by sroce_task_lock()
+ *
+ * The tasklet is scheduled if another CPU has left a note meanwhile.
  */
 void sroce_task_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 {
@@ -267,7 +274,7 @@ void sroce_task_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 	after_unlock(&qp->kqp->task, false);
 }
 
-/* Work requests of a user in a state in which they aren't executed */
+/* Take in posted sends; drop or flush them in a state that does not execute them. */
 static void take_doorbell(struct sroce_qp *qp)
 {
 	sroce_wqe_doorbell(qp);
@@ -280,7 +287,7 @@ static void take_doorbell(struct sroce_qp *qp)
 		sroce_flush_rq(qp);
 }
 
-/* Return: whether the QP was locked. Sparse does not check callers for that. */
+/* Return: whether the QP was locked. Sparse does not track a conditional lock. */
 static bool try_lock(struct sroce_qp *qp)
 {
 	int locked = spin_trylock_bh(&qp->lock);
@@ -290,7 +297,7 @@ static bool try_lock(struct sroce_qp *qp)
 	return locked;
 }
 
-/* Lock a QP, unless somebody has it who will keep it for long. */
+/* Lock a QP, unless its owner will keep it for long. Return: whether it was locked. */
 static bool lock_unless_busy(struct sroce_qp *qp)
 {
 	if (try_lock(qp))
@@ -303,15 +310,17 @@ static bool lock_unless_busy(struct sroce_qp *qp)
 }
 
 /**
- * sroce_task_lock_doorbell() - lock a QP because its doorbell rings
+ * sroce_task_lock_doorbell() - lock a QP and take in its posted sends, or leave a note
  * @qp: the QP
  *
- * Return: whether it was locked; if not, its owner takes in what was posted.
+ * Context: process.
+ *
+ * Return: whether the QP was locked; if not, its owner takes in what was posted.
  */
 bool sroce_task_lock_doorbell(struct sroce_qp *qp)
 {
 	if (!lock_unless_busy(qp)) {
-		/* who sees the flag sees what was posted */
+		/* a CPU that sees the flag also sees what was posted */
 		smp_mb();
 		WRITE_ONCE(qp->kqp->task.db_pending, true);
 		/* pairs with is_needed(): the flag is seen, or the lock is free */
@@ -323,7 +332,7 @@ bool sroce_task_lock_doorbell(struct sroce_qp *qp)
 	return true;
 }
 
-/* A doorbell that did not wait for us */
+/* Take in what was posted by a doorbell that found the QP locked. */
 static void take_pending_doorbell(struct sroce_qp *qp)
 {
 	struct sroce_task *task = &qp->kqp->task;
@@ -331,14 +340,14 @@ static void take_pending_doorbell(struct sroce_qp *qp)
 	if (!READ_ONCE(task->db_pending))
 		return;
 	WRITE_ONCE(task->db_pending, false);
-	/* cleared before the ring is read: what is posted later rings again */
+	/* clear before the ring is read: a later doorbell sets the flag again */
 	smp_mb();
 	take_doorbell(qp);
 }
 
 /*
- * What is held may leave with what is sent anyhow, on the CPU of the last doorbell.
- * From another CPU it might overtake what that doorbell has sent.
+ * Take in held doorbells, as this trip may send anyway. Only on the CPU of the last
+ * doorbell: from another CPU the packets could overtake those that the doorbell has sent.
  */
 static void take_held(struct sroce_qp *qp)
 {
@@ -348,7 +357,7 @@ static void take_held(struct sroce_qp *qp)
 		sroce_wqe_doorbell(qp);
 }
 
-/* Notify consumers of CQs, and tell their owners of an overflow. */
+/* Notify consumers of CQs, and raise the events of an overflow. */
 static void notify_cqs(struct sroce_qp *qp, u32 deferred)
 {
 	if (unlikely(deferred & SROCE_DEFER_SCQ))
@@ -361,7 +370,7 @@ static void notify_cqs(struct sroce_qp *qp, u32 deferred)
 		sroce_cq_overflow_event(qp->rcq);
 }
 
-/* Return: whether the QP could go on. */
+/* The trip itself, see drv/task/task.h. Return: whether the QP has more to do. */
 static bool run_and_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	u32 deferred, events, srq_events;
@@ -391,9 +400,9 @@ static bool run_and_unlock(struct sroce_qp *qp) __releases(&qp->lock)
  * sroce_task_unlock_run_once() - let the QP work, unlock it and do what was deferred
  * @qp: the QP, locked by sroce_task_lock()
  *
- * The caller keeps the QP alive.
+ * The caller holds a reference to the QP.
  *
- * Return: whether the QP could go on if called again.
+ * Return: whether the QP has more to do; the caller makes another trip then.
  */
 bool sroce_task_unlock_run_once(struct sroce_qp *qp) __releases(&qp->lock)
 {
@@ -404,7 +413,7 @@ bool sroce_task_unlock_run_once(struct sroce_qp *qp) __releases(&qp->lock)
 }
 
 /**
- * sroce_task_unlock_run() - the same, and have the tasklet go on if there is more
+ * sroce_task_unlock_run() - like unlock_run_once(), the tasklet goes on if there is more
  * @qp: the QP, locked by sroce_task_lock()
  */
 void sroce_task_unlock_run(struct sroce_qp *qp) __releases(&qp->lock)
@@ -413,11 +422,11 @@ void sroce_task_unlock_run(struct sroce_qp *qp) __releases(&qp->lock)
 }
 
 /**
- * sroce_task_unlock_verb() - sroce_task_unlock_run() of a verb that its user has called
+ * sroce_task_unlock_verb() - unlock a QP at the end of a verb, and let it work
  * @qp: the QP, locked by sroce_task_lock()
  *
- * What a kernel user is told comes from the tasklet: none of its handlers may be called
- * from within a verb.
+ * For a kernel user the tasklet makes the trip: completion and event handlers must not be
+ * called from within a verb, as the caller may hold locks that they take.
  */
 void sroce_task_unlock_verb(struct sroce_qp *qp) __releases(&qp->lock)
 {
@@ -430,8 +439,8 @@ void sroce_task_unlock_verb(struct sroce_qp *qp) __releases(&qp->lock)
 }
 
 /*
- * Another CPU is about to go on with what it sends. What follows is queued behind that,
- * and would overtake it if it was sent from here.
+ * Whether the tasklet of another CPU is to go on. Packets sent from here could overtake
+ * those that the other CPU has sent.
  */
 static bool is_elsewhere(const struct sroce_task *task)
 {
@@ -444,12 +453,14 @@ static bool is_elsewhere(const struct sroce_task *task)
  * sroce_task_lock_or_backlog() - lock a QP for a packet, or queue the packet for its owner
  * @kqp: the QP, held
  * @skb: a datagram or train
- * @qpn: number of the QP, as packets name it
+ * @qpn: destination QPN of the packet
  * @n: segments of it that have been received
  *
- * Softirq context. Packets stay in order: what came before is taken in before.
+ * Packets stay in order: those in the backlog are received before @skb.
  *
- * Return: whether the QP was locked; if not, @skb is gone.
+ * Context: softirq.
+ *
+ * Return: true if the QP was locked; false if @skb was queued and is gone.
  */
 bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u32 n)
 {
@@ -474,10 +485,10 @@ bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb, u32 
 }
 
 /**
- * sroce_task_send_held() - send doorbells that are held, before something changes
- * @qp: the QP, of a user
+ * sroce_task_send_held() - send what held doorbells have posted, before the QP is changed
+ * @qp: the QP, unlocked
  *
- * Process context, nothing locked.
+ * Context: process.
  */
 void sroce_task_send_held(struct sroce_qp *qp)
 {
@@ -496,9 +507,9 @@ static struct sroce_kqp *find_qp(struct sroce_dev *dev, u32 qpn)
 }
 
 /*
- * Hand loopback packets of one QP to its peer, in order; @list is empty afterwards.
- * Bottom halves are off and no lock is held. What the peer answers may come back before
- * this returns.
+ * Hand loopback packets of one QP to its peer, in order; @list is empty afterwards. Bottom
+ * halves are off and no lock is held. The peer's reply may be received before this
+ * returns.
  */
 static void deliver(struct sroce_dev *dev, struct list_head *list)
 {
@@ -567,8 +578,8 @@ static void tasklet_fn(struct tasklet_struct *t)
 /**
  * sroce_task_init() - set up the kernel's part of a QP
  * @qp: the QP
- * @kqp: zeroed
- * @backlog_rcv: takes in a packet that waited in the backlog
+ * @kqp: its kernel's part, zeroed
+ * @backlog_rcv: receives a packet from the backlog, with the QP locked; consumes it
  */
 void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 		     void (*backlog_rcv)(struct sroce_qp *qp, struct sk_buff *skb,
@@ -595,17 +606,17 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 }
 
 /**
- * sroce_task_stop() - end the tasklet and the timers of a QP, drop what it has queued
- * @kqp: the QP, in RESET; nobody can find it, and nobody who has found it is left
+ * sroce_task_stop() - stop the tasklet and the timers of a QP, drop its queued packets
+ * @kqp: the QP, in RESET; it can't be found any more, and all references are gone
  *
- * May sleep, for as long as a trip into the QP takes.
+ * Context: process; may sleep, for as long as a trip into the QP takes.
  */
 void sroce_task_stop(struct sroce_kqp *kqp)
 {
 	struct sroce_task *task = &kqp->task;
 	int i;
 
-	/* the tasklet does nothing in RESET, so it can't start a timer */
+	/* in RESET the tasklet starts no timer; but a timer schedules the tasklet */
 	tasklet_kill(&task->tasklet);
 	hrtimer_cancel(&task->ack_timer);
 	hrtimer_cancel(&task->rnr_timer);

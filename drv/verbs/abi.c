@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Our statement of the user ABI against the kernel's own, at compile time. */
+/*
+ * Compile-time check of uapi/sroce_abi.h: its structures must have the layout of those in
+ * <rdma/rdma_user_rxe.h>, which the stock user space provider is built with.
+ */
 
 #include <linux/build_bug.h>
 #include <linux/stddef.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Address handles of UD. */
+/*
+ * Address handles of UD. The address behind a handle has a reference count of its own:
+ * posted work requests keep it after the handle was destroyed or modified.
+ */
 
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
@@ -9,11 +12,13 @@
 #include "drv/verbs/ah.h"
 
 /**
- * sroce_ah_put() - let go of an address
+ * sroce_ah_put() - drop a reference to an address
  * @ah: the address
  *
- * The route goes at once, not after a grace period: it must not outlive its
- * namespace.
+ * With the last reference the route is released at once, not after a grace period: it
+ * must not outlive its namespace.
+ *
+ * Context: any.
  */
 void sroce_ah_put(struct sroce_ah *ah)
 {
@@ -25,9 +30,9 @@ void sroce_ah_put(struct sroce_ah *ah)
 }
 
 /**
- * sroce_ah_get() - the address of a handle, by number
- * @qp: on whose behalf; its PD must be the handle's
- * @ah_num: number
+ * sroce_ah_get() - find the address of a handle by number
+ * @qp: the QP that sends; its PD must be that of the handle
+ * @ah_num: number of the handle
  *
  * Return: the address, held until sroce_ah_put(), or NULL.
  */
@@ -44,8 +49,8 @@ struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num)
 }
 
 /**
- * sroce_ah_av() - where an address leads
- * @ah: the address
+ * sroce_ah_av() - address vector of an address
+ * @ah: the address, held
  */
 struct sroce_av *sroce_ah_av(struct sroce_ah *ah)
 {
@@ -62,7 +67,7 @@ static struct sroce_ah *ah_build(struct sroce_dev *dev, struct ib_pd *pd,
 		return ERR_PTR(ret);
 	refcount_set(&ah->ref, 1);
 	ah->pd = pd;
-	/* The GID reference is the core's; only the values are kept. */
+	/* the reference to the GID entry is the core's; only values are copied */
 	ah->attr = *attr;
 	ah->attr.grh.sgid_attr = NULL;
 	ret = sroce_av_from_attr(dev, &ah->av, attr, (u32)(uintptr_t)ah);
@@ -77,10 +82,15 @@ static struct sroce_ah *ah_build(struct sroce_dev *dev, struct ib_pd *pd,
 }
 
 /**
- * sroce_ah_create() - make an address handle
+ * sroce_ah_create() - create an address handle
  * @ibah: the handle
- * @init: attributes; without RDMA_CREATE_AH_SLEEPABLE the caller is atomic
- * @udata: where the number goes, for user space
+ * @init: attributes
+ * @udata: returns the handle's number to user space; NULL for a kernel user
+ *
+ * Context: atomic, unless @init->flags has RDMA_CREATE_AH_SLEEPABLE.
+ *
+ * Return: 0, -ENOMEM, -EBUSY if all numbers are in use, or an error of
+ * sroce_av_from_attr().
  */
 int sroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
@@ -119,9 +129,13 @@ err:
 }
 
 /**
- * sroce_ah_modify() - give a handle another address
+ * sroce_ah_modify() - change the address of a handle
  * @ibah: the handle
  * @attr: new attributes
+ *
+ * Work requests that were posted before keep the old address.
+ *
+ * Return: 0, -ENOMEM, or an error of sroce_av_from_attr().
  */
 int sroce_ah_modify(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
@@ -142,9 +156,11 @@ int sroce_ah_modify(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 }
 
 /**
- * sroce_ah_query() - attributes of a handle, as set
+ * sroce_ah_query() - attributes of a handle, as they were set
  * @ibah: the handle
  * @attr: filled in
+ *
+ * Return: 0.
  */
 int sroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
@@ -153,9 +169,13 @@ int sroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 }
 
 /**
- * sroce_ah_destroy() - end a handle; work requests that use it go on
+ * sroce_ah_destroy() - destroy a handle
  * @ibah: the handle
- * @flags: whether the caller may sleep; it does not matter here
+ * @flags: ignored: this never sleeps
+ *
+ * Work requests that use the handle are still executed.
+ *
+ * Return: 0.
  */
 int sroce_ah_destroy(struct ib_ah *ibah, u32 flags)
 {

@@ -10,12 +10,12 @@ struct rdma_ah_init_attr;
 
 /**
  * struct sroce_ah - the address behind an address handle
- * @ref: the handle, and each work request that uses it
- * @pd: the handle's PD
- * @num: its number
- * @attr: as set, for query
- * @av: where packets go
- * @rcu: frees it
+ * @ref: references: the handle, and each work request that uses it
+ * @pd: PD of the handle
+ * @num: number of the handle
+ * @attr: attributes as they were set, for query
+ * @av: address vector of the packets
+ * @rcu: frees this after the last lookup
  */
 struct sroce_ah {
 	refcount_t		ref;
@@ -26,6 +26,11 @@ struct sroce_ah {
 	struct rcu_head		rcu;
 };
 
+/**
+ * struct sroce_ibah - an address handle
+ * @ibah: the core's part
+ * @ah: the current address; sroce_ah_modify() replaces it
+ */
 struct sroce_ibah {
 	struct ib_ah		ibah;
 	struct sroce_ah		*ah;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who brings pages of regions on demand: for a QP that waits for them, a work item
- * that tells it when they are there; or before anybody needs them.
+ * Faults in pages of on-demand regions, in process context. Each QP has a work item for
+ * the pages that it waits for: the QP is called when they are present. Other work items
+ * prefetch pages on the advice of a user.
  */
 
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "drv/compat/compat.h"
-#include "drv/compat/compat.h"
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/core/mem/mr.h"
@@ -20,23 +19,23 @@
 #include "drv/verbs/pager.h"
 
 /*
- * Bytes brought before the QP is told, even if it needs less, and between two
- * looks at what else is wanted
+ * Bytes that are faulted in before the QP is called, even if it needs less, and between
+ * two checks for new requests
  */
 #define STEP		(64 * PAGE_SIZE)
 
-/* So much advice is followed at a time: who waits for a page does not wait for that. */
-#define ADVICE_MAX	16
+/* Prefetches at a time; they must not use up the workers that QPs wait for. */
+#define PREFETCH_MAX	16
 
-static struct workqueue_struct *pager_wq, *advice_wq;
+static struct workqueue_struct *pager_wq, *prefetch_wq;
 
-static enum sroce_fault how_of(const struct sroce_fault_req *req)
+static enum sroce_fault fault_of(const struct sroce_fault_req *req)
 {
 	return req->write ? SROCE_FAULT_WRITE : SROCE_FAULT_READ;
 }
 
-/* The QP is told why when it asks for that page again. */
-static void note_failure(struct sroce_pager *pg, const struct sroce_fault_req *req)
+/* Record a page that could not be faulted in; the next request for it fails. */
+static void record_error(struct sroce_pager *pg, const struct sroce_fault_req *req)
 {
 	struct sroce_fault_error *f;
 
@@ -49,8 +48,8 @@ static void note_failure(struct sroce_pager *pg, const struct sroce_fault_req *r
 	sroce_task_unlock(pg->qp);
 }
 
-/* Bring the next @len bytes; false: there is no use in going on */
-static bool bring(struct sroce_pager *pg, struct sroce_fault_req *req, u32 len)
+/* Fault in the next @len bytes. Return: false if there is no point in going on. */
+static bool fault_in(struct sroce_pager *pg, struct sroce_fault_req *req, u32 len)
 {
 	u64 from = req->iova;
 	u32 done;
@@ -59,10 +58,10 @@ static bool bring(struct sroce_pager *pg, struct sroce_fault_req *req, u32 len)
 	len = min(len, req->len);
 	if (!len)
 		return false;
-	ret = sroce_odp_fault_in(req->mr->odp, &req->iova, len, how_of(req),
+	ret = sroce_odp_fault_in(req->mr->odp, &req->iova, len, fault_of(req),
 				 false);
 	if (ret && ret != -EBUSY && req->iova - from < req->need)
-		note_failure(pg, req);
+		record_error(pg, req);
 	if (ret)
 		return false;
 	done = min_t(u64, req->iova - from, req->len);
@@ -71,22 +70,22 @@ static bool bring(struct sroce_pager *pg, struct sroce_fault_req *req, u32 len)
 	return true;
 }
 
-static void bring_needed(struct sroce_pager *pg, struct sroce_fault_req *req)
+static void fault_in_needed(struct sroce_pager *pg, struct sroce_fault_req *req)
 {
-	if (!bring(pg, req, max_t(u32, req->need, STEP)))
+	if (!fault_in(pg, req, max_t(u32, req->need, STEP)))
 		req->len = 0;
 }
 
-/* Unless something else is needed now, or has come and is waited for */
-static void bring_ahead(struct sroce_pager *pg, struct sroce_fault_req *req)
+/* Fault in the rest of a request, until there are new requests or the QP is reset. */
+static void fault_in_ahead(struct sroce_pager *pg, struct sroce_fault_req *req)
 {
 	while (req->len && !work_pending(&pg->work) &&
 	       READ_ONCE(pg->qp->state) != IB_QPS_RESET)
-		if (!bring(pg, req, STEP))
+		if (!fault_in(pg, req, STEP))
 			break;
 }
 
-/* The work item of a QP: bring what is wanted, and have it go on. */
+/* The work item of a QP: fault in what is requested, and have the QP go on. */
 static void pager_fn(struct work_struct *work)
 {
 	struct sroce_pager *pg = container_of(work, struct sroce_pager, work);
@@ -100,17 +99,17 @@ static void pager_fn(struct work_struct *work)
 	WRITE_ONCE(pg->n, 0);
 	sroce_task_unlock(qp);
 	for (i = 0; i < n; i++)
-		bring_needed(pg, &req[i]);
+		fault_in_needed(pg, &req[i]);
 	sroce_task_lock(qp);
 	sroce_transport_paged(qp);
 	sroce_task_unlock_run(qp);
 	for (i = 0; i < n; i++) {
-		bring_ahead(pg, &req[i]);
+		fault_in_ahead(pg, &req[i]);
 		sroce_mr_put(req[i].mr);
 	}
 }
 
-/* Whether a range can't be, as far as was found out since it was last wanted */
+/* Whether a range could not be faulted in since it was last requested; reported once */
 static bool has_failed(struct sroce_pager *pg, const struct sroce_fault_req *req)
 {
 	u64 first = req->iova & PAGE_MASK;
@@ -129,8 +128,11 @@ static bool has_failed(struct sroce_pager *pg, const struct sroce_fault_req *req
 	return false;
 }
 
-/* It may have come since: a list of many must not req the same ones again. */
-static bool is_there(const struct sroce_fault_req *req)
+/*
+ * Whether the needed pages are present by now. If so, the QP should not wait for the same
+ * pages of a long scatter/gather list once more.
+ */
+static bool is_present(const struct sroce_fault_req *req)
 {
 	struct sroce_odp *odp = req->mr->odp;
 
@@ -141,8 +143,8 @@ static bool is_there(const struct sroce_fault_req *req)
 	return true;
 }
 
-/* One that is wanted already may take another in. */
-static bool join(struct sroce_fault_req *was, const struct sroce_fault_req *req)
+/* Add a request to an earlier one that covers it. Return: whether that was possible. */
+static bool merge(struct sroce_fault_req *was, const struct sroce_fault_req *req)
 {
 	u64 skip = req->iova - was->iova;
 
@@ -155,19 +157,19 @@ static bool join(struct sroce_fault_req *was, const struct sroce_fault_req *req)
 }
 
 /**
- * sroce_pager_fault_in() - have pages brought in for a QP
+ * sroce_pager_fault_in() - request that pages are faulted in for a QP
  * @qp: the QP, locked
  * @mr: the region
  * @iova: first byte
- * @need: bytes that are needed
+ * @need: bytes that are needed before the QP can go on
  * @len: bytes that are of use, those included
- * @write: they are to be changed
+ * @write: fault in for writing
  *
- * Return: -EAGAIN: sroce_transport_paged() is called when those that are needed are there;
- * -EFAULT: that was tried before, and can't be done.
+ * The work item runs on this CPU. If another CPU went on sending, its packets could
+ * overtake those that this CPU has sent.
  *
- * They are brought by the CPU that wants them: were it another one that goes on
- * sending, its packets could overtake those that this CPU has sent.
+ * Return: -EAGAIN: sroce_transport_paged() is called when the needed pages are present;
+ * -EFAULT: they could not be faulted in when this was tried before.
  */
 int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 			 u32 len, bool write)
@@ -181,10 +183,10 @@ int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32
 
 	if (has_failed(pg, &req))
 		return -EFAULT;
-	for (i = 0; i < pg->n && !join(&pg->req[i], &req); i++)
+	for (i = 0; i < pg->n && !merge(&pg->req[i], &req); i++)
 		;
-	/* who finds no room asks again after those that did */
-	if (i == pg->n && i < SROCE_FAULT_REQS && !is_there(&req)) {
+	/* without a free entry the caller requests again when the others are done */
+	if (i == pg->n && i < SROCE_FAULT_REQS && !is_present(&req)) {
 		sroce_mr_hold(mr);
 		pg->req[i] = req;
 		WRITE_ONCE(pg->n, i + 1);
@@ -194,7 +196,7 @@ int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32
 }
 
 /**
- * sroce_pager_init() - set up what brings pages for a QP
+ * sroce_pager_init() - initialize the pager of a QP
  * @qp: the QP
  */
 void sroce_pager_init(struct sroce_qp *qp)
@@ -204,8 +206,10 @@ void sroce_pager_init(struct sroce_qp *qp)
 }
 
 /**
- * sroce_pager_stop() - wait until no pages are brought for a QP
- * @qp: the QP, in RESET; nobody uses it
+ * sroce_pager_stop() - cancel the work item of a QP and drop its requests
+ * @qp: the QP, in RESET; all references are gone
+ *
+ * Context: process, may sleep.
  */
 void sroce_pager_stop(struct sroce_qp *qp)
 {
@@ -217,7 +221,7 @@ void sroce_pager_stop(struct sroce_qp *qp)
 }
 
 /**
- * sroce_pager_forget() - what was found out for a QP is not for its next life
+ * sroce_pager_forget() - forget recorded errors of a QP
  * @qp: the QP, locked, going to RESET
  */
 void sroce_pager_forget(struct sroce_qp *qp)
@@ -228,20 +232,20 @@ void sroce_pager_forget(struct sroce_qp *qp)
 }
 
 /**
- * struct prefetch - pages to be brought before they are needed
- * @work: brings them
- * @how: for what
- * @n: ranges
- * @req: these
+ * struct prefetch - pages to be faulted in before they are needed
+ * @work: faults them in
+ * @fault: for reading, for writing, or only pages that are present in the process
+ * @n: entries of @req
+ * @req: ranges
  */
 struct prefetch {
 	struct work_struct	work;
-	enum sroce_fault	how;
+	enum sroce_fault	fault;
 	u32			n;
 	struct sroce_fault_req	req[];
 };
 
-/* Bring it all, and be done with it. Return: the first error */
+/* Fault in all ranges and free the prefetch. Return: the first error */
 static int prefetch_run(struct prefetch *pf)
 {
 	int ret = 0;
@@ -252,7 +256,7 @@ static int prefetch_run(struct prefetch *pf)
 
 		if (!ret && req->len)
 			ret = sroce_odp_fault_in(req->mr->odp, &req->iova,
-						 req->len, pf->how, true);
+						 req->len, pf->fault, true);
 		sroce_mr_put(req->mr);
 	}
 	kfree(pf);
@@ -264,11 +268,11 @@ static void prefetch_fn(struct work_struct *work)
 	prefetch_run(container_of(work, struct prefetch, work));
 }
 
-/* Whether that may be done with a region */
-static int check(const struct sroce_mr *mr, const struct ib_pd *pd,
-		 const struct ib_sge *sge, enum sroce_fault how)
+/* Whether a region may be prefetched: 0 or an error of sroce_pager_advise() */
+static int check_region(const struct sroce_mr *mr, const struct ib_pd *pd,
+			const struct ib_sge *sge, enum sroce_fault fault)
 {
-	/* pairs with the release that made it valid */
+	/* pairs with the release that made the region valid */
 	if (smp_load_acquire(&mr->state) != SROCE_MR_VALID ||
 	    mr->key != sge->lkey)
 		return -ENOENT;
@@ -276,17 +280,18 @@ static int check(const struct sroce_mr *mr, const struct ib_pd *pd,
 		return -EPERM;
 	if (!mr->odp)
 		return -EINVAL;
-	if (how == SROCE_FAULT_WRITE && !(mr->access & IB_ACCESS_LOCAL_WRITE))
+	if (fault == SROCE_FAULT_WRITE && !(mr->access & IB_ACCESS_LOCAL_WRITE))
 		return -EPERM;
 	return sroce_mr_covers(mr, sge->addr, sge->length) ? 0 : -EFAULT;
 }
 
 /*
- * What a scatter/gather element names; held if there is no error. Until then it may be
- * anything, which a softirq may req for itself.
+ * The region that a scatter/gather element names, held if there is no error. Until it is
+ * checked it may be any region, even one that is being claimed. The claim may spin until
+ * the reference is dropped, so bottom halves are off.
  */
-static int find(struct ib_pd *pd, const struct ib_sge *sge,
-		enum sroce_fault how, struct sroce_mr **found)
+static int find_region(struct ib_pd *pd, const struct ib_sge *sge,
+		       enum sroce_fault fault, struct sroce_mr **found)
 {
 	struct sroce_mr *mr;
 	int ret = -ENOENT;
@@ -294,7 +299,7 @@ static int find(struct ib_pd *pd, const struct ib_sge *sge,
 	local_bh_disable();
 	mr = sroce_region_find(to_sdev(pd->device), sge->lkey);
 	if (mr) {
-		ret = check(mr, pd, sge, how);
+		ret = check_region(mr, pd, sge, fault);
 		if (ret)
 			sroce_mr_put(mr);
 	}
@@ -311,23 +316,24 @@ static void prefetch_drop(struct prefetch *pf)
 }
 
 /**
- * sroce_pager_advise() - bring pages before they are needed
+ * sroce_pager_advise() - prefetch pages of on-demand regions (ibv_advise_mr())
  * @pd: protection domain
- * @advice: for reading or writing; or only those that the process has already
- * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: the caller waits
- * @sge: where
+ * @advice: prefetch for reading, for writing, or only pages that are present in the process
+ * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: wait until it is done
+ * @sge: the ranges
  * @n: entries of @sge
  * @attrs: unused
  *
- * Return: 0; -EOPNOTSUPP for other advice; for what an entry names -ENOENT, -EPERM
- * in another domain or without the right, -EINVAL if it isn't on demand, -EFAULT
- * beyond its end; and what came of it, if the caller waits.
+ * Return: 0, -EOPNOTSUPP for other advice, -ENOMEM; for the first bad entry -ENOENT if
+ * there is no such region, -EPERM in another domain or without the right, -EINVAL if the
+ * region is not on demand, -EFAULT outside of it; and the first error of the prefetch, if
+ * the caller waits.
  */
 int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		       u32 flags, struct ib_sge *sge, u32 n,
-		    struct uverbs_attr_bundle *attrs)
+		       struct uverbs_attr_bundle *attrs)
 {
-	static const enum sroce_fault how[] = {
+	static const enum sroce_fault faults[] = {
 		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH] = SROCE_FAULT_READ,
 		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE] = SROCE_FAULT_WRITE,
 		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT] =
@@ -336,16 +342,16 @@ int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	struct prefetch *pf;
 	int ret;
 
-	if (advice >= ARRAY_SIZE(how))
+	if (advice >= ARRAY_SIZE(faults))
 		return -EOPNOTSUPP;
 	pf = kzalloc(struct_size(pf, req, n), GFP_KERNEL_ACCOUNT);
 	if (!pf)
 		return -ENOMEM;
-	pf->how = how[advice];
+	pf->fault = faults[advice];
 	for (; pf->n < n; pf->n++, sge++) {
 		struct sroce_fault_req *req = &pf->req[pf->n];
 
-		ret = find(pd, sge, pf->how, &req->mr);
+		ret = find_region(pd, sge, pf->fault, &req->mr);
 		if (ret) {
 			prefetch_drop(pf);
 			return ret;
@@ -356,12 +362,14 @@ int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	if (flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
 		return prefetch_run(pf);
 	INIT_WORK(&pf->work, prefetch_fn);
-	queue_work(advice_wq, &pf->work);
+	queue_work(prefetch_wq, &pf->work);
 	return 0;
 }
 
 /**
- * sroce_pager_wq_init() - before the first QP
+ * sroce_pager_wq_init() - create the work queues, when the module is loaded
+ *
+ * Return: 0 or -ENOMEM.
  */
 int sroce_pager_wq_init(void)
 {
@@ -369,17 +377,17 @@ int sroce_pager_wq_init(void)
 				   WQ_PERCPU | WQ_CPU_INTENSIVE, 0);
 	if (!pager_wq)
 		return -ENOMEM;
-	advice_wq = alloc_workqueue("sroce_advice", WQ_UNBOUND, ADVICE_MAX);
-	if (!advice_wq)
+	prefetch_wq = alloc_workqueue("sroce_advice", WQ_UNBOUND, PREFETCH_MAX);
+	if (!prefetch_wq)
 		destroy_workqueue(pager_wq);
-	return advice_wq ? 0 : -ENOMEM;
+	return prefetch_wq ? 0 : -ENOMEM;
 }
 
 /**
- * sroce_pager_wq_exit() - after the last QP and region
+ * sroce_pager_wq_exit() - destroy the work queues, after the last QP and region
  */
 void sroce_pager_wq_exit(void)
 {
-	destroy_workqueue(advice_wq);
+	destroy_workqueue(prefetch_wq);
 	destroy_workqueue(pager_wq);
 }

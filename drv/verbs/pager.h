@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Pages that are faulted in for QPs. */
+/* Faults in pages of on-demand regions for QPs. */
 #ifndef SROCE_VERBS_PAGER_H
 #define SROCE_VERBS_PAGER_H
 

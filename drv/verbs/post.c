@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Work posted: a user's doorbell, and the lists of kernel users. */
+/*
+ * Posting of work requests: the doorbell of a user, whose provider has filled the send ring
+ * in shared memory, and the work request lists of kernel users.
+ */
 
 #include "drv/core/mem/wqe.h"
 #include "drv/core/qp.h"
@@ -11,18 +14,17 @@
 #include "drv/verbs/ah.h"
 #include "drv/verbs/post.h"
 
-/* Bursts of one doorbell: a process may fill its ring as fast as we empty it. */
-#define DOORBELL_BURSTS	4096
+/* Most trips for a doorbell: a process may fill its ring as fast as it is emptied. */
+#define DOORBELL_TRIPS	4096
 
 /*
- * A user's ring is filled already; the doorbell works through it in the
- * caller's context. Between bursts bottom halves run, so that on the same host
- * the peer keeps up. What is too much goes on without the caller, who would
- * keep the device from being removed.
+ * Execute what a user has put into its ring, in the context of the caller. Bottom halves
+ * run between two trips, so that a peer on the same host keeps up. After too many trips
+ * the tasklet goes on, because the system call keeps the device from being removed.
  */
 static int user_doorbell(struct sroce_qp *qp)
 {
-	int left = DOORBELL_BURSTS;
+	int left = DOORBELL_TRIPS;
 	bool more;
 
 	sroce_steer_note_doorbell();
@@ -55,7 +57,7 @@ static void kernel_sges(struct sroce_wqe *wqe, const struct ib_send_wr *wr)
 		wqe->sge[i] = wr->sg_list[i];
 }
 
-/* Inline data of kernel users is addressed by the CPU. */
+/* Copy inline data; its addresses are kernel addresses, not those of a region. */
 static int kernel_inline(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			 const struct ib_send_wr *wr)
 {
@@ -117,9 +119,9 @@ static bool is_masked(const struct ib_send_wr *wr)
 }
 
 /*
- * IBTA has no packets with masks, and those of ConnectX are its own; so we don't
- * say that we have masked atomics. But RDS posts nothing else, mostly with masks
- * that leave a plain one.
+ * Masked atomics are not in the IBTA specification, and the packets of ConnectX are
+ * proprietary. So the device does not advertise them. But RDS posts only masked atomics,
+ * mostly with masks that make them plain ones. Those are executed as such.
  */
 static int masked_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 {
@@ -133,8 +135,8 @@ static int masked_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 }
 
 /*
- * Windows are for user space, fast regions for the kernel, which has nothing to
- * say what a FLUSH is to flush in.
+ * The message of a kernel user's work request, or -EINVAL. Kernel users can't bind memory
+ * windows. Nor can they post a FLUSH: struct ib_send_wr has no field for its type.
  */
 static int kernel_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 {
@@ -149,7 +151,7 @@ static int kernel_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 	return sroce_wqe_msg_of_wr(qp->svc, wr->opcode);
 }
 
-/* Fill the slot at host->posted; the caller publishes it. */
+/* Fill the slot at kqp->posted; the caller publishes it. */
 static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 {
 	struct sroce_sq *sq = &qp->sq;
@@ -157,7 +159,7 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	struct sroce_wqe *wqe = sroce_sq_wqe(sq, at);
 	int msg, ret;
 
-	/* the slot was read before it was given back */
+	/* pairs with the release of the consumer: it has read the slot */
 	if (sroce_sq_next(sq, at) == smp_load_acquire(&sq->cons))
 		return -ENOMEM;
 	msg = kernel_msg(qp, wr);
@@ -187,9 +189,8 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 }
 
 /*
- * Kernel users post under locks of theirs, perhaps with interrupts off, and
- * their completion handlers may take the same locks: the work itself is done
- * from a tasklet.
+ * Kernel users may post with locks held, even with interrupts off. Their completion
+ * handlers may take the same locks. So the tasklet executes what is posted.
  */
 static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad)
@@ -203,7 +204,7 @@ static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		ret = kernel_wqe(qp, wr);
 		if (ret)
 			break;
-		/* the work request is there before it is seen as posted */
+		/* pairs with the acquire in drv/task/task.c and drv/verbs/qp.c */
 		smp_store_release(&kqp->posted,
 				  sroce_sq_next(&qp->sq, kqp->posted));
 	}
@@ -215,13 +216,15 @@ static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 }
 
 /**
- * sroce_post_send() - work for a send queue
+ * sroce_post_send() - post work requests to a send queue
  * @ibqp: the QP
- * @wr: list of work requests; NULL from a user's doorbell
- * @bad: set to the first that was refused
+ * @wr: list of work requests; ignored for a user's QP, whose ring has them
+ * @bad: set to the first work request that was not posted
  *
- * Return: 0, -EINVAL in a state before RTS or for a bad work request, -ENOMEM
- * if the queue is full.
+ * Context: process for a user's QP, any for a kernel user.
+ *
+ * Return: 0, -EINVAL in a state before RTS or for a bad work request, -ENOMEM if the
+ * queue is full.
  */
 int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad)
@@ -247,7 +250,7 @@ static int kernel_recv(struct sroce_rq *rq, const struct ib_recv_wr *wr)
 
 	if (wr->num_sge > rq->max_sge)
 		return -EINVAL;
-	/* the slot was read before it was given back */
+	/* pairs with the release of the consumer: it has read the slot */
 	cons = smp_load_acquire(&buf->consumer_index);
 	if (((prod + 1) & rq->ring.mask) == cons)
 		return -ENOMEM;
@@ -260,7 +263,7 @@ static int kernel_recv(struct sroce_rq *rq, const struct ib_recv_wr *wr)
 		slot->sge[i].length = wr->sg_list[i].length;
 		slot->sge[i].lkey = wr->sg_list[i].lkey;
 	}
-	/* the slot is filled before it is seen */
+	/* pairs with the acquire of the reader: the slot is filled */
 	smp_store_release(&buf->producer_index, (prod + 1) & rq->ring.mask);
 	return 0;
 }
@@ -281,10 +284,15 @@ static int kernel_recvs(struct sroce_rq *rq, const struct ib_recv_wr *wr,
 }
 
 /**
- * sroce_post_recv() - receives of a kernel user
+ * sroce_post_recv() - post receives of a kernel user
  * @ibqp: the QP
  * @wr: list of work requests
- * @bad: set to the first that was refused
+ * @bad: set to the first work request that was not posted
+ *
+ * Context: any.
+ *
+ * Return: 0, -EINVAL in RESET, with an SRQ or for a bad work request, -ENOMEM if the
+ * queue is full.
  */
 int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad)
@@ -296,7 +304,7 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	if (qp->user || qp->srq || READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 	ret = kernel_recvs(&qp->rq, wr, bad);
-	/* pairs with sroce_flush_rq(): either sees what the other has done */
+	/* pairs with sroce_flush_rq(): it sees the receives, or this sees the state */
 	smp_mb();
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		tasklet_schedule(&qp->kqp->task.tasklet);
@@ -304,10 +312,14 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 }
 
 /**
- * sroce_post_srq_recv() - shared receives of a kernel user
- * @ibsrq: the queue
+ * sroce_post_srq_recv() - post receives of a kernel user to an SRQ
+ * @ibsrq: the SRQ
  * @wr: list of work requests
- * @bad: set to the first that was refused
+ * @bad: set to the first work request that was not posted
+ *
+ * Context: any.
+ *
+ * Return: 0, -EINVAL for a bad work request, -ENOMEM if the queue is full.
  */
 int sroce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad)

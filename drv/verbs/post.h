@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Work posted. */
+/* Posting of work requests. */
 #ifndef SROCE_VERBS_POST_H
 #define SROCE_VERBS_POST_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Queue pairs as verbs: create, modify, query, destroy. */
+/*
+ * The verbs on queue pairs: create, modify, query, destroy. The state machine is in
+ * drv/core/state.c.
+ */
 
 #include <linux/if_ether.h>
 #include <linux/slab.h>
@@ -24,7 +27,7 @@
 #include "drv/verbs/pager.h"
 #include "drv/verbs/qp.h"
 
-/* A tunnel has no Ethernet frames. The core has seen to CAP_NET_RAW. */
+/* Raw packet QPs need Ethernet frames. The core has checked for CAP_NET_RAW. */
 static int check_raw(struct sroce_dev *dev, bool user)
 {
 	struct net_device *ndev = sroce_sdev_netdev(dev);
@@ -74,26 +77,26 @@ static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init,
 	return 0;
 }
 
-/* The ring's slots are powers of two; what that leaves over is offered. */
+/* Number and size of slots are powers of two; @cap is raised to what fits into them. */
 static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		     struct ib_qp_cap *cap)
 {
 	u32 slots = roundup_pow_of_two(cap->max_send_wr + 1);
-	u32 room = max_t(u32, cap->max_send_sge * sizeof(struct ib_sge),
+	u32 space = max_t(u32, cap->max_send_sge * sizeof(struct ib_sge),
 			 cap->max_inline_data);
-	u32 elem = roundup_pow_of_two(sizeof(struct sroce_abi_send_wqe) + room);
+	u32 elem = roundup_pow_of_two(sizeof(struct sroce_abi_send_wqe) + space);
 	struct sroce_sq *sq = &qp->sq;
 
-	room = elem - sizeof(struct sroce_abi_send_wqe);
+	space = elem - sizeof(struct sroce_abi_send_wqe);
 	cap->max_send_wr = slots - 1;
-	cap->max_send_sge = min_t(u32, room / sizeof(struct ib_sge),
+	cap->max_send_sge = min_t(u32, space / sizeof(struct ib_sge),
 				  SROCE_MAX_SGE);
-	cap->max_inline_data = min_t(u32, room, SROCE_MAX_INLINE);
+	cap->max_inline_data = min_t(u32, space, SROCE_MAX_INLINE);
 
 	sq->mask = slots - 1;
 	sq->max_sge = cap->max_send_sge;
 	sq->max_inline = cap->max_inline_data;
-	sq->stride = ALIGN(sizeof(struct sroce_wqe) + room, 64);
+	sq->stride = ALIGN(sizeof(struct sroce_wqe) + space, 64);
 	sq->slots = kvcalloc(slots, sq->stride, GFP_KERNEL_ACCOUNT);
 	if (!sq->slots)
 		return -ENOMEM;
@@ -142,7 +145,7 @@ static void free_qp(struct sroce_qp *qp)
 	sroce_live_dec();
 }
 
-static int tell_user(struct sroce_qp *qp, struct ib_udata *udata)
+static int copy_resp(struct sroce_qp *qp, struct ib_udata *udata)
 {
 	struct sroce_abi_create_qp_resp resp = {};
 
@@ -191,12 +194,13 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 }
 
 /**
- * sroce_qp_create() - make a queue pair
+ * sroce_qp_create() - create a queue pair
  * @ibqp: the QP
- * @init: what is wanted; capacities are raised to what there is
- * @udata: where the rings' places go, for user space
+ * @init: attributes; capacities are raised to those of the rings
+ * @udata: returns the mmap offsets of the rings to user space; NULL for a kernel user
  *
- * Return: 0, -EINVAL beyond a limit, -EOPNOTSUPP for an unknown type or flag.
+ * Return: 0, -EINVAL for a value out of bounds, -EOPNOTSUPP for a type or flag that isn't
+ * supported, -ENODEV if the netdev is gone, -ENOMEM.
  */
 int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
@@ -228,7 +232,7 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		goto err;
 	qp->attr.cap = init->cap;
 	sroce_reset_qp(qp);
-	ret = tell_user(qp, udata);
+	ret = copy_resp(qp, udata);
 	if (!ret)
 		ret = sroce_qp_tbl_add(qp);
 	if (ret)
@@ -241,8 +245,8 @@ err:
 }
 
 /*
- * Replay memory for as many READs and atomics as the peer may have out; what
- * answers are owed for already has to stay.
+ * Resize the responder resources: one for each READ or atomic that the peer may have
+ * outstanding. In a state that may receive they don't shrink: some may be in use.
  */
 static int resize_res(struct sroce_qp *qp, u32 n)
 {
@@ -280,7 +284,7 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		if (attr->path_mtu < IB_MTU_256 || attr->path_mtu > max)
 			return -EINVAL;
 	}
-	/* no automatic path migration: there is one path, and it's in force */
+	/* there is no automatic path migration: the only path is active */
 	if (mask & IB_QP_ALT_PATH)
 		return -EINVAL;
 	if (mask & IB_QP_PATH_MIG_STATE &&
@@ -313,9 +317,9 @@ static void copy_attrs(struct ib_qp_attr *to, const struct ib_qp_attr *attr,
 #undef COPY
 }
 
-/* Attributes first, state last: nobody sees a state without its attributes. */
-static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
-		    const struct sroce_av *av)
+/* Attributes are set before the state, which other CPUs read without the lock. */
+static void set_attrs(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		      const struct sroce_av *av)
 {
 	copy_attrs(&qp->attr, attr, mask);
 	if (mask & IB_QP_AV) {
@@ -332,8 +336,7 @@ static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask
 		sroce_reset_req_psn(qp, attr->sq_psn);
 }
 
-static void enter(struct sroce_qp *qp, enum ib_qp_state from,
-		  enum ib_qp_state to)
+static void enter_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
 {
 	switch (to) {
 	case IB_QPS_RESET:
@@ -387,30 +390,31 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 	}
 
 	sroce_task_lock(qp);
-	/* An error may have come in between. */
+	/* the QP may have entered the error state before it was locked */
 	if (qp->state != from && to != IB_QPS_ERR && to != IB_QPS_RESET) {
 		sroce_task_unlock_verb(qp);
 		return -EINVAL;
 	}
 	if (!qp->user)
-		/* what was posted until now is there */
+		/* pairs with the release in drv/verbs/post.c */
 		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
-	install(qp, attr, mask, &av);
+	set_attrs(qp, attr, mask, &av);
 	if (mask & IB_QP_STATE)
-		enter(qp, from, to);
+		enter_state(qp, from, to);
 	sroce_task_unlock_verb(qp);
 	return 0;
 }
 
 /**
- * sroce_qp_modify() - change state and attributes
+ * sroce_qp_modify() - change state and attributes of a queue pair
  * @ibqp: the QP
  * @attr: new values
- * @mask: which of them
+ * @mask: enum ib_qp_attr_mask: the values to change
  * @udata: unused
  *
- * Return: 0, -EINVAL if the state machine or a bound forbids it, -EOPNOTSUPP for
- * what is no attribute of the specification's: a rate limit.
+ * Return: 0, -EINVAL for a transition that is not allowed or a value out of bounds,
+ * -EOPNOTSUPP for an attribute that is not in the specification, such as a rate limit,
+ * -ENODEV if the netdev is gone, -ENOMEM.
  */
 int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
@@ -428,11 +432,13 @@ int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /**
- * sroce_qp_query() - attributes as they are in force
+ * sroce_qp_query() - current state and attributes of a queue pair
  * @ibqp: the QP
  * @attr: filled in
- * @mask: ignored, all are filled in
+ * @mask: ignored: all attributes are filled in
  * @init: filled in
+ *
+ * Return: 0.
  */
 int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
@@ -461,11 +467,13 @@ int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /**
- * sroce_qp_destroy() - end a queue pair
+ * sroce_qp_destroy() - destroy a queue pair
  * @ibqp: the QP
  * @udata: unused
  *
- * Waits for bursts in progress, never for a peer or a timer.
+ * Waits for trips in progress, never for a peer or a timer to expire.
+ *
+ * Return: 0.
  */
 int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -476,11 +484,11 @@ int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_lock(&qp->mutex);
 	spin_lock_bh(&qp->lock);
 	if (!qp->user)
-		/* what was posted until now is there */
+		/* pairs with the release in drv/verbs/post.c */
 		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
 	sroce_reset_qp(qp);
 	qp->kqp->posted = qp->sq.prod;
-	/* a burst that is sending has duties yet: others share the CQs */
+	/* keep deferred: a trip that is sending now notifies CQs, which others share */
 	qp->events = 0;
 	spin_unlock_bh(&qp->lock);
 	mutex_unlock(&qp->mutex);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Queue pairs as verbs. */
+/* The verbs on queue pairs. */
 #ifndef SROCE_VERBS_QP_H
 #define SROCE_VERBS_QP_H
 
