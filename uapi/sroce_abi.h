@@ -170,9 +170,9 @@ struct sroce_abi_recv_wqe {
  * Flags of a completion in a user CQ: IBV_WC_* of libibverbs, since librxe does not convert
  * them. IBV_WC_WITH_INV has another value than IB_WC_WITH_INVALIDATE.
  */
-#define SROCE_ABI_WC_GRH	(1 << 0)
-#define SROCE_ABI_WC_WITH_IMM	(1 << 1)
-#define SROCE_ABI_WC_WITH_INV	(1 << 3)
+#define SROCE_ABI_WC_GRH	0x1
+#define SROCE_ABI_WC_WITH_IMM	0x2
+#define SROCE_ABI_WC_WITH_INV	0x8
 
 /**
  * struct sroce_abi_create_ah_resp - response of create_ah

@@ -45,7 +45,7 @@
 #define SROCE_SVC(opcode)	((opcode) >> 5)
 #define SROCE_SVC_RC		0
 #define SROCE_SVC_UC		1
-#define SROCE_SVC_RAW		2	/* raw packet QPs; on the wire RD, which RoCE does not have */
+#define SROCE_SVC_RAW		2	/* raw packet QPs; the code of RD, which RoCE lacks */
 #define SROCE_SVC_UD		3
 
 /* RC opcodes that the code refers to */
