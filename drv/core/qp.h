@@ -106,7 +106,7 @@ enum sroce_gap_policy {
  * @to: one past the last PSN to retransmit; equal to @from if there is none
  * @last: one past the newest PSN of the last retransmission, or req.acked if that is later
  * @copies: copies of the packet at req.acked to send after the packets up to @to
- * @gap_reported: the retransmission fills a gap that the peer has reported
+ * @gap_reported: the retransmission fills a gap that the peer has reported or implied
  * @recover_psn: one past the packets sent before the newest gap was filled; an ACK below
  *	it shows that another of them was lost
  * @n: packets of the newest retransmission, 0 once all were acknowledged

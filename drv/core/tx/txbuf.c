@@ -26,7 +26,7 @@ static bool may_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt
 /**
  * sroce_txbuf_max_payload() - most payload bytes of a packet
  * @qp: the QP
- * @pkt: the packet; @pkt->loopback is set
+ * @pkt: the packet; only @pkt->loopback is used
  */
 u32 sroce_txbuf_max_payload(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
