@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Tracepoints: each packet, drop, completion and error state. */
+/*
+ * Tracepoints of the core: each packet sent or received, each packet dropped at its QP,
+ * each completion, and each transition to SQE or to the error state.
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM sroce
 
@@ -45,6 +48,7 @@ DEFINE_EVENT(sroce_packet, sroce_rx,
 	TP_ARGS(qp, pkt)
 );
 
+/* @why: enum sroce_counter, the counter of the reason */
 TRACE_EVENT(sroce_drop,
 	TP_PROTO(struct sroce_qp *qp, const struct sroce_pkt *pkt, int why),
 	TP_ARGS(qp, pkt, why),
@@ -83,6 +87,7 @@ TRACE_EVENT(sroce_complete,
 		  __entry->wr_id, __entry->status, __entry->opcode)
 );
 
+/* @state: enum ib_qp_state, the new state; called before qp->state changes */
 TRACE_EVENT(sroce_state,
 	TP_PROTO(struct sroce_qp *qp, int state),
 	TP_ARGS(qp, state),

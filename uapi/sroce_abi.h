@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
- * The user ABI of sroce: what the stock librxe provider of rdma-core reads and
- * writes in the rings it shares with the kernel, and in the driver part of its
- * verbs commands. uverbs ABI version 2, driver id RDMA_DRIVER_RXE.
+ * User ABI of sroce: the rings that the stock librxe provider of rdma-core shares with the
+ * kernel, and the driver part of its verbs commands. uverbs ABI version 2, driver ID
+ * RDMA_DRIVER_RXE.
  *
- * Layouts are fixed by librxe of rdma-core 44 and later; drv/abi.c asserts them
- * against the kernel's own rdma/rdma_user_rxe.h where that is present.
+ * The layouts are those of librxe in rdma-core 44 and later. drv/verbs/abi.c asserts them
+ * against the kernel's rdma/rdma_user_rxe.h where that is present.
  */
 #ifndef SROCE_ABI_H
 #define SROCE_ABI_H
@@ -14,17 +14,31 @@
 
 #define SROCE_ABI_VERSION 2
 
-/* Where and how much to mmap() on the command fd for one ring. */
+/**
+ * struct sroce_abi_mmap - arguments of mmap() on the command fd, for one ring
+ * @offset: file offset
+ * @size: bytes
+ * @pad: unused
+ */
 struct sroce_abi_mmap {
 	__aligned_u64	offset;
 	__u32		size;
 	__u32		pad;
 };
 
-/*
- * Head of every ring. Indices are stored masked; the ring is empty when they
- * are equal, and one slot always stays empty. User space produces into SQ, RQ
- * and SRQ and consumes from CQs.
+/**
+ * struct sroce_abi_ring - head of a ring
+ * @log2_elem_size: log2 of the bytes per slot
+ * @index_mask: number of slots - 1
+ * @pad_1: unused
+ * @producer_index: next slot to fill, masked
+ * @pad_2: unused
+ * @consumer_index: next slot to read, masked
+ * @pad_3: unused
+ * @data: the slots
+ *
+ * The ring is empty when the indices are equal. One slot always stays empty. User space is
+ * the producer of SQs, RQs and SRQs and the consumer of CQs.
  */
 struct sroce_abi_ring {
 	__u32	log2_elem_size;
@@ -37,13 +51,27 @@ struct sroce_abi_ring {
 	__u8	data[];
 };
 
+/**
+ * struct sroce_abi_sge - scatter/gather entry
+ * @addr: first byte
+ * @length: bytes
+ * @lkey: L_Key
+ */
 struct sroce_abi_sge {
 	__aligned_u64	addr;
 	__u32		length;
 	__u32		lkey;
 };
 
-/* Scatter/gather part of a work request; the payload follows it in the slot. */
+/**
+ * struct sroce_abi_dma - payload of a work request, which follows it in the slot
+ * @length: bytes of payload
+ * @resid: unused by sroce
+ * @cur_sge: unused by sroce
+ * @num_sge: scatter/gather entries; 0 with inline data
+ * @sge_offset: unused by sroce
+ * @reserved: unused
+ */
 struct sroce_abi_dma {
 	__u32	length;
 	__u32	resid;
@@ -53,19 +81,22 @@ struct sroce_abi_dma {
 	__u32	reserved;
 };
 
-/* A send work request, without what the slot has besides */
+/*
+ * A send work request, as far as sroce uses it: the head of struct sroce_abi_send_wqe.
+ * Members that the provider does not set are named stale_*.
+ */
 struct sroce_abi_send_wr {
 	__aligned_u64	wr_id;
 	__u32		reserved;
 	__u32		opcode;		/* enum ib_uverbs_wr_opcode */
 	__u32		send_flags;	/* enum ib_uverbs_send_flags */
-	__u32		ex;		/* immediate (be32) or rkey to invalidate */
+	__u32		ex;		/* immediate (be32) or R_Key to invalidate */
 	union {
 		struct {
 			__aligned_u64	remote_addr;
 			__u32		rkey;
 		} rdma;
-		/* its length is dma.length */
+		/* the length is dma.length */
 		struct {
 			__aligned_u64	remote_addr;
 			__u32		stale_length;
@@ -97,20 +128,36 @@ struct sroce_abi_send_wr {
 	};
 };
 
-/* A slot of the SQ. Fields that the provider leaves stale are named stale_*. */
+/**
+ * struct sroce_abi_send_wqe - a slot of an SQ
+ * @wr: the work request
+ * @stale_av: address vector of UD, which sroce looks up by ud.ah_num instead
+ * @stale_status: unused by sroce
+ * @stale_state: unused by sroce
+ * @iova: unused by sroce
+ * @stale_psn: unused by sroce
+ * @dma: description of @payload
+ * @payload: dma.num_sge of struct sroce_abi_sge, or dma.length bytes of inline data
+ */
 struct sroce_abi_send_wqe {
 	struct sroce_abi_send_wr	wr;
-	__u8		stale_room[88];
+	__u8		stale_av[88];
 	__u32		stale_status;
 	__u32		stale_state;
 	__aligned_u64	iova;
 	__u32		stale_psn[6];
 	struct sroce_abi_dma dma;
-	/* num_sge of struct sroce_abi_sge, or dma.length bytes inline */
 	__u8		payload[];
 };
 
-/* A slot of an RQ or SRQ. */
+/**
+ * struct sroce_abi_recv_wqe - a slot of an RQ or SRQ
+ * @wr_id: ID set by the consumer
+ * @reserved: unused
+ * @padding: unused
+ * @dma: length of @sge
+ * @sge: scatter/gather list
+ */
 struct sroce_abi_recv_wqe {
 	__aligned_u64		wr_id;
 	__u32			reserved;
@@ -120,34 +167,57 @@ struct sroce_abi_recv_wqe {
 };
 
 /*
- * Flags in a user's completion are IBV_WC_* of libibverbs, as librxe passes
- * them on: IB_WC_WITH_INVALIDATE has another number there.
+ * Flags of a completion in a user CQ: IBV_WC_* of libibverbs, since librxe does not convert
+ * them. IBV_WC_WITH_INV has another value than IB_WC_WITH_INVALIDATE.
  */
-#define SROCE_ABI_WC_GRH	(1 << 0)
-#define SROCE_ABI_WC_WITH_IMM	(1 << 1)
-#define SROCE_ABI_WC_WITH_INV	(1 << 3)
+#define SROCE_ABI_WC_GRH	0x1
+#define SROCE_ABI_WC_WITH_IMM	0x2
+#define SROCE_ABI_WC_WITH_INV	0x8
 
+/**
+ * struct sroce_abi_create_ah_resp - response of create_ah
+ * @ah_num: number that send work requests refer to the address handle by
+ * @reserved: unused
+ */
 struct sroce_abi_create_ah_resp {
 	__u32	ah_num;
 	__u32	reserved;
 };
 
+/**
+ * struct sroce_abi_create_cq_resp - response of create_cq and resize_cq
+ * @mi: the ring
+ */
 struct sroce_abi_create_cq_resp {
 	struct sroce_abi_mmap mi;
 };
 
+/**
+ * struct sroce_abi_create_qp_resp - response of create_qp
+ * @rq_mi: ring of the RQ; empty with an SRQ
+ * @sq_mi: ring of the SQ
+ */
 struct sroce_abi_create_qp_resp {
 	struct sroce_abi_mmap rq_mi;
 	struct sroce_abi_mmap sq_mi;
 };
 
+/**
+ * struct sroce_abi_create_srq_resp - response of create_srq
+ * @mi: the ring
+ * @srq_num: number of the SRQ
+ * @reserved: unused
+ */
 struct sroce_abi_create_srq_resp {
 	struct sroce_abi_mmap mi;
 	__u32	srq_num;
 	__u32	reserved;
 };
 
-/* modify_srq: user pointer where a struct sroce_abi_mmap is written. */
+/**
+ * struct sroce_abi_modify_srq - request of modify_srq
+ * @mmap_info_addr: user pointer to which a struct sroce_abi_mmap is written on resize
+ */
 struct sroce_abi_modify_srq {
 	__aligned_u64 mmap_info_addr;
 };

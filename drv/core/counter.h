@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Every decision has a counter; `rdma statistic show` and hw_counters print
- * them under the names given here.
+ * Counters. Each decision of the protocol has one. `rdma statistic show` and hw_counters
+ * print them under the names given here.
  */
 #ifndef SROCE_COUNTER_H
 #define SROCE_COUNTER_H
@@ -28,7 +28,7 @@
 	C(BACKLOG_FULL, "backlog_drops")					\
 	C(STEERED, "steered_pkts")					\
 	C(STEER_FULL, "steer_drops")					\
-	/* transmit path of this host */				\
+	/* transmit: packets that this host dropped */				\
 	C(TX_NO_MEM, "tx_no_memory")					\
 	C(TX_NO_ROUTE, "tx_no_route")					\
 	C(TX_DROPPED, "tx_drops")					\
@@ -75,7 +75,7 @@
 	C(BAD_RESPONSE, "bad_response")					\
 	C(RETRY_EXC, "retry_exceeded_err")					\
 	C(RNR_RETRY_EXC, "rnr_nak_retry_err")				\
-	/* memory: regions on demand, windows and fast regions */		\
+	/* memory: regions on demand, windows, fast regions */		\
 	C(ODP_WAIT, "odp_waits")					\
 	C(ODP_DROP, "odp_drops")					\
 	C(ODP_MISS, "odp_misses")					\
@@ -92,6 +92,7 @@
 	C(SQ_BAD_WQE, "sq_bad_wqe")					\
 	C(RQ_BAD_WQE, "rq_bad_wqe")
 
+/* Indices into struct sroce_counters */
 #define SROCE_COUNTER_ENUM(id, name) SROCE_CNT_##id,
 enum sroce_counter {
 	SROCE_COUNTERS(SROCE_COUNTER_ENUM)
@@ -100,6 +101,10 @@ enum sroce_counter {
 
 #undef SROCE_COUNTER_ENUM
 
+/**
+ * struct sroce_counters - counters of a device on one CPU
+ * @c: by enum sroce_counter
+ */
 struct sroce_counters {
 	u64 c[SROCE_CNT_NUM];
 };

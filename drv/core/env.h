@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * All that the protocol asks of its surroundings. The module implements these
- * in drv/; simulation, fuzzing and unit tests implement them in user space.
- * Each is called with the QP locked and must not sleep.
+ * The functions that the protocol core calls but does not implement. The module implements
+ * them in drv/; the simulation, the fuzzers and the unit tests implement them in user
+ * space. All are called with the QP locked and must not sleep.
  */
 #ifndef SROCE_ENV_H
 #define SROCE_ENV_H
@@ -14,24 +14,28 @@ struct sroce_lbpkt;
 struct sroce_mr;
 struct sroce_odp;
 
-/* Count a decision */
+/**
+ * sroce_count() - increment a counter of a QP's device
+ * @qp: the QP
+ * @c: the counter
+ */
 static inline void sroce_count(struct sroce_qp *qp, enum sroce_counter c)
 {
 	this_cpu_inc(qp->counters->c[c]);
 }
 
 /**
- * struct sroce_cqe - a completion, before it takes a CQ's shape
- * @wr_id: the work request's
- * @status: how it ended
- * @opcode: what it was
- * @byte_len: bytes received
- * @imm: immediate data as it was on the wire, if @wc_flags says so
- * @inv_rkey: R_Key invalidated, if @wc_flags says so
- * @src_qp: UD: who sent it
+ * struct sroce_cqe - a completion, before it is converted to the format of its CQ
+ * @wr_id: ID of the work request
+ * @status: how the work request ended
+ * @opcode: what the work request did
+ * @byte_len: bytes received, or sent
+ * @imm: immediate data in network order, with IB_WC_WITH_IMM in @wc_flags
+ * @inv_rkey: invalidated R_Key, with IB_WC_WITH_INVALIDATE in @wc_flags
+ * @src_qp: UD: QP number of the sender
  * @wc_flags: enum ib_wc_flags
  * @pkey_index: GSI: index of the P_Key
- * @v6: kernel users: network header type
+ * @v6: kernel users: the network header is IPv6
  * @vlan: kernel users: VLAN, 0xffff for none
  */
 struct sroce_cqe {
@@ -48,105 +52,118 @@ struct sroce_cqe {
 	u16			vlan;
 };
 
-/* Post a completion; false if the CQ overflowed or had overflowed before. */
+/*
+ * Post a completion. @defer is set in sroce_qp.deferred if the consumer must be notified,
+ * SROCE_DEFER_OVERFLOW(@defer) if the CQ overflows. Return: false if the CQ has overflowed,
+ * now or before.
+ */
 bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
-		   const struct sroce_cqe *cqe, bool solicited, u32 duty);
+		   const struct sroce_cqe *cqe, bool solicited, u32 defer);
 
 /*
- * A packet of @len bytes from BTH on, ICRC not counted; NULL if it can't be.
- * Responses and requests may overtake each other, but not their like.
+ * Begin a packet of @len bytes from BTH on, without ICRC. Return: where BTH goes, or NULL
+ * without memory or route. Requests stay in order, and so do responses; but a response may
+ * overtake a request, and a request a response.
  */
 void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 		     bool response);
 /*
- * Likewise as many as *@n, which may become less, of equal size, their ICRCs between
- * them: they follow what was queued last to the same peer. NULL if none can.
+ * Begin up to *@n packets of equal size that join the train queued last; *@n is set to how
+ * many fit. They lie one after the other, each followed by its ICRC. NULL if none fits.
  */
 void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			  bool response, u32 *n);
-/* Whether requests that follow may leave together with what was queued last */
+/* Whether more requests can join the train queued last */
 bool sroce_tx_can_append(struct sroce_qp *qp);
 /*
- * Seal and queue it, or @n of them, which may be fewer than there is room for; they
- * leave when the QP is unlocked.
+ * Add the ICRCs and queue the first @n of the packets begun. They leave when the QP is
+ * unlocked.
  */
 void sroce_tx_commit(struct sroce_qp *qp, u32 n);
-/* Forget it. */
+/* Discard the packets begun. */
 void sroce_tx_abort(struct sroce_qp *qp);
 
 /*
- * Queue the payload of a work request as an Ethernet frame: 0, or what
- * sroce_wqe_gather() said. The longest that the netdev takes.
+ * Queue the payload of a work request as an Ethernet frame. Return: 0 or an error of
+ * sroce_wqe_gather().
  */
 int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe);
+/* Bytes of the longest frame that the netdev takes */
 u32 sroce_raw_max(struct sroce_qp *qp);
 
-/* Whether the QP's peer can be reached without a wire */
+/* Whether the QP's peer is on this host, and loopback packets can be sent to it */
 bool sroce_loopback_usable(struct sroce_qp *qp);
-/* Queue a parcel; like all else, it leaves when the QP is unlocked. */
+/* Queue a loopback packet. It leaves when the QP is unlocked. */
 void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt);
-/* Memory of parcels; NULL if there is none */
+/* Allocate and free loopback packets. */
 struct sroce_lbpkt *sroce_loopback_alloc(size_t size);
 void sroce_loopback_release(struct sroce_lbpkt *lbpkt);
 
-/* Go on with a CRC-32, least significant bit first */
+/* Update a CRC-32, least significant bit first. */
 u32 sroce_crc32(u32 crc, const void *data, u32 len);
 
-/* memcpy() of payload */
+/* Copy payload. */
 void sroce_copy(void *to, const void *from, u32 len);
 
-/* Payload bytes of a received packet */
+/* Copy @len payload bytes of a received packet, from @off on. */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
 /*
- * Keep a received packet beyond its burst: its carrier, which may be replaced,
- * lives until the release. False without memory.
+ * Keep the payload of a received packet until the release, beyond the trip. pkt->carrier
+ * may be replaced. Return: false without memory.
  */
 bool sroce_pkt_hold(struct sroce_pkt *pkt);
 void sroce_pkt_release(const struct sroce_pkt *pkt);
 
 /*
- * The region or window that a key's index names, held until put, whether its key
- * works or not and whosever it is. Whoever sees it valid once it is held may use it
- * until the put.
+ * Look up the region or window at a key's index and take a reference. The caller checks
+ * state, key and PD. A region that is SROCE_MR_VALID after the lookup may be used until the
+ * put.
  */
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key);
 void sroce_mr_hold(struct sroce_mr *mr);
 void sroce_mr_put(struct sroce_mr *mr);
-/* Wait until only the caller holds a busy one: as long as a burst takes. */
+/*
+ * Wait until the caller has the only reference to a region in SROCE_MR_BUSY. Other users
+ * drop theirs at the end of their trip.
+ */
 void sroce_mr_drain(struct sroce_mr *mr);
 
 /*
- * Pages that come on demand. Enter: 0 if all of a range is there, to stay until
- * leave; -EAGAIN if not. Want: -EAGAIN: the first @need bytes are brought, which
- * may sleep, and then sroce_transport_paged() is called; -EFAULT if they can't be. The
- * rest of @len bytes is brought as well if it can be. Used: there may be such
- * regions at all.
+ * Regions on demand (ODP). Enter: 0 if all pages of a range are present, and they stay
+ * until leave; -EAGAIN if not. Span: see sroce_mr_span(); between enter and leave only.
  */
 int sroce_odp_enter(struct sroce_odp *odp, u64 iova, u32 len, bool write);
 void sroce_odp_leave(struct sroce_odp *odp);
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len);
+/*
+ * Request a page fault of the first @need bytes, and of the rest of @len bytes if possible.
+ * Return: -EAGAIN: sroce_transport_paged() is called afterwards; -EFAULT: the fault failed
+ * before.
+ */
 int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 			 u32 len, bool write);
+/* Whether the QP may use regions on demand at all */
 bool sroce_odp_used(const struct sroce_qp *qp);
 
-/* The address handle of a number, in the QP's PD, held until put. */
+/* Look up an address handle of the QP's PD and take a reference. */
 struct sroce_ah *sroce_ah_get(struct sroce_qp *qp, u32 ah_num);
 struct sroce_av *sroce_ah_av(struct sroce_ah *ah);
 void sroce_ah_put(struct sroce_ah *ah);
 
-/* The next receive work request, from the RQ or the SRQ */
+/* Take the next receive work request from the RQ or SRQ. False if there is none. */
 bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to);
 
 /*
- * Time in ns; two one-shot timers that call back with the QP locked. The first may
- * fire @slack late, or early if it was set for something else before.
+ * Monotonic time in ns, and two one-shot timers, which call sroce_retrans_timer() and
+ * sroce_retrans_rnr_timer() with the QP locked. The ACK timer may fire up to @slack ns
+ * late. It fires early if it was set to an earlier time before.
  */
 u64 sroce_now(void);
 void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack);
 void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay);
 
-/* Atomic read-modify-write of 8 aligned bytes, against all other CPUs */
+/* Read-modify-write of 8 aligned bytes, atomic with respect to all other CPUs */
 static inline u64 sroce_atomic_cmpxchg(u64 *p, u64 compare, u64 swap)
 {
 	return cmpxchg64(p, compare, swap);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The queue pair, as the protocol sees it. */
+/*
+ * The queue pair (QP), as the protocol core sees it: requester and responder state, the
+ * work queues, the path. All state of a QP is protected by its lock. What belongs to the
+ * kernel, such as timers and transmit queues, is in struct sroce_kqp, which the core never
+ * looks into.
+ */
 #ifndef SROCE_QP_H
 #define SROCE_QP_H
 
@@ -21,44 +26,44 @@ struct sroce_srq;
 struct sroce_dev;
 struct sroce_kqp;
 
-/* Unacknowledged request packets per QP, at least and at most: window.c */
+/* Range in which the cwnd follows the round trip, in request packets: rc/cwnd.c */
 #define SROCE_CWND_MIN	1536U
 #define SROCE_CWND_MAX	2048U
-/* To a peer of which nothing is known yet, or that can't do so many in time */
+/* The cwnd before the first sample, and the least one after timeouts */
 #define SROCE_CWND_INIT	256U
 #define SROCE_CWND_SLOW	16U
-/* Packets sent again for a gap where gaps are dense, at least */
+/* Least packets to retransmit per gap where gaps are dense */
 #define SROCE_RETRANS_BATCH_MIN	8U
-/* Gaps count as no further from each other than so many packets. */
+/* Upper bound of a distance between gaps that is averaged, in packets */
 #define SROCE_GAP_DIST_MAX		1024
-/* Request packets kept after a gap, per QP */
+/* Request packets queued behind a gap, per QP */
 #define SROCE_OFO_MAX		SROCE_CWND_MAX
-/* Responses taken in after a gap, in PSNs from the oldest missing one */
+/* Responses accepted behind a gap, in PSNs from the oldest missing one */
 #define SROCE_READ_AHEAD	16384
-/* Ask for an acknowledge this often, in parts of the window. */
+/* ACKs requested per cwnd */
 #define SROCE_ACKS_PER_CWND	2
-/* Packets sent in one go, before the other side gets the CPU. */
+/* Packets sent per trip, before the other side gets the CPU */
 #define SROCE_TX_BUDGET		64
-/* Likewise, payload bytes of packets that stay on this host */
+/* Payload bytes of loopback packets and raw frames sent per trip */
 #define SROCE_TX_BUDGET_BYTES	(512 * 1024U)
-/* Reads and atomics a responder keeps for replay. */
+/* READs and atomics that a responder keeps for replay */
 #define SROCE_MAX_RD_ATOMIC	128
 
 /**
- * struct sroce_av - where packets go
- * @sgid: our address; IPv4 mapped into IPv6
- * @dgid: the peer's
- * @v6: network type
+ * struct sroce_av - address vector: where packets go
+ * @sgid: own address; IPv4 is mapped into IPv6
+ * @dgid: address of the peer
+ * @v6: the network type is IPv6
  * @multicast: @dgid is a group
- * @tclass: DSCP and ECN
+ * @tclass: traffic class: DSCP and ECN
  * @hop_limit: TTL
- * @flow_label: of IPv6
- * @sport: UDP source port, the path's entropy
- * @ifindex: of the netdev that owns @sgid
+ * @flow_label: IPv6 flow label
+ * @sport: UDP source port, derived from the flow for ECMP
+ * @ifindex: index of the netdev that owns @sgid
  * @ip_id: next IPv4 identification
- * @resolved: @local was found out
- * @local: it leads to this host
- * @dst: the route
+ * @resolved: a route was looked up, so @local is valid
+ * @local: the route leads to this host
+ * @dst: cached route
  */
 struct sroce_av {
 	union ib_gid		sgid;
@@ -76,41 +81,48 @@ struct sroce_av {
 	struct dst_cache	dst;
 };
 
-/* So much later than asked for the acknowledge timer may fire, in ns */
+/* Upper bound of the ACK timer's slack, in ns */
 #define SROCE_SLACK_MAX	(5ULL * NSEC_PER_MSEC)
 
-/* What a peer does with the requests that follow a lost one */
+/**
+ * enum sroce_gap_policy - what a responder does with requests behind a gap
+ * @SROCE_GAP_UNKNOWN: not known yet
+ * @SROCE_GAP_KEEPS: it keeps them, as sroce does: only lost packets are retransmitted
+ * @SROCE_GAP_DROPS: it drops them: all packets from the gap on are retransmitted
+ */
 enum sroce_gap_policy {
 	SROCE_GAP_UNKNOWN,
-	SROCE_GAP_KEEPS,	/* as we do: only what was lost is sent again */
-	SROCE_GAP_DROPS,	/* all that followed is sent again */
+	SROCE_GAP_KEEPS,
+	SROCE_GAP_DROPS,
 };
 
 /**
- * struct sroce_retrans - how a requester gets over a loss
- * @gap_policy: of the peer
- * @tried: the gap at req.acked is being repaired: once until there is progress
- * @rewound: by going back to @acked, because the peer reported a gap
- * @hold_new: nothing new until the peer shows its habit
- * @from: packets to send again, out of turn
- * @to: one past the last of them; equal to @from if there are none
- * @last: one past the packets sent again of late
- * @copies: of the packet at @acked, to be sent behind them
- * @gap_reported: the peer has reported the gap
- * @recover_psn: one past what was sent before the newest repair of a gap
- * @n: packets of the newest repair
- * @gap: the newest gap that was to be repaired
- * @gap_dist: mean of that of gaps from each other, in packets
- * @batch: packets to send again where gaps are dense
- * @tries_batch: just so many were sent now
- * @doubt: gaps that speak against @gap_policy
- * @probe_reads: responses asked for by the newest probe
- * @probe_end: one past the last of them
+ * struct sroce_retrans - loss recovery of a requester, see rc/retrans.c
+ * @gap_policy: what the peer does with packets behind a gap
+ * @tried: the gap at req.acked has been handled; no second time until there is progress
+ * @rewound: it was handled by going back to req.acked
+ * @hold_new: send nothing new until an answer shows @gap_policy
+ * @from: first PSN to retransmit, out of turn
+ * @to: one past the last PSN to retransmit; equal to @from if there is none
+ * @last: one past the newest PSN of the last retransmission, or req.acked if that is later
+ * @copies: copies of the packet at req.acked to send after the packets up to @to
+ * @gap_reported: the retransmission fills a gap that the peer has reported or implied
+ * @recover_psn: one past the packets sent before the newest gap was filled; an ACK below
+ *	it shows that another of them was lost
+ * @n: packets of the newest retransmission, 0 once all were acknowledged
+ * @gap: PSN of the newest gap
+ * @gap_dist: moving average of the distance between gaps, in packets
+ * @batch: packets to retransmit per gap where gaps are dense
+ * @tries_batch: the newest retransmission had @batch packets; its round trip adapts @batch
+ * @doubt: gaps that may contradict @gap_policy
+ * @probe_reads: responses requested by the newest probe
+ * @probe_end: one past the last of these responses
  * @probes: probes sent since there was progress
- * @probe_at: when the next is due, in ns of sroce_now(); 0 for never
- * @timer_psn: one past the newest packet when the timer was seen to
- * @ack_owed: and whether the peer had been asked for an answer then
- * @timer_backoff: the timer has fired so often without need, of late
+ * @probe_at: when the next probe is due, in ns of sroce_now(); 0 for never
+ * @timer_psn: req.max_psn when the ACK timer was last set
+ * @ack_owed: an ACK had been requested when the ACK timer was last set
+ * @timer_backoff: how often the ACK timer has fired before anything was due, since the
+ *	last gap or probe; it makes the timer's slack longer
  */
 struct sroce_retrans {
 	enum sroce_gap_policy	gap_policy;
@@ -138,7 +150,13 @@ struct sroce_retrans {
 	u32			timer_backoff;
 };
 
-/* Responses to @wqe from @psn to before @end, asked for again at @when; 0: some came */
+/**
+ * struct sroce_read_range - responses that were requested again
+ * @wqe: the READ or atomic
+ * @psn: PSN of the first response that is missing
+ * @end: one past the PSN of the last
+ * @when: when they were requested, in ns of sroce_now(); 0 after the first has come
+ */
 struct sroce_read_range {
 	struct sroce_wqe *wqe;
 	u32	psn;
@@ -146,15 +164,15 @@ struct sroce_read_range {
 	u64	when;
 };
 
-/* Most ranges of responses that are asked for again at a time */
+/* Most ranges of responses that are requested again at a time */
 #define SROCE_READ_RANGES_MAX	64
 
 /**
- * struct sroce_read_retry - responses that a requester has asked for again
- * @high: one past the newest response that has come or was asked for
- * @full: there was no room to ask for all of them
- * @n: how many ranges are under way
- * @range: these, in the order in which they were asked for
+ * struct sroce_read_retry - recovery of lost responses, see rc/read_retry.c
+ * @high: one past the newest response that has come or was requested again
+ * @full: @range had no space for all that are missing
+ * @n: entries in @range
+ * @range: the ranges that were requested again, oldest request first
  */
 struct sroce_read_retry {
 	u32			high;
@@ -164,19 +182,20 @@ struct sroce_read_retry {
 };
 
 /**
- * struct sroce_rtt - what the requester has learned about the path
- * @cwnd: request packets that may be unacknowledged
+ * struct sroce_rtt - round trip time and cwnd of a requester, see rc/cwnd.c
+ * @cwnd: request packets that may be unacknowledged; 0 for SROCE_CWND_INIT
  * @sampling: a sample is being taken
- * @retrans: by a packet that was sent again: no measure of the window
- * @psn: of the packet whose acknowledge ends the sample
+ * @retrans: the sampled packet is a retransmission; such a sample does not change @cwnd
+ * @psn: PSN of the sampled packet
  * @acked: req.acked when it was sent
- * @start: when it was sent, in ns
- * @first: when the first packet of all was
- * @srtt: round trip time, in ns, as in RFC 6298
- * @rttvar: its mean deviation
- * @min_rtt: the shortest of late
- * @min_rtt_at: when that was
- * @assume_lost: repairs yet that are thought to be needed, though they come soon
+ * @start: when it was sent, in ns of sroce_now()
+ * @first: when the first packet of all was sent, in ns of sroce_now(); 0 for not yet
+ * @srtt: smoothed round trip time, in ns, as in RFC 6298
+ * @rttvar: its mean deviation, in ns
+ * @min_rtt: the shortest recent round trip time, in ns
+ * @min_rtt_at: when @min_rtt was measured, in ns of sroce_now()
+ * @assume_lost: for this many samples a retransmission counts as needed, even if the
+ *	answer comes sooner than @min_rtt
  */
 struct sroce_rtt {
 	u32	cwnd;
@@ -194,38 +213,43 @@ struct sroce_rtt {
 };
 
 /**
- * struct sroce_req - requester, for RC and UC (9.7.3)
- * @psn: of the next packet to send
+ * struct sroce_req - requester (9.7.3)
+ * @psn: PSN of the next packet to send
  * @max_psn: one past the newest PSN ever sent
  * @acked: the responder has executed all requests before this PSN
- * @una: oldest PSN of a work request that is not complete: @acked, or the next
+ * @una: oldest PSN of a work request that is not complete: @acked, or the PSN of the next
  *	response that is missing
- * @next_idx: work request that @psn belongs to, or the first not started
- * @acked_idx: the first work request that has a PSN from @acked on
- * @reads: READs and atomics started and not completed
- * @read_psns: PSNs of READs from @acked on, beyond one each
- * @since_ackreq: packets sent since the last that asked for an acknowledge
+ * @next_idx: send queue index of the work request that @psn belongs to, or of the first
+ *	that is not started
+ * @acked_idx: send queue index of the first work request with a PSN at or after @acked
+ * @reads: READs, atomics and FLUSHes started and not completed
+ * @read_psns: PSNs of READs at or after @acked that only responses have: all but one each
+ * @since_ackreq: packets sent since the last one that requested an ACK
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
- * @excused: timeouts since the last that counts, which are this host's fault
+ * @excused: timeouts since the last that counted, which don't count because the timer
+ *	fired too late
  * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
  * @rnr_wait: nothing may be sent until the RNR timer fires
  * @deadline: when @una counts as lost, in ns of sroce_now(); 0 for never
- * @ssn: send sequence number of the newest message
- * @lsn_valid: the peer counts its receive work requests: @lsn holds
- * @lsn: newest SSN that the peer has a receive work request for
- * @credit_probe: a message beyond @lsn is on trial
- * @credit_probe_psn: PSN of its first packet; no other follows before its acknowledge
- * @pending_err: enum ib_wc_status of a request that has failed, or 0
- * @pending_err_psn: a PSN of it; the error waits for its turn, and nothing follows
- * @retrans: getting over losses
- * @read_retry: getting over losses of responses
- * @rtt: the path
- * @paging: the payload of the next packet is not in memory yet
- * @resp_dropped: a response was dropped as what it goes to is not in memory...
- * @resp_dropped_end: ...and those before this PSN are to be asked for again
- * @deferred: responses that are kept until it is
- * @n_deferred: how many, at most as many as sroce_resp.store_max
- * @resp_bitmap: responses from @una on that have come, by the low bits of the PSN
+ * @ssn: send sequence number (SSN) of the newest message
+ * @lsn_valid: the peer sends credits, so @lsn is valid
+ * @lsn: limit sequence number: newest SSN that the peer has a receive work request for
+ * @credit_probe: a message beyond @lsn was sent (9.7.7.2.5); nothing follows its first
+ *	packet until that is acknowledged
+ * @credit_probe_psn: PSN of its first packet
+ * @pending_err: enum ib_wc_status of a request that has failed, or 0; the error is
+ *	reported when all older work requests have completed
+ * @pending_err_psn: PSN of that request; nothing is sent from there on
+ * @paging: sending waits for a fault request
+ * @resp_dropped: responses were dropped because the memory they go to is not present;
+ *	they are requested again after the page fault
+ * @resp_dropped_end: one past the last of them
+ * @deferred: responses kept until the memory they go to is faulted in
+ * @n_deferred: length of @deferred, at most sroce_resp.ofo_max
+ * @retrans: recovery of lost requests
+ * @read_retry: recovery of lost responses
+ * @rtt: round trip time and cwnd
+ * @resp_bitmap: responses from @una on that have come, indexed by the PSN modulo its size
  */
 struct sroce_req {
 	u32	psn;
@@ -261,10 +285,10 @@ struct sroce_req {
 };
 
 /**
- * struct sroce_resp_range - responses of a READ or atomic that are to be sent
- * @psn: the next
- * @end: one past the last
- * @opened: one has been sent
+ * struct sroce_resp_range - responses to a READ or atomic that are to be sent
+ * @psn: PSN of the next response
+ * @end: one past the PSN of the last
+ * @opened: one has been sent, so the next is no "first" or "only" packet
  */
 struct sroce_resp_range {
 	u32	psn;
@@ -273,16 +297,16 @@ struct sroce_resp_range {
 };
 
 /**
- * struct sroce_res - a READ, atomic or FLUSH that the responder can answer again
- * @valid: it holds one
- * @single: it is no READ: one packet answers it
- * @bare: and that returns nothing: a READ response without data
- * @queued: @first is to be sent
+ * struct sroce_res - responder resource: a READ, atomic or FLUSH kept for replay
+ * @valid: the entry is in use
+ * @single: one packet answers the request: it is no READ
+ * @bare: that packet is a READ response without data, not an atomic ACK
+ * @queued: the entry is in sroce_resp.fifo: @first is to be sent
  * @first_psn: PSN of the request
  * @last_psn: PSN of its last response
- * @first: the first answer
+ * @first: the responses that were not sent for the first time yet
  * @va: address at @first_psn
- * @rkey: its key
+ * @rkey: R_Key of @va
  * @length: bytes from @va on
  * @orig: value before an atomic
  * @msn: MSN of the responses
@@ -303,22 +327,22 @@ struct sroce_res {
 };
 
 /**
- * struct sroce_fifo - entries of sroce_resp.res that wait for their turn
+ * struct sroce_fifo - responder resources that wait for their first answer
  * @n: how many
- * @idx: indices, oldest first
+ * @idx: indices into sroce_resp.res, oldest first
  */
 struct sroce_fifo {
 	u32	n;
 	u8	idx[SROCE_MAX_RD_ATOMIC];
 };
 
-/* Most ranges of answers that wait to be sent again */
+/* Most ranges of responses that wait for replay */
 #define SROCE_REPLAYS_MAX	SROCE_MAX_RD_ATOMIC
 
 /**
- * struct sroce_replays - what was asked for again, in this order
- * @n: how many
- * @q: of which entry of sroce_resp.res, and what of it
+ * struct sroce_replays - responses to send again, in the order of the requests
+ * @n: entries in @q
+ * @q: index into sroce_resp.res, and the responses of that entry to send again
  */
 struct sroce_replays {
 	u32	n;
@@ -329,35 +353,37 @@ struct sroce_replays {
 };
 
 /**
- * struct sroce_resp - responder (9.7.4 and on)
+ * struct sroce_resp - responder (9.7.4 and following)
  * @psn: expected PSN
  * @msn: messages completed
- * @msg: SROCE_SENDING or SROCE_WRITING in the middle of a message
- * @nak_sent: the gap at @psn has been reported
- * @nak_psn: what @psn was then
+ * @msg: SROCE_SENDING or SROCE_WRITING in the middle of a message, otherwise 0
+ * @nak_sent: the gap at @psn has been reported, or the request refused with RNR
+ * @nak_psn: @psn at that time
  * @have_wqe: @wqe holds a receive work request
  * @wqe: the receive work request of this message
- * @off: bytes of this message already placed
+ * @off: bytes of this SEND already placed, the GRH of a datagram included
  * @va: where the rest of a WRITE goes
- * @rkey: its key
- * @remaining: bytes still to come of a WRITE
+ * @rkey: R_Key of @va
+ * @remaining: bytes of the WRITE still to come
  * @length: bytes of the WRITE
  * @aeth: an ACK or NAK is to be sent, with @aeth_psn and @aeth_syndrome
  * @aeth_psn: its PSN
  * @aeth_syndrome: its syndrome
- * @closing: once all answers are sent the QP goes to the error state
- * @nres: entries of @res in use, as many as max_dest_rd_atomic
- * @head: next entry of @res to use
- * @fifo: entries to be answered for the first time
- * @replays: answers to be sent again; they go first
- * @res: READs and atomics for replay
- * @ofo_queue: requests that came after a gap, by PSN
- * @ofo_len: how many
- * @ofo_max: most of them
- * @paging: the request at @psn is in @ofo_queue and waits for pages
- * @paging_since: when that began, in ns
- * @ofo_dropped: there was no room for it, or one after it: to be asked for again
- * @tx_paging: the next answer waits for pages
+ * @closing: the QP goes to the error state once all answers are sent
+ * @nres: length of @res: max_dest_rd_atomic
+ * @head: index of the entry of @res to use next
+ * @fifo: entries of @res to answer for the first time
+ * @replays: responses to send again; they precede those of @fifo
+ * @res: responder resources: a ring of READs, atomics and FLUSHes kept for replay
+ * @ofo_queue: requests that wait for a gap to be filled, by PSN, or for a page fault;
+ *	without RC in the order of arrival
+ * @ofo_len: length of @ofo_queue
+ * @ofo_max: upper bound of @ofo_len
+ * @paging: the next request, at @psn, waits for a page fault
+ * @ofo_dropped: while waiting, requests were dropped that did not fit into @ofo_queue; the
+ *	peer is asked to retransmit them after the page fault
+ * @paging_since: when @paging was set, in ns of sroce_now()
+ * @tx_paging: the next response waits for a page fault
  */
 struct sroce_resp {
 	u32			psn;
@@ -390,26 +416,26 @@ struct sroce_resp {
 	bool			tx_paging;
 };
 
-/* What is left to do once the QP's lock is released, struct sroce_qp.duty */
-#define SROCE_DEFER_SCQ		BIT(0)	/* wake the send CQ's consumer */
-#define SROCE_DEFER_RCQ		BIT(1)	/* wake the receive CQ's consumer */
-#define SROCE_DEFER_OVERFLOW(duty)	((duty) << 2)	/* tell the owner of its loss */
-#define SROCE_DEFER_SEND_NOW		BIT(4)	/* at once, without what may follow */
+/* Work deferred until the QP's lock is released, struct sroce_qp.deferred */
+#define SROCE_DEFER_SCQ		BIT(0)	/* notify the send CQ's consumer */
+#define SROCE_DEFER_RCQ		BIT(1)	/* notify the receive CQ's consumer */
+#define SROCE_DEFER_OVERFLOW(cq)	((cq) << 2)	/* raise IB_EVENT_CQ_ERR of that CQ */
+#define SROCE_DEFER_SEND_NOW		BIT(4)	/* send without waiting for more packets */
 
 /**
  * struct sroce_qp - a queue pair
- * @ibqp: the core's view
+ * @ibqp: the RDMA core's view
  * @dev: its device
- * @counters: the device's, per CPU
- * @lock: owns all that follows, from one burst to the next
+ * @counters: the device's counters, per CPU
+ * @lock: protects the members below; held for one trip at a time
  * @mutex: serializes modify and destroy
  * @type: QP type
- * @svc: transport service
- * @user: its rings are user space's
- * @sig_all: each send work request makes a completion
- * @state: see sroce_qp_may_*()
+ * @svc: transport service, SROCE_SVC_*
+ * @user: the work queues are rings shared with user space
+ * @sig_all: each send work request generates a completion
+ * @state: QP state, see sroce_qp_may_*()
  * @attr: attributes as set, for query
- * @qpn: number
+ * @qpn: QP number
  * @mtu: path MTU in bytes
  * @av: path to the peer, for RC and UC
  * @scq: send CQ
@@ -419,17 +445,18 @@ struct sroce_resp {
  * @rq: receive queue, unused with an SRQ
  * @req: requester
  * @resp: responder
- * @drained: SQD reached with nothing outstanding
- * @lb_copy_only: it has met a region whose pages come on demand: parcels refer to none
- * @has_mw: it has bound windows of type 2, which end with it
+ * @drained: SQD was reached and nothing is outstanding
+ * @lb_copy_only: loopback packets carry their payload, because the QP has used a window or
+ *	a region on demand, which they can't refer to
+ * @has_mw: the QP has bound type 2 windows, which are unbound when it is destroyed
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
- * @last_mr: the region or window that this burst used last, held, or NULL
- * @trip_bytes: payload bytes of parcels in this burst
- * @deferred: SROCE_DUTY_*
- * @events: BIT(enum ib_event_type) to dispatch after the lock
+ * @last_mr: the region or window that this trip used last, referenced, or NULL
+ * @trip_bytes: payload bytes of loopback packets and raw frames sent in this trip
+ * @deferred: SROCE_DEFER_*
+ * @events: BIT(enum ib_event_type) to raise once the lock is released
  * @srq_events: the same for @srq
- * @kqp: timers, transmit queue: all that belongs to the surroundings
+ * @kqp: the kernel's part of the QP
  */
 struct sroce_qp {
 	struct ib_qp		ibqp;
@@ -470,6 +497,12 @@ struct sroce_qp {
 	struct sroce_kqp	*kqp;
 };
 
+/**
+ * sroce_sq_oldest() - the oldest send work request
+ * @qp: the QP, locked
+ *
+ * Return: NULL if there is none, or if it is not started.
+ */
 static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe;
@@ -490,24 +523,26 @@ static inline bool sroce_is_rc(const struct sroce_qp *qp)
 	return qp->svc == SROCE_SVC_RC;
 }
 
-/* Packets may be sent that start a new message */
+/* Whether packets that start a new message may be sent */
 static inline bool sroce_qp_may_start(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_RTS;
 }
 
-/* Packets of messages under way may be sent */
+/* Whether packets of messages that were started may be sent */
 static inline bool sroce_qp_may_send(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
 }
 
+/* Whether packets are accepted at all */
 static inline bool sroce_qp_may_receive(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
 	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
 }
 
+/* Raise an event of the QP once its lock is released. */
 static inline void sroce_qp_event(struct sroce_qp *qp, enum ib_event_type event)
 {
 	qp->events |= BIT(event);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* QP states: what a transition needs, and what it starts (10.3). */
+/* QP states: which transitions are possible, and what they initialize (10.3). */
 
 #include <linux/string.h>
 #include "drv/core/env.h"
 #include "drv/core/state.h"
 
 /*
- * Bounds of attributes; ib_modify_qp_is_ok() knows which of them a transition
- * requires and permits.
+ * Upper bounds of attributes. ib_modify_qp_is_ok() checks which attributes a transition
+ * requires and permits, but not their values.
  */
 static const struct attr_range {
 	u16 off;
@@ -39,22 +39,24 @@ static bool attrs_in_range(const struct ib_qp_attr *attr, int mask)
 }
 
 /**
- * sroce_state_transition_ok() - whether a modify is possible
- * @qp: the QP
- * @attr: what is asked for
- * @mask: which of it
- * @from: the state it is in
- * @to: the state it would be in
+ * sroce_state_transition_ok() - check the arguments of a modify
+ * @qp: the QP, locked
+ * @attr: the new attributes
+ * @mask: enum ib_qp_attr_mask: which of @attr are set
+ * @from: the present state
+ * @to: the new state
+ *
+ * Return: whether the modify is permitted.
  */
 bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			       int mask, enum ib_qp_state from,
-			    enum ib_qp_state to)
+			       enum ib_qp_state to)
 {
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != from)
 		return false;
 	if (!ib_modify_qp_is_ok(from, to, qp->type, mask))
 		return false;
-	/* Only a drained send queue may take new attributes (10.3.1.5). */
+	/* In SQD attributes may change only once the send queue is drained (10.3.1.5). */
 	if (from == IB_QPS_SQD && to == IB_QPS_SQD && !qp->drained &&
 	    mask & ~(IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY))
 		return false;
@@ -62,8 +64,8 @@ bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *att
 }
 
 /**
- * sroce_state_start_req() - set the requester up for the send PSN in force
- * @qp: the QP, going to RTS
+ * sroce_state_start_req() - initialize the requester from the QP's attributes
+ * @qp: the QP, locked, going to RTS
  */
 void sroce_state_start_req(struct sroce_qp *qp)
 {
@@ -75,8 +77,8 @@ void sroce_state_start_req(struct sroce_qp *qp)
 }
 
 /**
- * sroce_state_start_resp() - set the responder up for the receive PSN in force
- * @qp: the QP, going to RTR
+ * sroce_state_start_resp() - initialize the responder from the QP's attributes
+ * @qp: the QP, locked, going to RTR
  */
 void sroce_state_start_resp(struct sroce_qp *qp)
 {

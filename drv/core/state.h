@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* QP states: which transitions are possible, and what they start. */
+/* QP states: which transitions are possible, and what they initialize. */
 #ifndef SROCE_CORE_STATE_H
 #define SROCE_CORE_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Tracepoints of the module; nothing where there is no kernel. */
+/* Tracepoints of the module. Where the core is built in user space they do nothing. */
 #ifdef __KERNEL__
 #include "drv/trace.h"
 #else

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A packet has found its QP: is it meant for it, and which half gets it? */
+/*
+ * Entry points of the core. A received packet is checked against its QP, then goes to the
+ * completer or to the responder. At the end of a trip the QP sends what it may send.
+ */
 
 #include <linux/string.h>
 #include "drv/core/env.h"
@@ -18,7 +21,7 @@ static void drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	trace_sroce_drop(qp, pkt, why);
 }
 
-/* 10.9.3: P_Keys match if their low bits do and not both are limited. */
+/* 10.9.3: the low bits must be equal. Ours is a full member, so theirs may be limited. */
 static bool pkey_matches(u16 pkey)
 {
 	return (pkey & 0x7fff) == (SROCE_PKEY_FULL & 0x7fff);
@@ -36,10 +39,10 @@ static u32 own_qkey(const struct sroce_qp *qp)
 	return qp->type == IB_QPT_GSI ? SROCE_DEFAULT_QKEY_GSI : qp->attr.qkey;
 }
 
-#define FOR_US	(-1)
+#define NO_DROP	(-1)
 
-/* Why the QP must not take a packet, or FOR_US */
-static int misfit(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Return: the counter of the reason to drop a packet, or NO_DROP. */
+static int drop_reason(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	bool ud = qp->svc == SROCE_SVC_UD;
 
@@ -53,9 +56,10 @@ static int misfit(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return SROCE_CNT_RX_QKEY;
 	if (!ud && !address_matches(qp, pkt))
 		return SROCE_CNT_RX_ADDRESS;
-	return FOR_US;
+	return NO_DROP;
 }
 
+/* The first packet in RTR shows that the peer's QP is in RTS. */
 static void establish(struct sroce_qp *qp)
 {
 	if (qp->state != IB_QPS_RTR || qp->comm_est ||
@@ -66,15 +70,15 @@ static void establish(struct sroce_qp *qp)
 }
 
 /**
- * sroce_transport_rx() - hand a packet to its QP
- * @qp: the QP, locked; sroce_transport_run() is to follow the last of a burst
- * @pkt: the packet; its ICRC is right
+ * sroce_transport_rx() - receive a packet
+ * @qp: the QP, locked; the caller calls sroce_transport_run() after the last packet
+ * @pkt: the packet; its ICRC is valid
  */
 void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	int why = misfit(qp, pkt);
+	int why = drop_reason(qp, pkt);
 
-	if (why != FOR_US) {
+	if (why != NO_DROP) {
 		drop(qp, pkt, why);
 		return;
 	}
@@ -87,44 +91,43 @@ void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_resp_rx(qp, pkt);
 }
 
-static void trace_run(struct sroce_qp *qp, const struct sroce_pkt *run)
+static void trace_segs(struct sroce_qp *qp, const struct sroce_pkt *segs)
 {
-	struct sroce_pkt pkt = *run;
+	struct sroce_pkt pkt = *segs;
 	u32 i;
 
-	pkt.payload_len = run->seg_len;
-	for (i = 0; i < run->segs; i++) {
-		pkt.psn = sroce_psn_add(run->psn, i);
+	pkt.payload_len = segs->seg_len;
+	for (i = 0; i < segs->segs; i++) {
+		pkt.psn = sroce_psn_add(segs->psn, i);
 		trace_sroce_rx(qp, &pkt);
 	}
 }
 
 /**
- * sroce_transport_rx_segs() - hand a run of packets to its QP
- * @qp: the QP, locked; sroce_transport_run() is to follow the last of a burst
- * @pkt: the run: the headers of its first packet, and the payload of all; their
- *	ICRCs are right
+ * sroce_transport_rx_segs() - receive several packets of one message at once
+ * @qp: the QP, locked; the caller calls sroce_transport_run() after the last packet
+ * @pkt: the headers of the first packet and the payload of all; their ICRCs are valid
  *
- * Return: false if the packets must be handed over one by one: what has come of them
- * so far, such as a part of the payload in its place, would come again.
+ * Return: false if the caller must pass them to sroce_transport_rx() one by one. Some of
+ * the payload may have been placed already; it is placed again then.
  */
 bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (misfit(qp, pkt) != FOR_US)
+	if (drop_reason(qp, pkt) != NO_DROP)
 		return false;
 	if (!(pkt->op->flags & SROCE_RESPONSE ? sroce_comp_rx_segs(qp, pkt) :
 						sroce_resp_rx_segs(qp, pkt)))
 		return false;
 	sroce_count(qp, SROCE_CNT_RX_PKT_BATCHES);
-	trace_run(qp, pkt);
+	trace_segs(qp, pkt);
 	return true;
 }
 
 /**
- * sroce_transport_run() - send what a burst of input has made possible
+ * sroce_transport_run() - send what may be sent, at the end of a trip
  * @qp: the QP, locked
  *
- * Return: whether there is more to do; call again when others had a turn.
+ * Return: whether the budget ran out: call again after others had a turn.
  */
 bool sroce_transport_run(struct sroce_qp *qp)
 {
@@ -139,10 +142,10 @@ bool sroce_transport_run(struct sroce_qp *qp)
 }
 
 /**
- * sroce_transport_paged() - pages that were wanted have come, or can't
- * @qp: the QP, locked; sroce_transport_run() is to follow
+ * sroce_transport_paged() - a fault request has ended, successfully or not
+ * @qp: the QP, locked; the caller calls sroce_transport_run() afterwards
  *
- * Whoever waits tries again, and finds out.
+ * Requester and responder retry what waited for pages, and so see whether they are present.
  */
 void sroce_transport_paged(struct sroce_qp *qp)
 {

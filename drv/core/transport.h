@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A QP takes packets in, and sends what that made possible. */
+/* Entry points of the core: a QP receives packets, then sends what it may send. */
 #ifndef SROCE_CORE_TRANSPORT_H
 #define SROCE_CORE_TRANSPORT_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory management by work requests: windows are bound, fast regions are
- * registered, and either is invalidated, by its owner or by a SEND (10.6.7).
+ * Memory management by work requests (10.6.7): bind a window, register a fast region,
+ * invalidate either, by a local invalidate or by a SEND with invalidate.
  *
- * Other QPs may be using what changes here. So it is claimed first, then all
- * that held it have to let go, and only then it is changed and works again.
+ * Other QPs may be using the region or window. So it is claimed first, which waits until
+ * all others have dropped their references. Then it is changed and released.
  */
 
 #include <linux/string.h>
@@ -27,12 +27,12 @@ static bool may_invalidate(const struct sroce_qp *qp, const struct sroce_mr *mr,
 }
 
 /**
- * sroce_mem_ops_invalidate() - have a key work no longer
- * @qp: on whose behalf, or by which the request came
- * @key: of a fast region, or of a window of type 2 that @qp has bound
- * @remote: the peer asks for it
+ * sroce_mem_ops_invalidate() - invalidate a key
+ * @qp: the QP, locked
+ * @key: key of a fast region, or of a type 2 window that @qp has bound
+ * @remote: the request came from the peer
  *
- * Return: 0, or -EINVAL if it may not be or is not valid.
+ * Return: 0, or -EINVAL if the key is not valid or @qp may not invalidate it.
  */
 int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 {
@@ -43,13 +43,13 @@ int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 	mr = sroce_mr_find(qp, key);
 	if (!mr)
 		return ret;
-	/* whose it is may be careful and do it twice */
+	/* a local invalidate of a key that is invalid already is no error */
 	if (!remote && READ_ONCE(mr->state) == SROCE_MR_FREE &&
 	    may_invalidate(qp, mr, key, remote))
 		ret = 0;
 	if (may_invalidate(qp, mr, key, remote) &&
 	    sroce_mr_claim(mr, SROCE_MR_VALID)) {
-		/* it may have become another one before it was claimed */
+		/* it may have been bound or registered anew before it was claimed */
 		if (may_invalidate(qp, mr, key, remote)) {
 			sroce_mr_unbind(mr);
 			sroce_mr_release(mr, SROCE_MR_FREE);
@@ -63,10 +63,10 @@ int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 	return ret;
 }
 
-/* 10.6.7.2.1: what a window may be bound onto */
+/* 10.6.7.2.1: whether a window may be bound to a region */
 static bool may_bind(const struct sroce_mr *mr, const struct sroce_bind *b)
 {
-	/* the right to write locally says nothing of a window: it is no matter */
+	/* IB_ACCESS_LOCAL_WRITE has no meaning for a window, so it is ignored */
 	u32 allowed = REMOTE_RIGHTS | IB_ZERO_BASED | IB_ACCESS_LOCAL_WRITE |
 		      (mr->access & SROCE_ACCESS_FLUSH_GLOBAL);
 
@@ -86,7 +86,7 @@ static u32 with_tag(u32 key, u32 tag)
 	return (key & ~0xffU) | (tag & 0xff);
 }
 
-/* The window is claimed; @mr is held, or NULL to leave the window unbound. */
+/* @mw is claimed. @mr is referenced, or NULL to leave the window unbound. */
 static void rebind(struct sroce_qp *qp, struct sroce_mr *mw,
 		   struct sroce_mr *mr, const struct sroce_bind *b)
 {
@@ -108,32 +108,32 @@ static void rebind(struct sroce_qp *qp, struct sroce_mr *mw,
 static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		 const struct sroce_bind *b)
 {
-	bool one = mw->kind == SROCE_MW_1, ok;
-	enum sroce_mr_state was = SROCE_MR_FREE;
+	bool type_1 = mw->kind == SROCE_MW_1, ok;
+	enum sroce_mr_state from = SROCE_MR_FREE;
 	struct sroce_mr *mr = NULL;
 
 	if (!sroce_mr_is_window(mw) || READ_ONCE(mw->key) != b->key ||
 	    mw->pd != qp->ibqp.pd)
 		return false;
-	/* a type 1 window of no bytes is none; type 2 has to be invalidated */
-	if (b->length || !one) {
+	/* length 0 unbinds a type 1 window; a type 2 window has to be invalidated */
+	if (b->length || !type_1) {
 		mr = sroce_mr_local(qp, b->mr_key, 0);
 		if (!mr)
 			return false;
 		if (!may_bind(mr, b) || !b->length)
 			return false;
 	}
-	if (!sroce_mr_claim(mw, was)) {
-		was = SROCE_MR_VALID;
-		if (!one || !sroce_mr_claim(mw, was))
+	if (!sroce_mr_claim(mw, from)) {
+		from = SROCE_MR_VALID;
+		if (!type_1 || !sroce_mr_claim(mw, from))
 			return false;
 	}
-	/* another QP may have been faster, and the key is a new one */
+	/* another QP may have bound it before it was claimed, which changes the key */
 	ok = mw->key == b->key;
 	if (ok)
 		rebind(qp, mw, mr, b);
 	else
-		sroce_mr_release(mw, was);
+		sroce_mr_release(mw, from);
 	return ok;
 }
 
@@ -152,8 +152,8 @@ static bool do_bind(struct sroce_qp *qp, const struct sroce_bind *b)
 }
 
 /*
- * The extents were laid down by the user; his work request makes them count.
- * They stay with him: he may register them again.
+ * The consumer has set mr->next by ib_map_mr_sg(). The work request copies it to mr->ext:
+ * mr->next stays, and may be registered again.
  */
 static void register_fast(struct sroce_mr *mr, const struct sroce_bind *b)
 {
@@ -174,7 +174,7 @@ static bool do_register(struct sroce_qp *qp, const struct sroce_bind *b)
 		return false;
 	ok = mr->kind == SROCE_MR_FAST && mr->next_nr &&
 	     mr->pd == qp->ibqp.pd &&
-	     /* its memory is not persistent, and must not be said to be */
+	     /* no memory is persistent */
 	     !(b->access & SROCE_ACCESS_FLUSH_PERSISTENT) &&
 	     sroce_mr_claim(mr, SROCE_MR_FREE);
 	if (ok) {
@@ -187,11 +187,11 @@ static bool do_register(struct sroce_qp *qp, const struct sroce_bind *b)
 }
 
 /**
- * sroce_mem_ops_run() - execute a work request that sends nothing
- * @qp: the QP
- * @wqe: the work request
+ * sroce_mem_ops_run() - execute a work request that sends no packet
+ * @qp: the QP, locked
+ * @wqe: the work request; sroce_wqe_is_local() is true
  *
- * Return: how it ended.
+ * Return: its completion status.
  */
 enum ib_wc_status sroce_mem_ops_run(struct sroce_qp *qp,
 				    const struct sroce_wqe *wqe)

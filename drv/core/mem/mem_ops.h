@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Work requests that change regions and windows. */
+/* Work requests that bind, register and invalidate. */
 #ifndef SROCE_CORE_MEM_MEM_OPS_H
 #define SROCE_CORE_MEM_MEM_OPS_H
 

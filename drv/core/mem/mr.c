@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Keys, rights, ranges and address arithmetic of memory regions and windows. */
+/*
+ * Memory regions and windows: lookup by key, checks of rights and ranges, translation of
+ * addresses, and the claim that keeps others off while one changes.
+ */
 
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -8,10 +11,11 @@
 #include "drv/core/mem/mr.h"
 
 /**
- * sroce_mr_put_last() - let go of the region or window that the QP used last
- * @qp: the QP
+ * sroce_mr_put_last() - drop the reference to the region or window used last
+ * @qp: the QP, locked
  *
- * At the end of a burst, and before it claims one: who claims it waits for all others.
+ * Called at the end of a trip, and before the QP claims a region or window: a claim waits
+ * for all other references.
  */
 void sroce_mr_put_last(struct sroce_qp *qp)
 {
@@ -22,10 +26,10 @@ void sroce_mr_put_last(struct sroce_qp *qp)
 }
 
 /*
- * What a key names, if it works. A burst mostly uses the same one again and again: the
- * QP holds what it used last, until it uses another one or sroce_mr_put_last().
+ * Look up a valid key of the QP's PD. Most packets of a trip use the same one, so the QP
+ * keeps a reference to what it used last.
  */
-static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
+static struct sroce_mr *lookup(struct sroce_qp *qp, u32 key)
 {
 	struct sroce_mr *mr = qp->last_mr;
 
@@ -34,36 +38,36 @@ static struct sroce_mr *get(struct sroce_qp *qp, u32 key)
 		mr = sroce_mr_find(qp, key);
 		qp->last_mr = mr;
 	}
-	/* pairs with the release that made it valid */
+	/* pairs with the release in sroce_mr_release() */
 	if (mr && smp_load_acquire(&mr->state) == SROCE_MR_VALID &&
 	    mr->key == key && mr->pd == qp->ibqp.pd)
 		return mr;
-	/* who claims it, or whose it is, need not wait for those who only ask for it */
+	/* unused, so a claim or deregistration need not wait for the end of the trip */
 	sroce_mr_put_last(qp);
 	return NULL;
 }
 
 /**
- * sroce_mr_local() - the region that an L_Key names
- * @qp: on whose behalf
+ * sroce_mr_local() - look up an L_Key
+ * @qp: the QP, locked
  * @lkey: the key; windows have none
- * @access: rights that are needed
+ * @access: required rights
  *
- * Return: the region, held until the next is asked for or sroce_mr_put_last(), or NULL.
+ * Return: the region, referenced until the next lookup or sroce_mr_put_last(); or NULL.
  */
 struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access)
 {
-	struct sroce_mr *mr = get(qp, lkey);
+	struct sroce_mr *mr = lookup(qp, lkey);
 
 	if (mr && (sroce_mr_is_window(mr) || (mr->access & access) != access))
 		return NULL;
 	return mr;
 }
 
-/* What an R_Key names, if it gives the rights to this QP */
+/* A type 2 window gives rights to the QP that bound it only. */
 static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
 {
-	struct sroce_mr *mr = get(qp, rkey);
+	struct sroce_mr *mr = lookup(qp, rkey);
 
 	if (mr && ((mr->access & access) != access ||
 		   (mr->kind == SROCE_MW_2 && mr->qpn != qp->qpn)))
@@ -72,12 +76,12 @@ static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
 }
 
 /**
- * sroce_mr_remote_whole() - the region or window that an R_Key names, all of it
- * @qp: by which the request came
+ * sroce_mr_remote_whole() - look up an R_Key for a request on the whole region or window
+ * @qp: the QP that received the request, locked
  * @rkey: the key
- * @access: rights that are needed
+ * @access: required rights
  *
- * Return: the region, held until the next is asked for or sroce_mr_put_last(), or NULL.
+ * Return: the region, referenced until the next lookup or sroce_mr_put_last(); or NULL.
  */
 struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access)
 {
@@ -85,14 +89,14 @@ struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access
 }
 
 /**
- * sroce_mr_remote() - the region or window that an R_Key names
- * @qp: by which the request came
+ * sroce_mr_remote() - look up an R_Key for a range of addresses
+ * @qp: the QP that received the request, locked
  * @rkey: the key
  * @va: first byte
- * @len: bytes, all of which must lie within
- * @access: rights that are needed
+ * @len: bytes, all of which must be inside the region
+ * @access: required rights
  *
- * Return: the region, held until the next is asked for or sroce_mr_put_last(), or NULL.
+ * Return: the region, referenced until the next lookup or sroce_mr_put_last(); or NULL.
  */
 struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				 int access)
@@ -102,12 +106,12 @@ struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 	return mr && sroce_mr_covers(mr, va, len) ? mr : NULL;
 }
 
-/* Pages have this size on most machines, and on none a smaller one. */
+/* The least page size of all architectures, and the usual one */
 #define SMALL_PAGE 4096
 
 /**
- * sroce_mr_covers() - whether a region holds a range of addresses
- * @mr: the region
+ * sroce_mr_covers() - whether a range of addresses is inside a region
+ * @mr: the region or window
  * @iova: first byte
  * @len: bytes, may be 0
  */
@@ -120,22 +124,23 @@ bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len)
 	return iova - mr->iova <= mr->length - len;
 }
 
-static bool holds(const struct sroce_mr *mr, u64 i, u64 off)
+/* Whether extent @i contains offset @off */
+static bool extent_contains(const struct sroce_mr *mr, u64 i, u64 off)
 {
 	return i < mr->nr && mr->ext[i].off <= off &&
 	       (i + 1 == mr->nr || off < mr->ext[i + 1].off);
 }
 
-/* Index of the extent that holds @off; @off lies inside the region. */
+/* Index of the extent that contains @off, which is inside the region */
 static u32 extent_at(const struct sroce_mr *mr, u64 off)
 {
-	/* where it is if no two pages are neighbours in memory */
+	/* right if each extent is one page */
 	u64 guess = (off + mr->iova % SMALL_PAGE) / SMALL_PAGE;
 	u32 lo = 0, hi = mr->nr;
 
 	if (hi == 1)
 		return 0;
-	if (holds(mr, guess, off))
+	if (extent_contains(mr, guess, off))
 		return guess;
 	while (hi - lo > 1) {
 		u32 mid = lo + (hi - lo) / 2;
@@ -154,12 +159,15 @@ static u64 extent_end(const struct sroce_mr *mr, u32 i)
 }
 
 /**
- * sroce_mr_span() - kernel address of a byte, and how far it goes on
- * @mr: the region
- * @iova: address of the byte; sroce_mr_covers() said yes
+ * sroce_mr_span() - translate an address into a kernel address
+ * @mr: the region or window
+ * @iova: address of the first byte, inside the region
  * @len: in: bytes wanted; out: how many of them are contiguous
  *
- * If pages come on demand: within sroce_mr_walk() only.
+ * A region on demand has to be walked by sroce_mr_walk() instead, which keeps its
+ * pages present.
+ *
+ * Return: the kernel address.
  */
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 {
@@ -182,10 +190,10 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 }
 
 /**
- * sroce_mr_copy_from() - for sroce_mr_walk(): copy the bytes out
- * @span: where they are
- * @len: how many
- * @arg: u8 **, where they go; moves on
+ * sroce_mr_copy_from() - sroce_span_fn: copy out of the region
+ * @span: contiguous memory
+ * @len: its length in bytes
+ * @arg: u8 ** to the destination, which is advanced by @len
  *
  * Return: 0
  */
@@ -199,10 +207,10 @@ int sroce_mr_copy_from(void *span, u32 len, void *arg)
 }
 
 /**
- * sroce_mr_copy_to() - for sroce_mr_walk(): copy bytes in
- * @span: where they go
- * @len: how many
- * @arg: u8 **, where they are; moves on
+ * sroce_mr_copy_to() - sroce_span_fn: copy into the region
+ * @span: contiguous memory
+ * @len: its length in bytes
+ * @arg: u8 ** to the source, which is advanced by @len
  *
  * Return: 0
  */
@@ -215,15 +223,15 @@ int sroce_mr_copy_to(void *span, u32 len, void *arg)
 	return 0;
 }
 
-/* Extents; @off lies inside the region */
-static int walk(const struct sroce_mr *mr, u64 off, u32 len, sroce_span_fn fn,
-		void *arg)
+/* @off and @len are inside the region. */
+static int walk_extents(const struct sroce_mr *mr, u64 off, u32 len, sroce_span_fn fn,
+			void *arg)
 {
 	u32 i = extent_at(mr, off);
 	u64 n = extent_end(mr, i) - off;
 	int ret;
 
-	/* most often the first holds all of it */
+	/* usually one extent contains the whole range */
 	for (; n < len; n = extent_end(mr, i) - off) {
 		ret = fn(mr->ext[i].addr + (off - mr->ext[i].off), n, arg);
 		if (ret)
@@ -252,8 +260,8 @@ static int walk_pages(struct sroce_odp *odp, u64 iova, u32 len, sroce_span_fn fn
 }
 
 /*
- * The pages must all be there before the first is touched, and stay. Not a part of its
- * caller, which is called for every packet and needs no stack without it.
+ * All pages must be present before the first is accessed, and stay so. Not inlined: the
+ * caller is called for every packet, and needs no stack frame without this.
  */
 static noinline int walk_odp(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 			     sroce_span_fn fn, void *arg)
@@ -268,16 +276,16 @@ static noinline int walk_odp(const struct sroce_mr *mr, u64 iova, u32 len, bool 
 }
 
 /**
- * sroce_mr_walk() - visit the contiguous pieces of a range
- * @mr: the region
+ * sroce_mr_walk() - call a function for the memory of a range
+ * @mr: the region or window
  * @iova: first byte
  * @len: bytes
- * @write: they will be changed
- * @fn: called for each piece in turn; a non-zero return ends the walk
+ * @write: @fn writes to the memory
+ * @fn: called for each contiguous part, in order; a non-zero return ends the walk
  * @arg: passed to @fn
  *
- * Return: 0, -EFAULT if the range is not inside the region, -EAGAIN if some of it
- * is not in memory, see sroce_mr_fault_in(); or what @fn said.
+ * Return: 0, -EFAULT if the range is not inside the region, -EAGAIN if some page is not
+ * present, see sroce_mr_fault_in(); or what @fn returned.
  */
 int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 		  sroce_span_fn fn, void *arg)
@@ -294,20 +302,21 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 		return fn((void *)(uintptr_t)iova, len, arg);
 	if (mr->odp)
 		return walk_odp(mr, iova, len, write, fn, arg);
-	return walk(mr, iova - mr->iova, len, fn, arg);
+	return walk_extents(mr, iova - mr->iova, len, fn, arg);
 }
 
 /**
- * sroce_mr_fault_in() - have a range brought into memory
- * @qp: on whose behalf
- * @mr: the region, or a window
+ * sroce_mr_fault_in() - request a page fault of a range
+ * @qp: the QP that waits for it, locked
+ * @mr: the region or window
  * @iova: first byte
- * @need: bytes that are needed, within the region
- * @len: bytes that are of use, those included
- * @write: they will be changed
+ * @need: bytes that are needed now, inside the region
+ * @len: bytes that will be needed, @need included
+ * @write: they will be written to
  *
- * Return: -EAGAIN: it is on its way, sroce_transport_paged() is called when what is needed
- * has come; -EFAULT if that can't be; 0 if nobody has to wait.
+ * Return: -EAGAIN if the fault was requested: sroce_transport_paged() is called when the
+ * first @need bytes are present; -EFAULT if it has failed before; 0 if the region is not
+ * on demand.
  */
 int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		      u64 len, bool write)
@@ -326,15 +335,17 @@ int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 ne
 }
 
 /**
- * sroce_mr_claim() - have a region or window for oneself, to change it
- * @mr: held by the caller
+ * sroce_mr_claim() - get exclusive use of a region or window, in order to change it
+ * @mr: the region or window, referenced
  * @from: the state it must be in
  *
- * Return: false if it is in another one.
+ * Waits until all others have dropped their references, at the end of their trips.
+ *
+ * Return: false if it is not in state @from.
  */
 bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from)
 {
-	/* full barrier: who holds it later sees that it is busy */
+	/* full barrier: whoever takes a reference after the drain sees that it is busy */
 	if (cmpxchg(&mr->state, from, SROCE_MR_BUSY) != from)
 		return false;
 	sroce_mr_drain(mr);
@@ -342,19 +353,19 @@ bool sroce_mr_claim(struct sroce_mr *mr, enum sroce_mr_state from)
 }
 
 /**
- * sroce_mr_release() - let others have it again
- * @mr: claimed
- * @to: the state it has now
+ * sroce_mr_release() - end sroce_mr_claim()
+ * @mr: the region or window, claimed
+ * @to: its new state
  */
 void sroce_mr_release(struct sroce_mr *mr, enum sroce_mr_state to)
 {
-	/* who sees the state sees all that goes with it */
+	/* pairs with the acquire in lookup(): the other members precede the state */
 	smp_store_release(&mr->state, to);
 }
 
 /**
- * sroce_mr_unbind() - a window leads nowhere any more
- * @mw: the window, claimed
+ * sroce_mr_unbind() - unbind a window from its region
+ * @mw: the window, claimed; it may be unbound already
  */
 void sroce_mr_unbind(struct sroce_mr *mw)
 {

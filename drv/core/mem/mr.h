@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory regions: what a key names, and the checks before a byte moves. */
+/*
+ * Memory regions and windows. A lookup by key takes a reference, which lasts for a trip.
+ * A region or window changes in state SROCE_MR_BUSY only, when no such reference is left.
+ */
 #ifndef SROCE_MR_H
 #define SROCE_MR_H
 
@@ -16,58 +19,69 @@ struct sroce_dmabuf;
 
 /**
  * struct sroce_extent - contiguous memory within a region
- * @off: where it starts, in bytes from the start of the region
- * @addr: its kernel address
+ * @off: offset in the region, in bytes
+ * @addr: kernel address
  */
 struct sroce_extent {
 	u64	off;
 	u8	*addr;
 };
 
-/* What a key may name */
+/**
+ * enum sroce_mr_kind - what a key refers to
+ * @SROCE_MR_PLAIN: a region registered by a verb: memory of a process, or all memory
+ * @SROCE_MR_FAST: a fast region, registered by work requests
+ * @SROCE_MW_1: a type 1 window, for all QPs of its PD
+ * @SROCE_MW_2: a type 2B window, for the QP that bound it
+ */
 enum sroce_mr_kind {
-	SROCE_MR_PLAIN,		/* a region: a process's memory, or all of it */
-	SROCE_MR_FAST,		/* a region that work requests register */
-	SROCE_MW_1,		/* a window, for all QPs of its PD */
-	SROCE_MW_2,		/* a window, for the QP that bound it (type 2B) */
-};
-
-/* Whether the key of a region or window works */
-enum sroce_mr_state {
-	SROCE_MR_VALID,
-	SROCE_MR_FREE,		/* not registered or bound, or not any more */
-	SROCE_MR_BUSY,		/* somebody is changing it */
+	SROCE_MR_PLAIN,
+	SROCE_MR_FAST,
+	SROCE_MW_1,
+	SROCE_MW_2,
 };
 
 /**
- * struct sroce_mr - a memory region, or a window onto one
- * @ibmr: the core's view of a region; lkey and rkey are equal
- * @pd: its protection domain
+ * enum sroce_mr_state - whether the key of a region or window is valid
+ * @SROCE_MR_VALID: it is
+ * @SROCE_MR_FREE: not registered or bound, or invalidated
+ * @SROCE_MR_BUSY: claimed, see sroce_mr_claim()
+ */
+enum sroce_mr_state {
+	SROCE_MR_VALID,
+	SROCE_MR_FREE,
+	SROCE_MR_BUSY,
+};
+
+/**
+ * struct sroce_mr - a memory region, or a memory window
+ * @ibmr: the RDMA core's view of a region; lkey and rkey are equal
+ * @pd: protection domain
  * @dev: device it was registered on
- * @ref: the registration, and each burst that is using the region
+ * @ref: one reference for the registration and one for each trip that uses the region
  * @unused: completed when @ref drops to 0
- * @kind: what it is
- * @state: enum sroce_mr_state; what follows only changes in SROCE_MR_BUSY,
- *	after all that held it before have let go
- * @key: the key that works in SROCE_MR_VALID
- * @iova: address of the first byte, as users name it
+ * @kind: kind of region or window
+ * @state: enum sroce_mr_state; the members below change in SROCE_MR_BUSY only, after all
+ *	references but those of the owner and the registration were dropped
+ * @key: the L_Key and R_Key, valid in SROCE_MR_VALID
+ * @iova: address of the first byte, as consumers see it
  * @length: bytes
  * @access: enum ib_access_flags
- * @windows: bound onto this region, which must stay as it is meanwhile
- * @parent: window: the region it is bound onto
+ * @windows: number of windows bound to this region, which must not change or go meanwhile
+ * @parent: window: the region it is bound to
  * @base: window: address of its first byte in @parent
  * @qpn: SROCE_MW_2: number of the QP that bound it
- * @dma_all: a DMA region: all of memory by kernel address
- * @odp: pages that come when they are needed, instead of all that follows
- * @umem: the pinned pages of a process
- * @dmabuf: or the memory of another driver
- * @dmabuf_free: gives @dmabuf back
- * @nr: number of extents
+ * @dma_all: a DMA region: all memory, by kernel address
+ * @odp: region on demand: its pages, instead of the members below
+ * @umem: pinned pages of a process
+ * @dmabuf: or memory of another driver
+ * @dmabuf_free: releases @dmabuf
+ * @nr: length of @ext
  * @ext: the extents, ascending, without holes
- * @next_nr: SROCE_MR_FAST: number of extents at the next registration
- * @next: SROCE_MR_FAST: those extents, which a registration copies
- * @pages: SROCE_MR_FAST: how many they are made of
- * @max_pages: SROCE_MR_FAST: most of them
+ * @next_nr: SROCE_MR_FAST: length of @next
+ * @next: SROCE_MR_FAST: extents that the next registration copies to @ext
+ * @pages: SROCE_MR_FAST: number of pages that @next consists of
+ * @max_pages: SROCE_MR_FAST: upper bound of @pages
  * @rcu: frees the structure after the last lookup
  */
 struct sroce_mr {
@@ -100,7 +114,7 @@ struct sroce_mr {
 	struct rcu_head		rcu;
 };
 
-/* A key is an index (24 bits) and a tag (8 bits) that makes it stale soon. */
+/* A key consists of an index (24 bits) and a tag (8 bits), which changes on reuse. */
 static inline u32 sroce_key_index(u32 key)
 {
 	return key >> 8;
@@ -116,14 +130,14 @@ static inline bool sroce_mr_is_window(const struct sroce_mr *mr)
 	return mr->kind >= SROCE_MW_1;
 }
 
-/* Rights to FLUSH, which kernels before 6.2 have no names for */
+/* Access flags of FLUSH, which kernels before 6.2 do not define */
 #define SROCE_ACCESS_FLUSH_GLOBAL	BIT(8)
 #define SROCE_ACCESS_FLUSH_PERSISTENT	BIT(9)
 
-/* Where the bytes come from or go to on the other side of a copy. */
+/* Called for contiguous memory; a non-zero return ends the walk. */
 typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
 
-/* Most bytes that are faulted in because they will be needed soon */
+/* Most bytes that a fault request includes because they will be needed soon */
 #define SROCE_PAGES_AHEAD	(2U << 20)
 
 void sroce_mr_put_last(struct sroce_qp *qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A ring shared with user space. The other side is never trusted: its index
- * is read once and masked, and our own index and the geometry are private.
+ * A ring shared with user space, which is not trusted: its index is read once and masked.
+ * The kernel's own index and the geometry are private.
  */
 #ifndef SROCE_RING_H
 #define SROCE_RING_H
@@ -11,11 +11,11 @@
 #include "uapi/sroce_abi.h"
 
 /**
- * struct sroce_ring - private view of a ring
+ * struct sroce_ring - the kernel's side of a ring
  * @buf: the shared memory
- * @mask: slots - 1
+ * @mask: number of slots - 1
  * @shift: log2 of the bytes per slot
- * @own: our own index, masked; the copy in @buf is only for the other side
+ * @own: the kernel's index, masked; the copy in @buf is never read
  */
 struct sroce_ring {
 	struct sroce_abi_ring	*buf;
@@ -29,19 +29,19 @@ static inline void *sroce_ring_slot(const struct sroce_ring *r, u32 idx)
 	return r->buf->data + ((size_t)(idx & r->mask) << r->shift);
 }
 
-/* Slots filled by the producer, for us as the consumer. */
+/* Number of filled slots; the kernel is the consumer. */
 static inline u32 sroce_ring_filled(const struct sroce_ring *r)
 {
-	/* what is in the slots is read after the index */
+	/* pairs with user space: the slots were filled before the index moved */
 	u32 prod = smp_load_acquire(&r->buf->producer_index);
 
 	return (prod - r->own) & r->mask;
 }
 
-/* Slots free for us as the producer. */
+/* Number of free slots; the kernel is the producer. */
 static inline u32 sroce_ring_room(const struct sroce_ring *r)
 {
-	/* slots are written after the other side is done with them */
+	/* pairs with user space: the slots were read before the index moved */
 	u32 cons = smp_load_acquire(&r->buf->consumer_index);
 
 	return (cons - r->own - 1) & r->mask;
@@ -50,14 +50,14 @@ static inline u32 sroce_ring_room(const struct sroce_ring *r)
 static inline void sroce_ring_consume(struct sroce_ring *r, u32 n)
 {
 	r->own = (r->own + n) & r->mask;
-	/* done with the slots */
+	/* the slots were read; user space may fill them again */
 	smp_store_release(&r->buf->consumer_index, r->own);
 }
 
 static inline void sroce_ring_produce(struct sroce_ring *r)
 {
 	r->own = (r->own + 1) & r->mask;
-	/* the slot is filled */
+	/* the slot is filled before user space sees the index */
 	smp_store_release(&r->buf->producer_index, r->own);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Scatter/gather lists: the memory that a part of a payload is in, or goes to. */
+/*
+ * Scatter/gather lists: find the memory that a part of a payload is read from or written
+ * to, by way of the L_Keys of the list.
+ */
 
 #include "drv/core/env.h"
 #include "drv/core/mem/mr.h"
@@ -17,18 +20,18 @@ static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 }
 
 /**
- * sroce_sge_walk() - visit the memory of a part of a payload
- * @qp: whose list it is
+ * sroce_sge_walk() - call a function for the memory of a part of a payload
+ * @qp: the QP, locked
  * @sge: the list
  * @num: its length
  * @off: offset of the part in the payload
  * @len: bytes of the part
  * @access: rights that each region must give; IB_ACCESS_LOCAL_WRITE if @fn writes
- * @fn: called for each contiguous piece of memory, in order
+ * @fn: called for each contiguous part of the memory, in order
  * @arg: passed to @fn
  *
- * Return: 0, -EFAULT if a key, right or range is wrong, -ENOSPC if the list is
- * too short, -EAGAIN if some of it is not in memory yet, or what @fn returned.
+ * Return: 0, -EFAULT if a key, right or range is wrong, -ENOSPC if the list is too short,
+ * -EAGAIN if some page is not present, or what @fn returned.
  */
 int sroce_sge_walk(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		   u32 off, u32 len, int access, sroce_span_fn fn, void *arg)
@@ -60,21 +63,22 @@ static int fault_in_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 	if (!mr)
 		return -EFAULT;
 	return sroce_mr_fault_in(qp, mr, sge->addr + skip, need, len,
-			     access & IB_ACCESS_LOCAL_WRITE);
+				 access & IB_ACCESS_LOCAL_WRITE);
 }
 
 /**
- * sroce_sge_fault_in() - have memory brought that a part of a payload is in
- * @qp: whose list it is
+ * sroce_sge_fault_in() - request page faults for a part of a payload
+ * @qp: the QP that waits for them, locked
  * @sge: the list
  * @num: its length
  * @off: offset of the part in the payload
- * @need: bytes that are needed
- * @len: bytes that are of use, those included
- * @access: rights that a region must give
+ * @need: bytes that are needed now
+ * @len: bytes that will be needed, @need included
+ * @access: rights that each region must give
  *
- * Return: -EAGAIN: it is on its way, sroce_transport_paged() is called when what is needed
- * has come; -EFAULT if that can't be; 0 if nobody has to wait.
+ * Return: -EAGAIN if a fault was requested: sroce_transport_paged() is called when the
+ * first @need bytes are present; -EFAULT if a key or right is wrong or a fault has failed
+ * before; 0 if no region is on demand.
  */
 int sroce_sge_fault_in(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		       u32 off, u32 need, u32 len, int access)
@@ -93,7 +97,7 @@ int sroce_sge_fault_in(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		n = min(len, sge->length - off);
 		now = min(n, need);
 		err = fault_in_sge(qp, sge, off, now, n, access);
-		/* what is not needed yet has time to be wrong */
+		/* an error in what is not needed yet is found when it is needed */
 		if (err && err != -EAGAIN)
 			return now ? err : ret;
 		if (err)
@@ -106,17 +110,16 @@ int sroce_sge_fault_in(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 }
 
 /**
- * sroce_sge_scatter() - visit the memory that a part of a payload goes to
- * @qp: whose list it is
+ * sroce_sge_scatter() - sroce_sge_walk() of memory that a payload is written to
+ * @qp: the QP, locked
  * @sge: the list
  * @num: its length
  * @off: offset of the part in the payload
  * @len: bytes of the part
- * @fn: called for each contiguous piece of local memory
+ * @fn: called for each contiguous part of the memory, in order
  * @arg: passed to @fn
  *
- * Return: 0, -EFAULT if a key, right or range is wrong, -ENOSPC if the list is
- * too short, -EAGAIN if some of it is not in memory yet.
+ * Return: as sroce_sge_walk().
  */
 int sroce_sge_scatter(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		      u32 off, u32 len, sroce_span_fn fn, void *arg)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Intake of work requests. A slot of a shared ring is copied exactly once;
- * from then on only the private copy counts, with every field bounded.
+ * Fetch work requests from rings shared with user space. A slot is copied exactly once.
+ * From then on only the private copy is used, and each of its fields is checked.
  */
 
 #include <linux/if_ether.h>
@@ -13,7 +13,7 @@
 
 #define SVC(x) BIT(SROCE_SVC_##x)
 
-/* What users may post: by enum ib_uverbs_wr_opcode and transport service */
+/* What user space may post, by enum ib_uverbs_wr_opcode */
 static const struct user_op {
 	u8	svcs;
 	u8	msg;
@@ -35,11 +35,11 @@ static const struct user_op {
 };
 
 /**
- * sroce_wqe_msg_of_wr() - what a work request of a given opcode does
+ * sroce_wqe_msg_of_wr() - convert the opcode of a work request
  * @svc: transport service of the QP
- * @opcode: enum ib_wr_opcode, unchecked
+ * @opcode: enum ib_wr_opcode, not validated
  *
- * Return: enum sroce_msg, or -EINVAL if it can't be posted there.
+ * Return: enum sroce_msg, or -EINVAL if @svc does not support the opcode.
  */
 int sroce_wqe_msg_of_wr(u8 svc, u32 opcode)
 {
@@ -61,19 +61,19 @@ static void copy_sges(struct ib_sge *to, const struct sroce_abi_sge *from, u32 n
 	}
 }
 
-/* Others may write to the slot meanwhile: what counts of its head is copied once. */
-static void take(struct sroce_posted *to, const struct sroce_abi_send_wqe *slot)
+/* User space may write to the slot at any time, so the head is copied once. */
+static void copy_head(struct sroce_posted *to, const struct sroce_abi_send_wqe *slot)
 {
 	memcpy(&to->wr, &slot->wr, sizeof(to->wr));
 	memcpy(&to->dma, &slot->dma, sizeof(to->dma));
-	/* nothing below may read the slot's head again */
+	/* keep the compiler from reading the slot's head again */
 	barrier();
 }
 
 /*
- * Scatter/gather list or inline data. The extended API of the provider sets no
- * inline flag, so a payload without entries is inline as well; and up to
- * rdma-core 63 it gets dma.length wrong for lists, so that is recomputed later.
+ * Scatter/gather list or inline data. The provider's extended API (ibv_wr_*) does not set
+ * IB_SEND_INLINE, so a payload without entries is inline as well. Up to rdma-core 63 it
+ * sets a wrong dma.length for lists, so sroce_wqe_check() computes that.
  */
 static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   const struct sroce_abi_dma *dma,
@@ -82,7 +82,7 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	if (sroce_wqe_is_local(wqe))
 		return;
 	if (wqe->msg == SROCE_MSG_FLUSH) {
-		/* bytes of the peer's, not of ours */
+		/* the length is that of the peer's memory; there is no payload */
 		wqe->flags &= ~IB_SEND_INLINE;
 		wqe->length = dma->length;
 		return;
@@ -110,7 +110,7 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	copy_sges(wqe->sge, (const void *)payload, wqe->num_sge);
 }
 
-/* What doesn't fit the header, or nobody has given a meaning to, is an error. */
+/* Values that are undefined or don't fit the FETH are errors. */
 static void decode_flush(struct sroce_wqe *wqe,
 			 const struct sroce_abi_send_wr *wr)
 {
@@ -153,7 +153,7 @@ static void decode_address(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	}
 }
 
-/* All of a region is all of it, whatever length came along. */
+/* A FLUSH of a whole region has no length; what was posted is ignored. */
 static u32 flush_length(const struct sroce_wqe *wqe)
 {
 	return wqe->feth >> SROCE_FETH_SELECT_SHIFT == SROCE_FLUSH_REGION ?
@@ -161,9 +161,9 @@ static u32 flush_length(const struct sroce_wqe *wqe)
 }
 
 /**
- * sroce_wqe_check() - settle the length of a work request and bound it
- * @qp: whose it is
- * @wqe: decoded; @wqe->status is set if it can't be executed
+ * sroce_wqe_check() - compute and check the length of a work request
+ * @qp: the QP, locked
+ * @wqe: the work request, decoded; @wqe->status is set if it can't be executed
  */
 void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
@@ -191,11 +191,12 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
 }
 
 /**
- * sroce_wqe_doorbell() - a user's doorbell has rung for what is in the ring by now
+ * sroce_wqe_doorbell() - accept what user space has posted until now
  * @qp: the QP, locked
  *
- * What is posted later waits for its own doorbell, whoever has the QP meanwhile: it
- * would leave in pieces, and perhaps from a CPU where it overtakes what was sent before.
+ * Work requests posted later wait for their own doorbell, even if the QP runs earlier for
+ * another reason: otherwise they would leave in small trains, or from another CPU, where
+ * they could overtake packets sent before.
  */
 void sroce_wqe_doorbell(struct sroce_qp *qp)
 {
@@ -206,12 +207,10 @@ void sroce_wqe_doorbell(struct sroce_qp *qp)
 }
 
 /**
- * sroce_wqe_fetch() - take in the next work request of a user's ring
+ * sroce_wqe_fetch() - fetch the next work request that sroce_wqe_doorbell() has accepted
  * @qp: the QP, locked
  *
- * Of those for which the doorbell has rung.
- *
- * Return: whether there was one, and room for it.
+ * Return: whether there was one, and space for it in the send queue.
  */
 bool sroce_wqe_fetch(struct sroce_qp *qp)
 {
@@ -225,7 +224,7 @@ bool sroce_wqe_fetch(struct sroce_qp *qp)
 		return false;
 
 	slot = sroce_ring_slot(&sq->ring, sq->ring.own);
-	take(p, slot);
+	copy_head(p, slot);
 	wqe = sroce_sq_wqe(sq, sq->prod);
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = p->wr.wr_id;
@@ -245,16 +244,16 @@ bool sroce_wqe_fetch(struct sroce_qp *qp)
 	if (wqe->status != IB_WC_SUCCESS)
 		sroce_count(qp, SROCE_CNT_SQ_BAD_WQE);
 
-	/* The slot is given back to the user only when the WQE completes. */
+	/* The slot is released to user space when the work request completes. */
 	sq->ring.own = (sq->ring.own + 1) & sq->ring.mask;
 	sq->prod = sroce_sq_next(sq, sq->prod);
 	return true;
 }
 
 /**
- * sroce_wqe_fetch_recv() - take the next work request from a receive queue
+ * sroce_wqe_fetch_recv() - fetch the next work request of a receive queue
  * @rq: the queue; the caller serializes consumers
- * @to: where it is copied
+ * @to: filled in
  *
  * Return: whether there was one.
  */
@@ -269,6 +268,7 @@ bool sroce_wqe_fetch_recv(struct sroce_rq *rq, struct sroce_rwqe *to)
 
 	slot = sroce_ring_slot(&rq->ring, rq->ring.own);
 	memcpy(&raw, slot, sizeof(raw));
+	/* as in copy_head() */
 	barrier();
 
 	to->wr_id = raw.wr_id;
@@ -283,16 +283,15 @@ bool sroce_wqe_fetch_recv(struct sroce_rq *rq, struct sroce_rwqe *to)
 }
 
 /**
- * sroce_wqe_walk() - visit a part of the payload of a send work request
- * @qp: whose it is
+ * sroce_wqe_walk() - call a function for a part of the payload of a send work request
+ * @qp: the QP, locked
  * @wqe: the work request
- * @off: first byte
- * @len: how many
- * @fn: called for each contiguous piece; it reads only
+ * @off: offset of the part in the payload
+ * @len: bytes of the part
+ * @fn: called for each contiguous part of the memory, in order; it only reads
  * @arg: passed to @fn
  *
- * Return: 0, -EFAULT if a local key or range is wrong, -EAGAIN if it is not in
- * memory yet.
+ * Return: 0 or an error of sroce_sge_walk().
  */
 int sroce_wqe_walk(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		   u32 len, sroce_span_fn fn, void *arg)
@@ -304,13 +303,13 @@ int sroce_wqe_walk(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 
 /**
  * sroce_wqe_gather() - copy a part of the payload of a send work request
- * @qp: whose it is
+ * @qp: the QP, locked
  * @wqe: the work request
- * @off: first byte
- * @to: where to
- * @len: how many
+ * @off: offset of the part in the payload
+ * @to: destination
+ * @len: bytes of the part
  *
- * Return: what sroce_wqe_walk() does.
+ * Return: as sroce_wqe_walk().
  */
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len)

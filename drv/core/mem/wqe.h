@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Intake of work requests, and their payload. */
+/* Work requests fetched from rings, and their payload. */
 #ifndef SROCE_CORE_MEM_WQE_H
 #define SROCE_CORE_MEM_WQE_H
 

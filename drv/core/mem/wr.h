@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private copies of work requests, and their queues. Nothing here is shared with user
- * space.
+ * Work requests and their queues. These are private copies: nothing here is shared with
+ * user space, except for the rings behind struct sroce_ring.
  */
 #ifndef SROCE_CORE_MEM_WR_H
 #define SROCE_CORE_MEM_WR_H
@@ -13,7 +13,7 @@
 #define SROCE_MAX_SGE		32
 #define SROCE_MAX_INLINE	1024
 
-/* Kernels before 6.2 have no name for what the provider posts all the same. */
+/* Values of the user ABI that kernels before 6.2 do not define */
 #define SROCE_WR_FLUSH		14
 #define SROCE_WC_FLUSH		8
 #define SROCE_WR_ATOMIC_WRITE	15
@@ -23,12 +23,12 @@ struct sroce_ah;
 struct sroce_qp;
 
 /**
- * struct sroce_bind - what a work request does to a window or fast region
- * @addr: first byte; for a window, in the region it is bound onto
+ * struct sroce_bind - arguments of a bind or fast registration
+ * @addr: first byte; for a window an address of the region it is bound to
  * @length: bytes
- * @mr_key: L_Key of the region that a window is bound onto
- * @key: of the window or fast region before
- * @new_key: and after
+ * @mr_key: L_Key of the region that a window is bound to
+ * @key: present key of a window
+ * @new_key: new key of the window or fast region
  * @access: enum ib_access_flags
  */
 struct sroce_bind {
@@ -41,31 +41,31 @@ struct sroce_bind {
 };
 
 /**
- * struct sroce_wqe - a send work request from intake to completion
- * @wr_id: the user's
+ * struct sroce_wqe - a send work request, from fetch or post to completion
+ * @wr_id: ID set by the consumer
  * @msg: what it does
  * @flags: enum ib_send_flags
- * @status: why it can't be executed, IB_WC_SUCCESS if it can
- * @inv: a READ that ends the key @inv_rkey here when all of it has come
- * @masked: an atomic that was posted with masks, of which it needs none
- * @started: it has its PSNs and its first packet may have been sent
- * @ready: memory for what it fetches has been asked for
- * @num_sge: entries in @sge
+ * @status: IB_WC_SUCCESS, or why it can't be executed
+ * @inv: READ with invalidate: @inv_rkey is invalidated locally when the READ completes
+ * @masked: posted as a masked atomic, with masks that make it a plain one
+ * @started: it has PSNs, and its first packet may have been sent
+ * @ready: the memory that a READ or atomic writes to was checked, and faulted in if needed
+ * @num_sge: length of @sge
  * @length: bytes of payload
  * @first_psn: PSN of its first packet
  * @last_psn: PSN of its last packet, or of the last READ response
- * @imm: immediate data as it goes on the wire
- * @inv_rkey: key to invalidate: a SEND's at the responder, else here
- * @remote_addr: where it reads, writes or operates
- * @rkey: key for @remote_addr
+ * @imm: immediate data in network order
+ * @inv_rkey: key to invalidate: by the responder for a SEND, otherwise locally
+ * @remote_addr: address in the peer's memory
+ * @rkey: R_Key of @remote_addr
  * @compare_add: compare or add operand
  * @swap: swap operand
- * @feth: what a FLUSH is to do, SROCE_FETH_*
- * @bind: memory management: what it names, and what that becomes
- * @remote_qpn: UD destination
- * @remote_qkey: UD Q_Key
- * @ah: UD address, referenced
- * @sge: where the payload is, or goes
+ * @feth: FLUSH: placement and selectivity, SROCE_FETH_*
+ * @bind: arguments of a bind or fast registration
+ * @remote_qpn: UD: destination QP
+ * @remote_qkey: UD: Q_Key
+ * @ah: UD: address handle, referenced
+ * @sge: scatter/gather list of the payload
  * @data: inline payload, in the memory of @sge
  */
 struct sroce_wqe {
@@ -106,11 +106,11 @@ struct sroce_wqe {
 
 /**
  * struct sroce_rwqe - a receive work request in use by the responder
- * @wr_id: the user's
- * @num_sge: entries in @sge
- * @length: bytes that it can take
- * @bad: it was malformed
- * @sge: where the payload goes
+ * @wr_id: ID set by the consumer
+ * @num_sge: length of @sge
+ * @bad: it has too many entries
+ * @length: bytes that the entries of @sge have in total
+ * @sge: scatter/gather list
  */
 struct sroce_rwqe {
 	u64		wr_id;
@@ -121,9 +121,9 @@ struct sroce_rwqe {
 };
 
 /**
- * struct sroce_posted - what counts of a slot of a user's ring
+ * struct sroce_posted - copy of the head of a slot in a send queue's ring
  * @wr: the work request
- * @dma: the length of its list, or of inline data
+ * @dma: length of its scatter/gather list or inline data
  */
 struct sroce_posted {
 	struct sroce_abi_send_wr	wr;
@@ -132,16 +132,16 @@ struct sroce_posted {
 
 /**
  * struct sroce_sq - a send queue
- * @slots: private work requests, one per slot of the ring
- * @stride: bytes from one to the next
- * @mask: slots - 1
- * @prod: where the next one taken in goes
- * @cons: the oldest one not completed
- * @max_sge: most scatter/gather entries
- * @max_inline: most inline bytes
- * @ring: the ring they are copied from; unused in a kernel QP
- * @db_tail: one past those in it for which the doorbell has rung
- * @posted: the one that is being taken in
+ * @slots: private work requests, one per slot of @ring
+ * @stride: bytes from one of @slots to the next
+ * @mask: number of slots - 1
+ * @prod: index of the next slot to fill
+ * @cons: index of the oldest work request that is not completed
+ * @max_sge: most scatter/gather entries per work request
+ * @max_inline: most inline bytes per work request
+ * @ring: the ring shared with user space; unused by a kernel QP
+ * @db_tail: one past the last slot of @ring for which the doorbell has rung
+ * @posted: copy of the head of the slot that is being fetched
  */
 struct sroce_sq {
 	void			*slots;
@@ -158,11 +158,11 @@ struct sroce_sq {
 
 /**
  * struct sroce_rq - a receive queue, of a QP or shared
- * @lock: serializes consumers of a shared one, and kernel producers
+ * @lock: serializes consumers of an SRQ, and kernel producers
  * @ring: the posted work requests
- * @max_wr: as created
- * @max_sge: most scatter/gather entries
- * @limit: raise IB_EVENT_SRQ_LIMIT_REACHED below this many, 0 for never
+ * @max_wr: most work requests
+ * @max_sge: most scatter/gather entries per work request
+ * @limit: raise IB_EVENT_SRQ_LIMIT_REACHED below so many work requests; 0 for never
  */
 struct sroce_rq {
 	spinlock_t		lock;
@@ -182,36 +182,37 @@ static inline u32 sroce_sq_next(const struct sroce_sq *sq, u32 idx)
 	return (idx + 1) & sq->mask;
 }
 
-/* No private slot left: one always stays empty, as in the ring. */
+/* Whether no slot is free; one always stays empty, as in the ring. */
 static inline bool sroce_sq_full(const struct sroce_sq *sq)
 {
 	return sroce_sq_next(sq, sq->prod) == sq->cons;
 }
 
+/* Whether it has a response other than an ACK */
 static inline bool sroce_wqe_wants_response(const struct sroce_wqe *wqe)
 {
 	return wqe->msg >= SROCE_MSG_READ;
 }
 
-/* It sends nothing: it changes a window or region here. */
+/* Whether it sends no packet, but changes a window or region of this host */
 static inline bool sroce_wqe_is_local(const struct sroce_wqe *wqe)
 {
 	return wqe->msg >= SROCE_MSG_LOCAL_INV && wqe->msg <= SROCE_MSG_REG_MR;
 }
 
-/* It returns what was in the peer's memory before. */
+/* Whether its response has the value of the peer's memory before an atomic */
 static inline bool sroce_wqe_fetches(const struct sroce_wqe *wqe)
 {
 	return wqe->msg == SROCE_MSG_CMP_SWP || wqe->msg == SROCE_MSG_FETCH_ADD;
 }
 
-/* Its response brings nothing: it says that the request was executed. */
+/* Whether its response has no data, and only confirms that it was executed */
 static inline bool sroce_wqe_ack_only(const struct sroce_wqe *wqe)
 {
 	return wqe->msg == SROCE_MSG_FLUSH || wqe->msg == SROCE_MSG_ATOMIC_WRITE;
 }
 
-/* It takes its payload to the peer. */
+/* Whether its payload is sent to the peer */
 static inline bool sroce_wqe_has_payload(const struct sroce_wqe *wqe)
 {
 	return !sroce_wqe_wants_response(wqe) || wqe->msg == SROCE_MSG_ATOMIC_WRITE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Loopback packets: a packet to a QP of this host, which names the memory that its
- * payload lies in instead of carrying it. The receiver copies from region to region.
+ * Loopback packets: packets to a QP of this host. A large payload is not copied into the
+ * packet: fragments refer to the sender's regions, from which the receiver copies.
  */
 
 #include <linux/string.h>
@@ -11,11 +11,11 @@
 
 /**
  * sroce_lbpkt_new() - allocate a loopback packet
- * @qp: whose it is, locked
- * @linear: its payload is copied into it
- * @size: bytes behind struct sroce_lbpkt, for the payload or for fragments
+ * @qp: the sender, locked
+ * @linear: the payload will be copied into the packet
+ * @size: bytes to allocate for the payload or for fragments
  *
- * Return: the packet, without fragments, or NULL without memory; that is counted.
+ * Return: the packet, without fragments; NULL without memory, which is counted.
  */
 struct sroce_lbpkt *sroce_lbpkt_new(struct sroce_qp *qp, bool linear, size_t size)
 {
@@ -33,18 +33,17 @@ struct sroce_lbpkt *sroce_lbpkt_new(struct sroce_qp *qp, bool linear, size_t siz
 
 /**
  * sroce_lbpkt_add() - add a fragment of payload
- * @qp: whose packet it is, locked
- * @lbpkt: the packet; it holds @mr from now on
+ * @qp: the sender, locked
+ * @lbpkt: the packet; it takes a reference to @mr
  * @mr: the region, or NULL if the key was wrong
  * @iova: first byte
  * @len: bytes
  *
- * A packet can't refer to pages on demand, which come and go, nor to a window,
- * which may be unbound while its region stays. A QP that meets either copies
- * all its payload from then on.
+ * A packet can't refer to a region on demand, whose pages may go, or to a window, which
+ * may be unbound. A QP that uses either copies all its payload from then on.
  *
- * Return: 0, -EFAULT for a wrong key or range, -EXDEV if the packet has to be
- * built again with its payload copied.
+ * Return: 0, -EFAULT for a wrong key or range, -EXDEV if the packet has to be built again
+ * with its payload copied.
  */
 int sroce_lbpkt_add(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt,
 		    struct sroce_mr *mr, u64 iova, u32 len)
@@ -62,10 +61,10 @@ int sroce_lbpkt_add(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt,
 }
 
 /**
- * sroce_lbpkt_add_sges() - add a part of the payload of a scatter/gather list
- * @qp: whose packet it is, locked
- * @lbpkt: the packet, with room for as many fragments as the list has entries
- * @sge: the list, which is long enough
+ * sroce_lbpkt_add_sges() - add fragments for a part of a scatter/gather list
+ * @qp: the sender, locked
+ * @lbpkt: the packet, with space for as many fragments as the list has entries
+ * @sge: the list, which covers the part
  * @off: offset of the part in the payload
  * @len: bytes of the part
  *
@@ -95,32 +94,32 @@ int sroce_lbpkt_add_sges(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt,
 }
 
 /**
- * sroce_lbpkt_copy() - copy payload out
+ * sroce_lbpkt_copy() - copy a part of the payload
  * @lbpkt: the packet
- * @off: first byte
- * @to: where to
- * @len: how many; the payload has them
+ * @off: offset of the part in the payload
+ * @to: destination
+ * @len: bytes of the part
  */
 void sroce_lbpkt_copy(const struct sroce_lbpkt *lbpkt, u32 off, u8 *to,
 		      u32 len)
 {
-	const struct sroce_lbfrag *pc = lbpkt->frag;
+	const struct sroce_lbfrag *frag = lbpkt->frag;
 
 	if (lbpkt->linear) {
 		sroce_copy(to, lbpkt->data + off, len);
 		return;
 	}
-	for (; len; pc++, off = 0) {
+	for (; len; frag++, off = 0) {
 		u32 end;
 
-		for (; off >= pc->len; pc++)
-			off -= pc->len;
-		end = min(pc->len, off + len);
+		for (; off >= frag->len; frag++)
+			off -= frag->len;
+		end = min(frag->len, off + len);
 		while (off < end) {
 			u32 n = end - off;
 			const void *from;
 
-			from = sroce_mr_span(pc->mr, pc->iova + off, &n);
+			from = sroce_mr_span(frag->mr, frag->iova + off, &n);
 			sroce_copy(to, from, n);
 			to += n;
 			off += n;
@@ -131,7 +130,7 @@ void sroce_lbpkt_copy(const struct sroce_lbpkt *lbpkt, u32 off, u8 *to,
 
 /**
  * sroce_lbpkt_free() - drop a reference to a loopback packet
- * @lbpkt: the packet; without other references it lets go of its regions
+ * @lbpkt: the packet; the last reference frees it and its references to regions
  */
 void sroce_lbpkt_free(struct sroce_lbpkt *lbpkt)
 {

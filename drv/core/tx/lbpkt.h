@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Loopback packets. */
+/* Loopback packets, to QPs of this host. */
 #ifndef SROCE_CORE_TX_LBPKT_H
 #define SROCE_CORE_TX_LBPKT_H
 
@@ -12,12 +12,12 @@ struct sroce_qp;
 
 /* Most payload bytes of a loopback packet; a multiple of each MTU */
 #define SROCE_LBPKT_MAX	(64 * 1024U)
-/* Payloads up to this are copied: that is less than looking the region up. */
+/* Payloads up to this are copied into the packet: cheaper than a reference to a region */
 #define SROCE_LBPKT_COPY_MAX	256U
 
 /**
- * struct sroce_lbfrag - a part of a payload where it lies
- * @mr: the region, held
+ * struct sroce_lbfrag - fragment of a payload, in a region of the sender
+ * @mr: the region, referenced
  * @iova: first byte
  * @len: bytes
  */
@@ -29,14 +29,14 @@ struct sroce_lbfrag {
 
 /**
  * struct sroce_lbpkt - a packet to a QP of this host
- * @list: for those who pass it on
- * @pkt: the packet; it may have as many PSNs as its payload needs
- * @size: bytes of memory that it has
- * @linear: the payload is in @data
- * @refs: how many keep it besides who passes it on
- * @n: pieces, otherwise
- * @frag: where the payload is
- * @data: the payload
+ * @list: entry of a transmit queue
+ * @pkt: the packet; it takes as many PSNs as its payload needs
+ * @size: bytes allocated, for sroce_loopback_release()
+ * @linear: the payload is in @data, otherwise in @frag
+ * @refs: references besides the first, by sroce_pkt_hold()
+ * @n: length of @frag
+ * @frag: fragments of the payload
+ * @data: payload
  */
 struct sroce_lbpkt {
 	struct list_head	list;

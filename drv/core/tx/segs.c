@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Runs: packets between the first and the last of a message, which differ from each
- * other in PSN and payload only. They are described once, one walk of the region
- * fills them all, and together they join the train that is open. What can't be sent
- * so, for whatever reason, is sent one by one, and finds the reason.
+ * Segs: packets of one message that are laid out at once. The packets between the first
+ * and the last differ in PSN and payload only, so they are described once, one walk of the
+ * region fills them all, and they join the open train together. If that fails for whatever
+ * reason, the caller sends them one by one, and handles the error there.
  */
 
 #include <linux/string.h>
@@ -14,22 +14,23 @@
 #include "drv/core/tx/segs.h"
 
 /**
- * struct spread - where payload goes that is cut into packets
- * @to: the next byte
- * @left: room in that packet
- * @unit: room in each
- * @gap: bytes between them
+ * struct seg_fill - position in the payload of packets that are being filled
+ * @to: where the next byte goes
+ * @left: bytes of payload still to fill in the present packet
+ * @unit: bytes of payload per packet
+ * @gap: bytes between the payloads of two packets
  */
-struct spread {
+struct seg_fill {
 	u8	*to;
 	u32	left;
 	u32	unit;
 	u32	gap;
 };
 
-static int spread_span(void *span, u32 len, void *arg)
+/* sroce_span_fn; @arg is struct seg_fill, which is advanced. */
+static int fill_span(void *span, u32 len, void *arg)
 {
-	struct spread *s = arg;
+	struct seg_fill *s = arg;
 
 	while (len) {
 		u32 n = min(len, s->left);
@@ -47,16 +48,16 @@ static int spread_span(void *span, u32 len, void *arg)
 	return 0;
 }
 
-/* Room for *@n packets like @pkt, or fewer. Return: the first's BTH, or NULL. */
-static u8 *begin(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 *n,
-		 struct spread *s)
+/* Begin up to *@n packets like @pkt; *@n is set. Return: BTH of the first, or NULL. */
+static u8 *begin_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 *n,
+		      struct seg_fill *s)
 {
 	u8 *bth = sroce_tx_begin_segs(qp, &qp->av, pkt->op->hdr_len + pkt->payload_len,
-				     pkt->op->flags & SROCE_RESPONSE, n);
+				      pkt->op->flags & SROCE_RESPONSE, n);
 
 	if (!bth)
 		return NULL;
-	*s = (struct spread){
+	*s = (struct seg_fill){
 		.to = bth + pkt->op->hdr_len,
 		.left = pkt->payload_len,
 		.unit = pkt->payload_len,
@@ -65,7 +66,8 @@ static u8 *begin(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 *n,
 	return bth;
 }
 
-static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u32 n)
+/* Build the headers of @n packets, the first of which is @first, and queue them. */
+static void commit_segs(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u32 n)
 {
 	u32 i, stride = first->payload_len + sroce_segs_gap(first);
 	struct sroce_pkt pkt = *first;
@@ -81,56 +83,57 @@ static void seal(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u3
 
 /**
  * sroce_segs_tx_wqe() - send packets of a work request
- * @qp: the QP, RC or UC; its peer is reached by the wire
- * @pkt: the first of them, neither the first nor the last of the message
+ * @qp: the QP, locked, RC or UC; its peer is not reached by loopback
+ * @pkt: the first of them; all are middle packets of the message
  * @wqe: the work request
- * @off: offset of the payload in that of @wqe
- * @n: so many, if possible
+ * @off: offset of their payload in that of @wqe
+ * @n: most packets to send
  *
- * Return: how many were sent. If none, it has to be one by one: this time, or, if it
- * is an error, until the payload can be read, for some of it was in vain.
+ * Return: how many were sent; 0 if they have to be sent one by one; or an error of
+ * sroce_wqe_walk(). After an error the caller should not try again in this trip, since
+ * part of the payload is copied in vain each time.
  */
 int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		      const struct sroce_wqe *wqe, u32 off, u32 n)
 {
-	struct spread s;
-	u8 *bth = begin(qp, pkt, &n, &s);
+	struct seg_fill s;
+	u8 *bth = begin_segs(qp, pkt, &n, &s);
 	int ret;
 
 	if (!bth)
 		return 0;
-	ret = sroce_wqe_walk(qp, wqe, off, n * pkt->payload_len, spread_span, &s);
+	ret = sroce_wqe_walk(qp, wqe, off, n * pkt->payload_len, fill_span, &s);
 	if (ret) {
 		sroce_tx_abort(qp);
 		return ret;
 	}
-	seal(qp, pkt, bth, n);
+	commit_segs(qp, pkt, bth, n);
 	return n;
 }
 
 static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u32 len,
-		       struct spread *s)
+		       struct seg_fill *s)
 {
 	struct sroce_mr *mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
 
-	return mr ? sroce_mr_walk(mr, va, len, false, spread_span, s) : -EFAULT;
+	return mr ? sroce_mr_walk(mr, va, len, false, fill_span, s) : -EFAULT;
 }
 
 /**
  * sroce_segs_tx_remote() - send responses to a READ
- * @qp: the QP, RC; its peer is reached by the wire
- * @pkt: the first of them, neither the first nor the last of all
- * @rkey: key of the region
- * @va: first byte
- * @n: so many, if possible
+ * @qp: the QP, locked, RC; its peer is not reached by loopback
+ * @pkt: the first of them; all are middle responses of the READ
+ * @rkey: R_Key of the region
+ * @va: first byte of their payload
+ * @n: most packets to send
  *
- * Return: how many were sent; if none, it has to be one by one.
+ * Return: how many were sent; 0 if they have to be sent one by one.
  */
 u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 u32 rkey, u64 va, u32 n)
 {
-	struct spread s;
-	u8 *bth = begin(qp, pkt, &n, &s);
+	struct seg_fill s;
+	u8 *bth = begin_segs(qp, pkt, &n, &s);
 
 	if (!bth)
 		return 0;
@@ -138,28 +141,28 @@ u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		sroce_tx_abort(qp);
 		return 0;
 	}
-	seal(qp, pkt, bth, n);
+	commit_segs(qp, pkt, bth, n);
 	return n;
 }
 
-/* The payload of a run lies in pieces, one in each packet. */
-static int copy_segs(struct sroce_rx_cursor *pl, u8 *to, u32 len)
+/* Skip headers and ICRCs between the payloads of the packets. */
+static int copy_segs(struct sroce_rx_cursor *cur, u8 *to, u32 len)
 {
-	const struct sroce_pkt *pkt = pl->pkt;
+	const struct sroce_pkt *pkt = cur->pkt;
 	int ret = 0;
 
 	while (len && !ret) {
 		u32 n;
 
-		if (!pl->left) {
-			pl->left = pkt->seg_len;
-			if (pl->off)
-				pl->off += sroce_segs_gap(pkt);
+		if (!cur->left) {
+			cur->left = pkt->seg_len;
+			if (cur->off)
+				cur->off += sroce_segs_gap(pkt);
 		}
-		n = min(len, pl->left);
-		ret = sroce_pkt_copy(pkt, pl->off, to, n);
-		pl->off += n;
-		pl->left -= n;
+		n = min(len, cur->left);
+		ret = sroce_pkt_copy(pkt, cur->off, to, n);
+		cur->off += n;
+		cur->left -= n;
 		to += n;
 		len -= n;
 	}
@@ -167,21 +170,21 @@ static int copy_segs(struct sroce_rx_cursor *pl, u8 *to, u32 len)
 }
 
 /**
- * sroce_segs_rx_span() - for sroce_mr_walk(): copy payload in
- * @span: where it goes
- * @len: how many bytes
- * @arg: struct sroce_rx_cursor, where they are; moves on
+ * sroce_segs_rx_span() - sroce_span_fn: copy payload of received packets
+ * @span: contiguous memory
+ * @len: its length in bytes
+ * @arg: struct sroce_rx_cursor, the source, which is advanced by @len
  *
- * Return: what sroce_pkt_copy() said
+ * Return: 0 or an error of sroce_pkt_copy().
  */
 int sroce_segs_rx_span(void *span, u32 len, void *arg)
 {
-	struct sroce_rx_cursor *pl = arg;
+	struct sroce_rx_cursor *cur = arg;
 	int ret;
 
-	if (pl->pkt->segs)
-		return copy_segs(pl, span, len);
-	ret = sroce_pkt_copy(pl->pkt, pl->off, span, len);
-	pl->off += len;
+	if (cur->pkt->segs)
+		return copy_segs(cur, span, len);
+	ret = sroce_pkt_copy(cur->pkt, cur->off, span, len);
+	cur->off += len;
 	return ret;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Packets of one message that are laid out or received at once. */
 #ifndef SROCE_CORE_TX_SEGS_H
 #define SROCE_CORE_TX_SEGS_H
 
@@ -8,8 +9,8 @@ struct sroce_qp;
 struct sroce_wqe;
 
 /**
- * sroce_segs_gap() - bytes between the payloads of two packets of a run
- * @pkt: the first of them
+ * sroce_segs_gap() - bytes between the payloads of two consecutive packets
+ * @pkt: the first of the packets that were laid out or received at once
  */
 static inline u32 sroce_segs_gap(const struct sroce_pkt *pkt)
 {
@@ -17,10 +18,10 @@ static inline u32 sroce_segs_gap(const struct sroce_pkt *pkt)
 }
 
 /**
- * struct sroce_rx_cursor - where in the payload of received packets a copy goes on
- * @pkt: the packet, or the first of several that were received as one
- * @off: bytes of payload done; with several packets, headers and ICRCs count as well
- * @left: with several packets: payload bytes left in the present one
+ * struct sroce_rx_cursor - position in the payload of received packets
+ * @pkt: the packet, or the first of several that were received at once
+ * @off: bytes copied; with several packets, headers and ICRCs between them included
+ * @left: with several packets: bytes of payload left in the present one
  */
 struct sroce_rx_cursor {
 	const struct sroce_pkt	*pkt;

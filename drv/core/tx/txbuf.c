@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Packets on their way out, with the payload in place. */
+/*
+ * Buffers of packets to send, with the payload in place: memory for the wire, or a loopback
+ * packet. The caller describes the packet first; commit writes the headers and queues it.
+ */
 
 #include <linux/string.h>
 #include "drv/core/env.h"
@@ -11,46 +14,46 @@
 #include "drv/core/tx/txbuf.h"
 
 /*
- * Whether the payload may be copied from where it lies when it is needed: with
- * RC that is before the work request completes. The fast regions of kernel users
- * may change under a lock that the copy waits for.
+ * Whether a loopback packet may refer to its payload. The receiver copies it later: only
+ * with RC that is before the work request completes. Not in kernel QPs, whose fast regions
+ * may be claimed under a lock that the copy waits for.
  */
-static bool refers(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static bool may_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	return pkt->loopback && qp->svc == SROCE_SVC_RC && qp->user;
 }
 
 /**
  * sroce_txbuf_max_payload() - most payload bytes of a packet
- * @qp: whose it is
- * @pkt: the packet; says whether it stays on this host
+ * @qp: the QP
+ * @pkt: the packet; only @pkt->loopback is used
  */
 u32 sroce_txbuf_max_payload(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	return refers(qp, pkt) ? SROCE_LBPKT_MAX : qp->mtu;
+	return may_reference(qp, pkt) ? SROCE_LBPKT_MAX : qp->mtu;
 }
 
-static u8 *linear_data(struct sroce_qp *qp, u32 len, struct sroce_txbuf *txbuf)
+static u8 *alloc_linear(struct sroce_qp *qp, u32 len, struct sroce_txbuf *txbuf)
 {
 	txbuf->lbpkt = sroce_lbpkt_new(qp, true, len);
 	return txbuf->lbpkt ? txbuf->lbpkt->data : NULL;
 }
 
-/* Room for the payload itself; NULL if there is none */
-static u8 *payload_buf(struct sroce_qp *qp, struct sroce_av *av,
-		       const struct sroce_pkt *pkt, struct sroce_txbuf *txbuf)
+/* Allocate a buffer that has its payload in it. Return: where that goes, or NULL. */
+static u8 *alloc_payload(struct sroce_qp *qp, struct sroce_av *av,
+			 const struct sroce_pkt *pkt, struct sroce_txbuf *txbuf)
 {
 	u32 hdr_len = pkt->op->hdr_len;
 
 	*txbuf = (struct sroce_txbuf){};
 	if (pkt->loopback)
-		return linear_data(qp, pkt->payload_len, txbuf);
+		return alloc_linear(qp, pkt->payload_len, txbuf);
 	txbuf->bth = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad,
 				    pkt->op->flags & SROCE_RESPONSE);
 	return txbuf->bth ? txbuf->bth + hdr_len : NULL;
 }
 
-static void give_up(struct sroce_qp *qp, struct sroce_txbuf *txbuf)
+static void discard(struct sroce_qp *qp, struct sroce_txbuf *txbuf)
 {
 	if (txbuf->lbpkt)
 		sroce_lbpkt_free(txbuf->lbpkt);
@@ -58,63 +61,64 @@ static void give_up(struct sroce_qp *qp, struct sroce_txbuf *txbuf)
 		sroce_tx_abort(qp);
 }
 
+/* Whether the packet refers to its payload, which is long enough to be worth it */
 static bool by_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	return refers(qp, pkt) && pkt->payload_len > SROCE_LBPKT_COPY_MAX;
+	return may_reference(qp, pkt) && pkt->payload_len > SROCE_LBPKT_COPY_MAX;
 }
 
 /**
- * sroce_txbuf_alloc() - room for a packet without payload, to the QP's peer
- * @qp: the QP, RC
- * @pkt: the packet
- * @txbuf: filled in
+ * sroce_txbuf_alloc() - allocate a buffer for a packet without payload
+ * @qp: the QP, locked, RC
+ * @pkt: the packet, described
+ * @txbuf: filled in; empty without memory or route
  */
 void sroce_txbuf_alloc(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		       struct sroce_txbuf *txbuf)
 {
-	payload_buf(qp, &qp->av, pkt, txbuf);
+	alloc_payload(qp, &qp->av, pkt, txbuf);
 }
 
 /**
- * sroce_txbuf_fill_wqe() - room for a packet, and its payload from a work request
- * @qp: the QP
- * @av: where it goes
- * @pkt: the packet
+ * sroce_txbuf_fill_wqe() - allocate a buffer and copy payload of a work request
+ * @qp: the QP, locked
+ * @av: where the packet goes
+ * @pkt: the packet, described
  * @wqe: the work request
- * @off: offset of the payload in that of @wqe
- * @txbuf: filled in
+ * @off: offset of the packet's payload in that of @wqe
+ * @txbuf: filled in; empty without memory or route
  *
- * Return: 0, -EFAULT if the payload can't be read, -EAGAIN if not yet, -EXDEV
- * if not in this way, but if tried anew at once.
+ * Return: 0, -EFAULT if a key, right or range is wrong, -EAGAIN if a page fault was
+ * requested, -EXDEV if the caller should describe the packet anew and try again.
  */
 int sroce_txbuf_fill_wqe(struct sroce_qp *qp, struct sroce_av *av,
 			 const struct sroce_pkt *pkt, const struct sroce_wqe *wqe,
-		   u32 off, struct sroce_txbuf *txbuf)
+			 u32 off, struct sroce_txbuf *txbuf)
 {
 	int ret;
 
 	if (by_reference(qp, pkt) && !(wqe->flags & IB_SEND_INLINE)) {
 		*txbuf = (struct sroce_txbuf){};
 		txbuf->lbpkt = sroce_lbpkt_new(qp, false, wqe->num_sge *
-					      sizeof(struct sroce_lbfrag));
+					       sizeof(struct sroce_lbfrag));
 		if (!txbuf->lbpkt)
 			return 0;
 		ret = sroce_lbpkt_add_sges(qp, txbuf->lbpkt, wqe->sge, off,
 					   pkt->payload_len);
 	} else {
-		u8 *to = payload_buf(qp, av, pkt, txbuf);
+		u8 *to = alloc_payload(qp, av, pkt, txbuf);
 
 		if (!to)
 			return 0;
 		ret = sroce_wqe_gather(qp, wqe, off, to, pkt->payload_len);
-		/* a region that has been pinned since needs no pages */
+		/* 0: the region was pinned by a reregistration meanwhile */
 		if (ret == -EAGAIN)
 			ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, off,
 						 pkt->payload_len,
-					     wqe->length - off, 0) ?: -EXDEV;
+						 wqe->length - off, 0) ?: -EXDEV;
 	}
 	if (ret)
-		give_up(qp, txbuf);
+		discard(qp, txbuf);
 	return ret;
 }
 
@@ -136,16 +140,16 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len,
 }
 
 /**
- * sroce_txbuf_fill_remote() - room for a packet, and its payload as the peer named it
- * @qp: the QP, RC
- * @pkt: the packet, to the peer
- * @rkey: key of the region
+ * sroce_txbuf_fill_remote() - allocate a buffer and copy payload that the peer reads
+ * @qp: the QP, locked, RC
+ * @pkt: the packet, described
+ * @rkey: R_Key of the region
  * @va: first byte
- * @left: bytes that the peer wants from there on, in this and later packets
- * @txbuf: filled in
+ * @left: bytes from there on that the READ still needs, in this and later packets
+ * @txbuf: filled in; empty without memory or route
  *
- * Return: 0, -EFAULT if the peer may not read that, -EAGAIN if not yet,
- * -EXDEV if not in this way, but in the one that the QP takes from now on.
+ * Return: 0, -EFAULT if the peer may not read that, -EAGAIN if a page fault was requested,
+ * -EXDEV if the caller should describe the packet anew and try again.
  */
 int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			    u32 rkey, u64 va, u32 left, struct sroce_txbuf *txbuf)
@@ -162,22 +166,22 @@ int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 						      IB_ACCESS_REMOTE_READ),
 				      va, pkt->payload_len);
 	} else {
-		u8 *to = payload_buf(qp, &qp->av, pkt, txbuf);
+		u8 *to = alloc_payload(qp, &qp->av, pkt, txbuf);
 
 		if (!to)
 			return 0;
 		ret = read_remote(qp, rkey, va, to, pkt->payload_len, left);
 	}
 	if (ret)
-		give_up(qp, txbuf);
+		discard(qp, txbuf);
 	return ret;
 }
 
 /**
- * sroce_txbuf_commit() - complete a packet and queue it
- * @qp: the QP
+ * sroce_txbuf_commit() - write the headers of a packet and queue it
+ * @qp: the QP, locked
  * @pkt: the packet
- * @txbuf: its room
+ * @txbuf: its buffer; if that is empty nothing is sent
  */
 void sroce_txbuf_commit(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			struct sroce_txbuf *txbuf)

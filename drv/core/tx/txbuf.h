@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Where a packet is put together: in memory for the wire, or, if it stays on
- * this host, in a parcel, which says where the payload lies rather than hold it.
- */
+/* Buffers in which packets are built: memory for the wire, or loopback packets. */
 #ifndef SROCE_CORE_TX_TXBUF_H
 #define SROCE_CORE_TX_TXBUF_H
 
@@ -15,12 +12,12 @@ struct sroce_qp;
 struct sroce_wqe;
 
 /**
- * struct sroce_txbuf - one of the two
+ * struct sroce_txbuf - buffer of a packet to send
  * @bth: memory for the wire, from BTH on
- * @lbpkt: the parcel
+ * @lbpkt: or a loopback packet
  *
- * Both are NULL if there was no memory or route: the packet counts as sent, and
- * is healed like a loss on the wire.
+ * Both are NULL without memory or route. The packet counts as sent then, and is recovered
+ * like a packet lost on the wire.
  */
 struct sroce_txbuf {
 	u8			*bth;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * End-to-end credits: how many receive work requests a responder has, in the
- * five bits of an AETH (9.7.7.2, table 49). The codes are powers of two and,
- * between them, one and a half times those.
+ * End-to-end credits: the number of receive work requests of a responder, encoded in five
+ * bits of the AETH (9.7.7.2, table 49). The codes stand for powers of two and one and a
+ * half times powers of two.
  */
 #ifndef SROCE_CREDIT_H
 #define SROCE_CREDIT_H
@@ -12,8 +12,10 @@
 #define SROCE_CREDIT_CODES SROCE_AETH_NO_CREDITS
 
 /**
- * sroce_credit_decode() - receive work requests that a code stands for
+ * sroce_credit_decode() - convert a credit code into a number
  * @code: less than SROCE_CREDIT_CODES
+ *
+ * Return: receive work requests.
  */
 static inline u32 sroce_credit_decode(u8 code)
 {
@@ -23,8 +25,10 @@ static inline u32 sroce_credit_decode(u8 code)
 }
 
 /**
- * sroce_credit_encode() - the code that promises the most, and not too much
+ * sroce_credit_encode() - convert a number into a credit code
  * @n: receive work requests
+ *
+ * Return: the largest code that stands for at most @n.
  */
 static inline u8 sroce_credit_encode(u32 n)
 {

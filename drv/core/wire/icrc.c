@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Invariant CRC of RoCEv2, Annex A17.3.3. */
+/*
+ * Invariant CRC (ICRC) of RoCEv2 packets, Annex A17.3.3. Fields that routers may change
+ * are replaced by ones. Packets of a train have nearly the same headers: a CRC is linear,
+ * so the CRC of one packet's headers is derived from another's by tables, for the bits
+ * that differ.
+ */
 
 #include <linux/compiler.h>
 #include <linux/string.h>
@@ -27,14 +32,14 @@ static void mask_ipv6(u8 *ip)
 }
 
 /**
- * sroce_icrc_segment_header() - the network header of a segment of a train
- * @l3: that of the train; becomes that of the segment
+ * sroce_icrc_segment_header() - convert a train's network header to that of a segment
+ * @l3: network header of the train; becomes that of the segment
  * @l3_len: 20 for IPv4, 40 for IPv6
- * @n: which segment, from 0
- * @len: UDP payload of the segment
+ * @n: number of the segment, from 0
+ * @len: bytes of UDP payload of the segment
  *
- * Segmentation counts the IPv4 identification up. The header checksum is left
- * as it is, since ICRC masks it.
+ * Segmentation increments the IPv4 identification. The header checksum stays as it is,
+ * since the ICRC masks it.
  */
 void sroce_icrc_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len)
 {
@@ -47,9 +52,9 @@ void sroce_icrc_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len)
 }
 
 /*
- * What a bit of the IPv4 identification changes in the CRC of the headers that end
- * with UDP: CRC-32 of it and the 22 bytes that follow as zeros, by four bits each,
- * the highest first.
+ * How bits of the IPv4 identification change the CRC of the headers up to the end of UDP:
+ * CRC-32 of these bits followed by 22 zero bytes. One table for four bits each, the highest
+ * first.
  */
 static const u32 id_crc[4][16] = {
 	{
@@ -79,15 +84,15 @@ static const u32 id_crc[4][16] = {
 };
 
 /**
- * sroce_icrc_net() - CRC of all that stands before BTH
+ * sroce_icrc_net() - start a CRC with all headers before BTH
  * @l3: IPv4 header without options, or IPv6 header without extensions
  * @l3_len: 20 or 40
  * @udp: UDP header
  *
- * Fields that change on the way count as ones, and so do the eight bytes of
- * an LRH that RoCE has not got.
+ * Variant fields are replaced by ones. Eight bytes of ones stand for the LRH, which RoCE
+ * does not have.
  *
- * Return: the CRC to go on with.
+ * Return: the CRC up to the end of UDP.
  */
 u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp)
 {
@@ -95,7 +100,7 @@ u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp)
 	u8 *p = buf + 8;
 
 	memset(buf, 0xff, 8);
-	/* lengths that the compiler knows cost no call */
+	/* with a constant length memcpy() is inlined */
 	if (l3_len == 20) {
 		memcpy(p, l3, 20);
 		mask_ipv4(p);
@@ -112,11 +117,11 @@ u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp)
 }
 
 /**
- * sroce_icrc_step_id() - the same with another IPv4 identification
+ * sroce_icrc_step_id() - derive a sroce_icrc_net() for another IPv4 identification
  * @crc: from sroce_icrc_net()
- * @flip: bits of the identification that are different
+ * @flip: bits of the identification that differ
  *
- * A CRC is linear: what differs changes it alike, whatever the rest is.
+ * Return: the CRC up to the end of UDP, of the other packet.
  */
 u32 sroce_icrc_step_id(u32 crc, u16 flip)
 {
@@ -124,7 +129,7 @@ u32 sroce_icrc_step_id(u32 crc, u16 flip)
 	       id_crc[2][flip >> 4 & 15] ^ id_crc[3][flip & 15];
 }
 
-/* The same where BTH follows */
+/* As id_crc, for the CRC up to the end of BTH */
 static const u32 id_bth_crc[4][16] = {
 	{
 		0x00000000, 0xe141625c, 0x19f3c2f9, 0xf8b2a0a5,
@@ -152,7 +157,7 @@ static const u32 id_bth_crc[4][16] = {
 	},
 };
 
-/* And what a bit of the PSN does, with which BTH ends */
+/* The same for bits of the PSN, the last field of BTH */
 static const u32 psn_crc[6][16] = {
 	{
 		0x00000000, 0x1c26a370, 0x384d46e0, 0x246be590,
@@ -193,9 +198,11 @@ static const u32 psn_crc[6][16] = {
 };
 
 /**
- * sroce_icrc_bth() - go on with BTH
+ * sroce_icrc_bth() - add BTH
  * @crc: from sroce_icrc_net()
  * @bth: BTH
+ *
+ * Return: the CRC up to the end of BTH.
  */
 u32 sroce_icrc_bth(u32 crc, const u8 *bth)
 {
@@ -207,9 +214,11 @@ u32 sroce_icrc_bth(u32 crc, const u8 *bth)
 }
 
 /**
- * sroce_icrc_can_step() - whether sroce_icrc_step() leads from one packet to the other
- * @was: BTH of the one
- * @bth: BTH of the other, with network headers that differ in their number only
+ * sroce_icrc_can_step() - whether sroce_icrc_step() applies to two packets
+ * @was: BTH of the first packet
+ * @bth: BTH of the other; its network headers may differ in the IPv4 identification only
+ *
+ * Return: true if the BTHs differ in the PSN only.
  */
 bool sroce_icrc_can_step(const u8 *was, const u8 *bth)
 {
@@ -222,18 +231,20 @@ bool sroce_icrc_can_step(const u8 *was, const u8 *bth)
 }
 
 /**
- * sroce_icrc_step() - the same for a packet that differs in its numbers only
+ * sroce_icrc_step() - derive a sroce_icrc_bth() for another PSN and identification
  * @crc: from sroce_icrc_bth()
- * @id: bits of the IPv4 identification that are different
- * @was: its BTH
- * @bth: that of the other
+ * @id: bits of the IPv4 identification that differ
+ * @was: BTH of the packet that @crc is of
+ * @bth: BTH of the other packet
+ *
+ * Return: the CRC up to the end of BTH, of the other packet.
  */
 u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth)
 {
 	const u32 at = offsetof(struct sroce_bth, apsn);
 	u32 psn = get_unaligned_be32(was + at) ^ get_unaligned_be32(bth + at);
 
-	/* within a train mostly the low bits differ */
+	/* within a train usually only the low bits differ */
 	if (unlikely(id >> 8))
 		crc ^= id_bth_crc[0][id >> 12] ^ id_bth_crc[1][id >> 8 & 15];
 	if (unlikely(psn >> 8))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Invariant CRC (ICRC) of RoCEv2 packets, Annex A17.3.3. */
 #ifndef SROCE_ICRC_H
 #define SROCE_ICRC_H
 
@@ -13,10 +14,12 @@ bool sroce_icrc_can_step(const u8 *was, const u8 *bth);
 u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth);
 
 /**
- * sroce_icrc_data() - go on with the extended headers, payload and pad
+ * sroce_icrc_data() - add extended headers, payload or pad
  * @crc: from sroce_icrc_bth(), sroce_icrc_step() or an earlier call
- * @data: bytes
- * @len: how many
+ * @data: the bytes
+ * @len: number of bytes
+ *
+ * Return: the CRC including @data.
  */
 static inline u32 sroce_icrc_data(u32 crc, const void *data, u32 len)
 {
@@ -24,8 +27,8 @@ static inline u32 sroce_icrc_data(u32 crc, const void *data, u32 len)
 }
 
 /**
- * sroce_icrc_final() - the ICRC as it stands on the wire
- * @crc: of everything from the network header to the end of the pad
+ * sroce_icrc_final() - convert a CRC into the ICRC on the wire
+ * @crc: CRC from the network header to the end of the pad
  */
 static inline __le32 sroce_icrc_final(u32 crc)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* BTH opcodes, 9.2.1 table 38. */
+/*
+ * BTH opcodes (9.2.1, table 38): what each means, which headers follow BTH, and which
+ * opcode a packet of a message has.
+ */
 
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -30,7 +33,7 @@
 #define ATOMIC_F	(SROCE_ATOMIC | SROCE_ATMETH | ONLY)
 #define ATOMIC_WRITE_F	(SROCE_ATOMIC | SROCE_RETH | SROCE_PAYLOAD | ONLY)
 
-/* SEND and RDMA WRITE are alike over RC and UC */
+/* SEND and RDMA WRITE have the same opcodes in RC and UC. */
 #define CONNECTED(svc)							\
 	OP(svc, 0x00, "SEND first", SEND_F | SROCE_START),		\
 	OP(svc, 0x01, "SEND middle", SEND_F),				\
@@ -71,15 +74,17 @@ const struct sroce_opcode sroce_opcodes[256] = {
 };
 
 /**
- * sroce_opcode_ext_len() - bytes of a set of extended headers
- * @ext: SROCE_DETH and its like
+ * sroce_opcode_ext_len() - total length of a set of extended headers
+ * @ext: SROCE_DETH and the like
+ *
+ * Return: bytes.
  */
 u32 sroce_opcode_ext_len(u32 ext)
 {
 	return EXT_LEN(ext);
 }
 
-/* Whatever follows BTH */
+/* What follows BTH is unknown, so all of it counts as payload. */
 static const struct sroce_opcode reserved = {
 	.name = "RC reserved",
 	.flags = SROCE_RESERVED | SROCE_PAYLOAD | ONLY,
@@ -87,12 +92,13 @@ static const struct sroce_opcode reserved = {
 };
 
 /**
- * sroce_opcode_of() - what the opcode of a received packet means
+ * sroce_opcode_of() - look up the opcode of a received packet
  * @opcode: the opcode
  *
- * An RC responder has to answer those that are reserved, too (9.7.4.1.3).
+ * An RC responder has to answer requests with a reserved opcode as well (9.7.4.1.3), so
+ * these have an entry, too.
  *
- * Return: the meaning, or NULL for a packet that is to be dropped.
+ * Return: the entry, or NULL if the packet is to be dropped.
  */
 const struct sroce_opcode *sroce_opcode_of(u8 opcode)
 {
@@ -101,7 +107,7 @@ const struct sroce_opcode *sroce_opcode_of(u8 opcode)
 	return SROCE_SVC(opcode) == SROCE_SVC_RC ? &reserved : NULL;
 }
 
-/* Opcode within its service for the first, middle, last and only packet */
+/* Opcodes of the first, middle, last and only packet of a message, without the service */
 struct msg_opcodes {
 	u8 first, middle, last, only;
 };
@@ -120,9 +126,9 @@ static const struct msg_opcodes msg_opcodes[SROCE_MSGS] = {
 };
 
 /**
- * sroce_opcode_of_msg() - the BTH opcode of one packet of a message
+ * sroce_opcode_of_msg() - opcode of a packet of a message
  * @svc: SROCE_SVC_RC, _UC or _UD
- * @msg: what the message does
+ * @msg: kind of the message
  * @first: the packet starts the message
  * @last: the packet ends it
  *

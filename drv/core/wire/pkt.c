@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Parsing and building of BTH and the extended headers. */
+/*
+ * Parser and builder of BTH and the extended headers. Which headers a packet has is found
+ * in the table of opcodes.
+ */
 
 #include <linux/errno.h>
 #include "drv/compat/unaligned.h"
@@ -55,14 +58,14 @@ static const u8 *parse_ext(struct sroce_pkt *pkt, const u8 *p)
 }
 
 /**
- * sroce_pkt_parse() - read the transport headers of a received packet
- * @pkt: filled in, but for what belongs to the network layer
- * @hdr: the first bytes of the packet, from BTH on
- * @hdr_len: how many of them, at least min(@len, SROCE_HDR_MAX)
- * @len: bytes from BTH to the end of ICRC
+ * sroce_pkt_parse() - parse the transport headers of a received packet
+ * @pkt: filled in, except for the members of the network layer
+ * @hdr: the packet from BTH on
+ * @hdr_len: bytes at @hdr, at least min(@len, SROCE_HDR_MAX)
+ * @len: bytes from BTH to the end of the ICRC
  *
- * Return: 0, -EPROTONOSUPPORT for an unknown opcode or header version, or
- * -EBADMSG if the packet is too short or its padding is impossible (9.6).
+ * Return: 0, -EPROTONOSUPPORT for an unknown opcode or header version, or -EBADMSG if the
+ * length does not fit the headers and the pad (9.6).
  */
 int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len)
 {
@@ -144,8 +147,8 @@ static void build_ext(const struct sroce_pkt *pkt, u8 *p)
 
 /**
  * sroce_pkt_build() - write BTH and the extended headers of a packet
- * @pkt: its fields; @pkt->opcode decides which are used
- * @hdr: room for sroce_opcodes[].hdr_len bytes
+ * @pkt: the fields; @pkt->op determines which of them are used
+ * @hdr: where BTH goes, with space for @pkt->op->hdr_len bytes
  */
 void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr)
 {

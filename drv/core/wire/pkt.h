@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One packet from BTH to the end of its payload: parsed view and builder. */
+/* A packet from BTH to the end of its payload: its fields, parser and builder. */
 #ifndef SROCE_PKT_H
 #define SROCE_PKT_H
 
@@ -10,7 +10,7 @@
 
 /**
  * struct sroce_pkt - the fields of a packet, in host order
- * @op: the opcode's row of the table; says which fields below mean something
+ * @op: entry of @opcode in the table; determines which fields below are valid
  * @opcode: BTH opcode
  * @pad: bytes between payload and ICRC
  * @solicited: BTH SE
@@ -30,20 +30,20 @@
  * @syndrome: AETH syndrome
  * @msn: AETH message sequence number
  * @orig: AtomicAckETH original data
- * @imm: immediate data as it is on the wire
+ * @imm: immediate data, in network order
  * @inv_rkey: IETH R_Key
  * @payload_len: bytes of payload, without pad
- * @loopback: it stays on this host: a parcel, of one PSN or more
- * @segs: it stands for so many packets of @seg_len bytes of payload each, see run.c
- * @seg_len: those bytes
+ * @loopback: a loopback packet; it may take several PSNs
+ * @segs: not 0: this describes so many consecutive packets of a message, see tx/segs.c
+ * @seg_len: bytes of payload of each of them
  * @sgid: source address; IPv4 mapped into IPv6
  * @dgid: destination address
- * @l3: the network header as received
+ * @l3: network header as received
  * @l3_len: 20 for IPv4, 40 for IPv6
- * @vlan: VLAN id of the arriving device, or 0xffff
- * @carrier: what sroce_pkt_copy() reads the payload from
- * @carrier_off: where in @carrier the BTH stands
- * @flat: the BTH, if the packet lies in one piece from there on, or NULL
+ * @vlan: VLAN ID of the netdev that received the packet, or 0xffff
+ * @carrier: what sroce_pkt_copy() reads the payload from: an skb or a loopback packet
+ * @carrier_off: offset of BTH in @carrier
+ * @flat: BTH, if the packet is contiguous in memory from there on, or NULL
  */
 struct sroce_pkt {
 	const struct sroce_opcode *op;
@@ -84,10 +84,10 @@ struct sroce_pkt {
 };
 
 /**
- * struct sroce_ofo_pkt - a packet that waits for those before it, or for pages
- * @list: in sroce_resp.store or sroce_req.late
- * @pkt: the packet; its carrier is held
- * @l3: its network header
+ * struct sroce_ofo_pkt - a packet that waits for a gap to be filled, or for a page fault
+ * @list: in sroce_resp.ofo_queue or sroce_req.deferred
+ * @pkt: the packet, kept by sroce_pkt_hold()
+ * @l3: copy of its network header
  */
 struct sroce_ofo_pkt {
 	struct list_head	list;
@@ -99,9 +99,11 @@ int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len);
 void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr);
 
 /**
- * sroce_pkt_psns() - PSNs that a packet takes by its payload
+ * sroce_pkt_psns() - number of PSNs that the payload of a packet takes
  * @pkt: the packet
  * @mtu: path MTU in bytes
+ *
+ * Return: at least 1. A READ request takes the PSNs of its responses, not this number.
  */
 static inline u32 sroce_pkt_psns(const struct sroce_pkt *pkt, u32 mtu)
 {
@@ -113,6 +115,8 @@ static inline u32 sroce_pkt_psns(const struct sroce_pkt *pkt, u32 mtu)
 /**
  * sroce_pkt_svc() - transport service of a packet
  * @pkt: the packet
+ *
+ * Return: SROCE_SVC_*.
  */
 static inline u8 sroce_pkt_svc(const struct sroce_pkt *pkt)
 {

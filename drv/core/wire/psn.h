@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Packet sequence numbers: 24 bits, compared across the wrap (9.7.1). */
+/* Packet sequence numbers (PSNs): 24 bits, compared modulo 2^24 (9.7.1). */
 #ifndef SROCE_PSN_H
 #define SROCE_PSN_H
 
 #include "drv/core/wire/wire.h"
 
 /**
- * sroce_psn_add() - move along the circle of PSNs
- * @psn: where from
- * @n: how far, may be negative
+ * sroce_psn_add() - add a number to a PSN, modulo 2^24
+ * @psn: the PSN
+ * @n: the number, may be negative
  */
 static inline u32 sroce_psn_add(u32 psn, s32 n)
 {
@@ -16,11 +16,11 @@ static inline u32 sroce_psn_add(u32 psn, s32 n)
 }
 
 /**
- * sroce_psn_diff() - signed distance between two PSNs less than 2^23 apart
+ * sroce_psn_diff() - signed distance of two PSNs that are less than 2^23 apart
  * @a: a PSN
  * @b: a PSN
  *
- * Return: how far @a lies ahead of @b, negative if it lies behind.
+ * Return: @a - @b, negative if @a is older.
  */
 static inline s32 sroce_psn_diff(u32 a, u32 b)
 {
@@ -28,7 +28,7 @@ static inline s32 sroce_psn_diff(u32 a, u32 b)
 }
 
 /**
- * sroce_psn_count() - PSNs that a message takes
+ * sroce_psn_count() - number of PSNs that a message takes
  * @len: bytes of payload
  * @mtu: path MTU in bytes, a power of two
  *
@@ -36,7 +36,7 @@ static inline s32 sroce_psn_diff(u32 a, u32 b)
  */
 static inline u32 sroce_psn_count(u32 len, u32 mtu)
 {
-	/* most messages are short, and a division takes its time */
+	/* a division is slow, and most messages don't need it */
 	return len > mtu ? (len - 1) / mtu + 1 : 1;
 }
 

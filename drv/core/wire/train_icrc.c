@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ICRCs of the segments of a train. Segments of full length have headers that differ in
- * few bits: the IPv4 identification, which counts up, the PSN and AckReq. So the CRC of
- * the headers is computed for one of them, and stepped to the others.
+ * ICRCs of the segments of a train. The headers of segments of full length differ in a few
+ * bits: the IPv4 identification, which counts up, the PSN and AckReq. So the CRC of the
+ * headers is computed for one segment, and those of the others are derived from it.
  */
 
 #include <linux/string.h>
@@ -42,7 +42,7 @@ static u16 id_flip(const struct sroce_train_icrc *t, u32 a, u32 b)
  * @n: number of the segment, from 0
  * @bth: its BTH
  *
- * Return: the CRC up to the end of BTH, for sroce_icrc_data() to go on with.
+ * Return: the CRC up to the end of BTH, to continue with sroce_icrc_data().
  */
 u32 sroce_train_icrc_headers(struct sroce_train_icrc *t, u32 n, const u8 *bth)
 {

@@ -10,10 +10,10 @@
  * struct sroce_train_icrc - CRC of the headers of a train's segments
  * @net: CRC of the network headers of the first segment
  * @crc: CRC of the headers of segment @ref, up to the end of its BTH
- * @ref: number of the segment from which others are stepped
+ * @ref: number of the segment that the CRC of others is derived from
  * @id: IPv4 identification of the first segment
- * @is_v4: segments have one
- * @bth: BTH of segment @ref; all ones, which is no packet's, if there is none yet
+ * @is_v4: the network header is IPv4, so segments have an identification
+ * @bth: BTH of segment @ref, or all ones, which no packet has, if there is none yet
  */
 struct sroce_train_icrc {
 	u32	net;
