@@ -1,3 +1,3 @@
 # of UC and UD, what waits for pages goes behind what came after it
 # file: rc/ofo.c
-/^static bool insert/,/^}/s/first ? store : store->prev/store->prev/
+/^static bool insert/,/^}/s/first ? queue : queue->prev/queue->prev/

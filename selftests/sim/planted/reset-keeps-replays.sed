@@ -1,3 +1,3 @@
 # RESET leaves what was kept for replay
-# file: state.c
+# file: rc/reset.c
 /^void sroce_reset_qp/,/^}/s/memset(res, 0, nres \* sizeof(\*res));/nres = qp->resp.nres;/
