@@ -313,7 +313,7 @@ static void skip_acked(struct sroce_qp *qp)
 /**
  * sroce_retrans_acked() - update the state of retransmission after req.acked has moved
  * @qp: the QP, RC, locked
- * @gap: the new value is from a NAK or RNR NAK
+ * @gap: the new value is from an RNR NAK or a NAK of a gap
  */
 void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 {

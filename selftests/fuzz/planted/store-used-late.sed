@@ -2,6 +2,6 @@
 # file: rc/resp.c
 /^static void catch_up/,/^}/{
 	/sroce_ofo_free(ofo);/d
-	s/request(qp, &ofo->pkt);/sroce_ofo_free(ofo);\
+	s/rx_request(qp, &ofo->pkt);/sroce_ofo_free(ofo);\
 		&/
 }

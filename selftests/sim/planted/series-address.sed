@@ -1,3 +1,3 @@
 # messages that leave together are all written where the first goes
 # file: rc/req.c
-/^static bool put_like/,/^}/s/pkt->va = wqe->remote_addr;//
+/^static bool append_msg/,/^}/s/pkt->va = wqe->remote_addr;//

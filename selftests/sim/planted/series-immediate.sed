@@ -1,3 +1,3 @@
 # messages that leave together have the first one's immediate
 # file: rc/req.c
-/^static bool put_like/,/^}/s/pkt->imm = wqe->imm;//
+/^static bool append_msg/,/^}/s/pkt->imm = wqe->imm;//
