@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completer: what acknowledges and responses mean for the work requests of an
- * RC send queue (9.7.5.2, 9.7.6).
+ * Completer: processes ACKs, NAKs and responses, and completes the work requests of an
+ * RC send queue in order (9.7.5.2, 9.7.6).
  */
 
 #include <linux/string.h>
@@ -19,35 +19,36 @@
 #include "drv/core/tx/segs.h"
 #include "drv/core/wire/credit.h"
 
-/* RNR NAK timer field to ns, table 46 */
+/* RNR NAK timer field to microseconds, table 46 */
 static const u32 rnr_us[32] = {
 	655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960,
 	1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960,
 	61440, 81920, 122880, 163840, 245760, 327680, 491520,
 };
 
-/* What had failed was sent twice, and had better luck the other time: all goes on. */
-static void spare(struct sroce_qp *qp)
+/* The request that had failed was sent twice, and the other copy succeeded: go on. */
+static void clear_pending_err(struct sroce_qp *qp)
 {
 	qp->req.pending_err = 0;
 	sroce_retrans_restart(qp);
 }
 
 /*
- * The responder has executed all requests before @end, which can't lie within a
- * READ: that is executed as a whole. @gap: it wants @end to be sent again.
+ * The responder has executed all requests before @end. If @end lies within a READ,
+ * which is executed as a whole, only those before the READ count. @gap: from an RNR
+ * NAK or a NAK of a gap.
  */
 static void advance(struct sroce_qp *qp, u32 end, bool gap)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_sq *sq = &qp->sq;
-	bool spared;
+	bool clear;
 	u32 i;
 
 	for (i = req->acked_idx; i != sq->prod; i = sroce_sq_next(sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
 
-		/* what has no PSN is behind us with what came before it */
+		/* a local operation has no PSN: it is passed with the request before */
 		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <
 		    !sroce_wqe_is_local(wqe))
 			break;
@@ -63,16 +64,16 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 	req->acked_idx = i;
 	if (sroce_psn_diff(end, req->acked) <= 0)
 		return;
-	spared = req->pending_err && req->pending_err_psn == req->acked;
+	clear = req->pending_err && req->pending_err_psn == req->acked;
 	req->acked = end;
 	if (req->credit_probe && sroce_psn_diff(end, req->credit_probe_psn) > 0)
 		req->credit_probe = false;
 	sroce_retrans_acked(qp, gap);
-	if (spared)
-		spare(qp);
+	if (clear)
+		clear_pending_err(qp);
 }
 
-/* One past the PSNs of a work request from una on that have their responses */
+/* One past the PSNs of a work request, from una on, whose responses have arrived */
 static u32 answered_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 {
 	u32 psn = req->una, end = sroce_psn_add(wqe->last_psn, 1);
@@ -86,7 +87,7 @@ static u32 answered_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 	return psn;
 }
 
-/* One past the PSNs of a work request that need nothing more */
+/* One past the PSNs of a work request that are done */
 static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 {
 	if (sroce_wqe_wants_response(wqe))
@@ -96,8 +97,8 @@ static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 	return req->acked;
 }
 
-/* The oldest work request has got all that it asked for. */
-static void read_over(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+/* All responses of the oldest work request have arrived. */
+static void finish_read(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	qp->req.reads--;
 	if (wqe->inv && sroce_mem_ops_invalidate(qp, wqe->inv_rkey, false)) {
@@ -106,21 +107,24 @@ static void read_over(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	}
 }
 
-/* A request has failed; its turn has come if it is the oldest, @wqe. */
-static void meet_doom(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+/* Fail @wqe, the oldest work request, if the pending error is its own. */
+static void settle_pending_err(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	struct sroce_req *req = &qp->req;
 
 	if (!wqe || !wqe->started ||
 	    sroce_psn_diff(req->pending_err_psn, wqe->first_psn) < 0)
-		spare(qp);
+		clear_pending_err(qp);
 	else if (sroce_psn_diff(req->pending_err_psn, wqe->last_psn) <= 0)
 		sroce_sq_fail(qp, req->pending_err);
 }
 
 /**
- * sroce_comp_settle() - complete what is done, in order, as far as that reaches
- * @qp: the QP, RC
+ * sroce_comp_settle() - complete the oldest work requests that are done
+ * @qp: the QP, RC, locked
+ *
+ * Work requests complete in order, up to the first that is not done. If that one has a
+ * pending error, it fails. The QP may have entered the error state on return.
  */
 void sroce_comp_settle(struct sroce_qp *qp)
 {
@@ -138,21 +142,21 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 			break;
 		if (sroce_wqe_wants_response(wqe))
-			read_over(qp, wqe);
-		/* that may have failed */
+			finish_read(qp, wqe);
+		/* the invalidation of a READ may have failed */
 		if (!sroce_qp_may_send(qp))
 			return;
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
-		/* the CQ may have been lost, and the QP with it */
+		/* the CQ may have overflowed, which is fatal to the QP */
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
 	if (req->pending_err)
-		meet_doom(qp, wqe);
+		settle_pending_err(qp, wqe);
 }
 
-/* The request with this PSN has failed, or will when its turn comes. */
-static void doom(struct sroce_qp *qp, u32 psn, enum ib_wc_status status)
+/* The request with @psn has failed: it completes with @status once it is the oldest. */
+static void set_pending_err(struct sroce_qp *qp, u32 psn, enum ib_wc_status status)
 {
 	struct sroce_req *req = &qp->req;
 
@@ -163,8 +167,8 @@ static void doom(struct sroce_qp *qp, u32 psn, enum ib_wc_status status)
 	sroce_comp_settle(qp);
 }
 
-/* 9.7.7.2: as far as the receive work requests of the peer go */
-static void take_credits(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Update the limit sequence number from the credits in an AETH (9.7.7.2). */
+static void update_lsn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u8 code = pkt->syndrome & SROCE_AETH_VALUE;
 	struct sroce_req *req = &qp->req;
@@ -175,7 +179,7 @@ static void take_credits(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return;
 	}
 	limit = sroce_psn_add(pkt->msn, sroce_credit_decode(code));
-	/* an acknowledge that was overtaken promises less */
+	/* an older ACK that was overtaken has an older limit */
 	if (req->lsn_valid && sroce_psn_diff(limit, req->lsn) < 0)
 		return;
 	req->lsn_valid = true;
@@ -183,10 +187,10 @@ static void take_credits(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /*
- * Whether a PSN can be put off: the next request, or what is to come of a READ after
- * which nothing was executed.
+ * Whether an RNR NAK of a PSN is valid: it is that of the next request, or of a missing
+ * response of a READ after which nothing was executed.
  */
-static bool may_be_put_off(struct sroce_qp *qp, u32 psn)
+static bool is_rnr_valid(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_req *req = &qp->req;
 	const struct sroce_wqe *wqe;
@@ -211,7 +215,7 @@ static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
 	if (qp->attr.rnr_retry != 7) {
 		if (!req->rnr_retries) {
 			sroce_count(qp, SROCE_CNT_RNR_RETRY_EXC);
-			doom(qp, psn, IB_WC_RNR_RETRY_EXC_ERR);
+			set_pending_err(qp, psn, IB_WC_RNR_RETRY_EXC_ERR);
 			return;
 		}
 		req->rnr_retries--;
@@ -235,10 +239,10 @@ static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
 		return;
 	}
 	sroce_count(qp, SROCE_CNT_NAK_FATAL_RCVD);
-	doom(qp, psn, status[code]);
+	set_pending_err(qp, psn, status[code]);
 }
 
-/* The PSN is the newest one executed. */
+/* An ACK: the PSN is the newest that was executed. */
 static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u32 end = sroce_psn_add(pkt->psn, 1), before = qp->req.acked;
@@ -247,9 +251,9 @@ static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 		return;
 	}
-	take_credits(qp, pkt);
+	update_lsn(qp, pkt);
 	advance(qp, end, false);
-	/* within a READ it means nothing */
+	/* an ACK within a READ has no meaning */
 	if (qp->req.acked == before)
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
 	sroce_read_retry_until(qp, qp->req.acked);
@@ -258,28 +262,28 @@ static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_retrans_passed(qp);
 }
 
-/* The PSN is the oldest one not executed; what came before is acknowledged. */
+/* A NAK or RNR NAK: the PSN is the oldest not executed; all before is acknowledged. */
 static void rx_negative(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u8 value = pkt->syndrome & SROCE_AETH_VALUE;
 	bool rnr = (pkt->syndrome & SROCE_AETH_TYPE) == SROCE_AETH_RNR;
 	bool gap = !rnr && value == SROCE_NAK_PSN_SEQ;
-	u32 owed;
+	u32 end;
 
-	/* who puts a packet off has it, as little as it helps */
+	/* an RNR NAK shows that the packet arrived: more came than what filled the gap */
 	advance(qp, pkt->psn, gap || rnr);
-	/* a READ may be refused half way: what is owed of it ends there */
-	owed = qp->req.acked;
-	if (sroce_psn_diff(pkt->psn, owed) < 0)
-		owed = pkt->psn;
-	sroce_read_retry_until(qp, owed);
+	/* a READ may be refused half way: no responses follow from that PSN on */
+	end = qp->req.acked;
+	if (sroce_psn_diff(pkt->psn, end) < 0)
+		end = pkt->psn;
+	sroce_read_retry_until(qp, end);
 	sroce_comp_settle(qp);
 	if (!sroce_qp_may_send(qp))
 		return;
 	if (gap)
 		sroce_count(qp, SROCE_CNT_NAK_SEQ_RCVD);
 	if ((gap && pkt->psn != qp->req.acked) ||
-	    (rnr && !may_be_put_off(qp, pkt->psn)))
+	    (rnr && !is_rnr_valid(qp, pkt->psn)))
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 	else if (gap)
 		sroce_retrans_gap(qp);
@@ -304,7 +308,7 @@ static void rx_ack(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	}
 }
 
-/* Positive acknowledge in the AETH that READ and atomic responses carry */
+/* The AETH, which READ and atomic responses carry, is that of an ACK. */
 static bool aeth_positive(const struct sroce_pkt *pkt)
 {
 	return !(pkt->op->flags & SROCE_AETH) ||
@@ -337,7 +341,7 @@ static u32 response_end(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return sroce_psn_add(pkt->psn, sroce_pkt_psns(pkt, qp->mtu));
 }
 
-/* A response is what its request asked for. */
+/* Whether the length of a response is what its request asked for */
 static bool response_fits(const struct sroce_qp *qp,
 			  const struct sroce_pkt *pkt,
 			  const struct sroce_wqe *wqe)
@@ -355,15 +359,15 @@ static bool response_fits(const struct sroce_qp *qp,
 	return len == min(qp->mtu, left);
 }
 
-static void mark(struct sroce_req *req, u32 psn, u32 end)
+static void mark_received(struct sroce_req *req, u32 psn, u32 end)
 {
 	for (; psn != end; psn = sroce_psn_add(psn, 1))
 		__set_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap);
 }
 
 /*
- * An error of a response that came early is left for when its turn comes: it is
- * as if it had not come, and will be asked for again.
+ * Only the oldest work request fails at once. With another the response is ignored: it
+ * counts as missing and is requested again.
  */
 static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 			 enum ib_wc_status status)
@@ -374,9 +378,12 @@ static void bad_response(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		sroce_sq_fail(qp, status);
 }
 
-/* What it goes to is not in memory. Return: -EAGAIN, or why it can't come. */
-static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		const struct sroce_wqe *wqe)
+/*
+ * Fault in the memory that a response goes to. Return: -EAGAIN if that is under way,
+ * -EFAULT if it is not possible.
+ */
+static int fault_in_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			     const struct sroce_wqe *wqe)
 {
 	u32 off = sroce_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
 	u32 need = wqe->msg == SROCE_MSG_READ ? pkt->payload_len : wqe->length;
@@ -391,8 +398,8 @@ static int miss(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return ret;
 }
 
-/* A response is kept until there is a page for it, or counts as lost. */
-static void keep(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Defer a response until its memory is faulted in; without room it counts as lost. */
+static void defer_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u32 end = response_end(qp, pkt);
 	struct sroce_req *req = &qp->req;
@@ -406,7 +413,10 @@ static void keep(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	req->resp_dropped = true;
 }
 
-/* Return: whether the QP is still there after what a response means for others */
+/*
+ * Process what a response implies for other requests and responses. Return: false if
+ * the QP has entered an error state.
+ */
 static bool note_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  const struct sroce_wqe *wqe)
 {
@@ -416,12 +426,12 @@ static bool note_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return sroce_qp_may_send(qp);
 }
 
-/* What a response brought is in its place. */
-static void response_over(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* The payload of a response has been placed. */
+static void finish_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u32 end = response_end(qp, pkt);
 
-	mark(&qp->req, pkt->psn, end);
+	mark_received(&qp->req, pkt->psn, end);
 	sroce_retrans_alive(qp);
 	sroce_read_retry_received(qp, pkt->psn, end);
 	if (sroce_qp_may_send(qp))
@@ -429,8 +439,8 @@ static void response_over(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /*
- * The data goes to its place at once; completions wait for what is missing. Return:
- * whether it must wait for its place, all that is to be said of it otherwise is said.
+ * Place the payload of a response at once; the completion waits for older responses.
+ * Return: whether the response must be deferred. In all other cases it is done with.
  */
 static bool take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  struct sroce_wqe *wqe)
@@ -446,7 +456,7 @@ static bool take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	ret = pkt->op->flags & SROCE_ATOMIC ? place_atomic(qp, pkt, wqe) :
 					      place_read(qp, pkt, wqe);
 	if (ret == -EAGAIN)
-		ret = miss(qp, pkt, wqe);
+		ret = fault_in_response(qp, pkt, wqe);
 	if (ret == -EAGAIN)
 		return true;
 	if (ret) {
@@ -454,12 +464,12 @@ static bool take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		return false;
 	}
 	if (pkt->op->flags & SROCE_AETH)
-		take_credits(qp, pkt);
-	response_over(qp, pkt);
+		update_lsn(qp, pkt);
+	finish_response(qp, pkt);
 	return false;
 }
 
-/* Return: whether it must wait */
+/* Return: whether the response must be deferred */
 static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, pkt->psn);
@@ -478,30 +488,30 @@ static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return false;
 }
 
-/* Whether it could be the response to something that is under way */
-static bool is_under_way(const struct sroce_req *req, const struct sroce_pkt *pkt)
+/* Whether a response is within the PSNs of outstanding requests */
+static bool is_outstanding(const struct sroce_req *req, const struct sroce_pkt *pkt)
 {
 	return sroce_psn_diff(pkt->psn, req->una) >= 0 &&
 	       sroce_psn_diff(pkt->psn, req->max_psn) < 0;
 }
 
 /**
- * sroce_comp_paged() - pages have come, perhaps those that responses go to
- * @qp: the QP, RC
+ * sroce_comp_paged() - process the deferred responses after pages were faulted in
+ * @qp: the QP, RC, locked
  *
- * Those for which they have not go on waiting.
+ * Responses whose memory is still missing are deferred again.
  */
 void sroce_comp_paged(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_ofo_pkt *ofo, *next;
-	LIST_HEAD(late);
+	LIST_HEAD(deferred);
 
-	list_splice_init(&req->deferred, &late);
+	list_splice_init(&req->deferred, &deferred);
 	req->n_deferred = 0;
-	list_for_each_entry_safe(ofo, next, &late, list) {
-		/* what came first may have been the end of the QP */
-		if (sroce_qp_may_send(qp) && is_under_way(req, &ofo->pkt) &&
+	list_for_each_entry_safe(ofo, next, &deferred, list) {
+		/* an earlier response may have failed the QP */
+		if (sroce_qp_may_send(qp) && is_outstanding(req, &ofo->pkt) &&
 		    rx_response(qp, &ofo->pkt))
 			sroce_ofo_defer_again(qp, ofo);
 		else
@@ -510,8 +520,8 @@ void sroce_comp_paged(struct sroce_qp *qp)
 }
 
 /**
- * sroce_comp_rx() - take in a response packet
- * @qp: the QP, RC and ready to send
+ * sroce_comp_rx() - process a response packet
+ * @qp: the QP, RC, locked
  * @pkt: the packet
  */
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
@@ -522,10 +532,10 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_RX_QP_STATE);
 		return;
 	}
-	/* the newest acknowledge again: credits, or the answer to a probe */
+	/* the newest ACK again: it carries new credits, or answers a probe */
 	if (pkt->opcode == SROCE_OP_ACK && aeth_positive(pkt) &&
 	    sroce_psn_add(pkt->psn, 1) == req->acked)
-		take_credits(qp, pkt);
+		update_lsn(qp, pkt);
 	if (sroce_psn_diff(pkt->psn, req->una) < 0) {
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 		return;
@@ -538,12 +548,12 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!(pkt->op->flags & SROCE_HAS_RESPONSE))
 		rx_ack(qp, pkt);
 	else if (rx_response(qp, pkt))
-		keep(qp, pkt);
+		defer_response(qp, pkt);
 }
 
-/* Whether a run is within one READ, in reach, and nothing of it has come yet */
-static bool is_awaited(const struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		       const struct sroce_wqe *wqe)
+/* Whether all segments are of one READ, within read-ahead, and none has arrived yet */
+static bool are_segs_missing(const struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			     const struct sroce_wqe *wqe)
 {
 	const struct sroce_req *req = &qp->req;
 	u32 end = response_end(qp, pkt), psn;
@@ -561,11 +571,11 @@ static bool is_awaited(const struct sroce_qp *qp, const struct sroce_pkt *pkt,
 }
 
 /**
- * sroce_comp_rx_segs() - take in a run of response packets
- * @qp: the QP, RC
- * @pkt: the run
+ * sroce_comp_rx_segs() - process several READ responses received as one train
+ * @qp: the QP, RC, locked
+ * @pkt: the segments
  *
- * Return: false if its packets must be taken in one by one.
+ * Return: false if the packets must be processed one by one.
  */
 bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -574,11 +584,11 @@ bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!sroce_qp_may_send(qp) || !(pkt->op->flags & SROCE_READING))
 		return false;
 	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, pkt->psn);
-	if (!wqe || !is_awaited(qp, pkt, wqe))
+	if (!wqe || !are_segs_missing(qp, pkt, wqe))
 		return false;
 	sroce_cwnd_heard(qp);
 	if (!note_response(qp, pkt, wqe) || place_read(qp, pkt, wqe))
 		return false;
-	response_over(qp, pkt);
+	finish_response(qp, pkt);
 	return true;
 }

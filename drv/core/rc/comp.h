@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completer. */
+/* Completer: the requester's receive side. */
 #ifndef SROCE_CORE_RC_COMP_H
 #define SROCE_CORE_RC_COMP_H
 

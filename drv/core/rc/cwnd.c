@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * How much may be under way: twice what the path takes in at the rate of the
- * acknowledges, from samples of the round trip. A loss tells nothing here, as
- * it may be random; a queue that grows shows in the round trip.
+ * The congestion window of a requester: twice the product of the rate of the ACKs
+ * and the shortest round trip. A loss does not shrink it, as the loss may be random;
+ * a queue that grows shows in the samples of the round trip.
  */
 
 #include <linux/math64.h>
@@ -10,20 +10,20 @@
 #include "drv/core/env.h"
 #include "drv/core/rc/cwnd.h"
 
-/* How long the shortest round trip is remembered */
-#define MIN_LIFE	(10ULL * NSEC_PER_SEC)
-/* After a silence so many repairs that come soon may have been needed. */
-#define LOSSES		8
-/* Before the first sample */
-#define FIRST_PATIENCE	(10ULL * NSEC_PER_MSEC)
-#define LEAST_PATIENCE	(200ULL * NSEC_PER_USEC)
-#define MOST_PATIENCE	(500ULL * NSEC_PER_MSEC)
+/* How long the shortest round trip is remembered, in ns */
+#define MIN_RTT_LIFETIME	(10ULL * NSEC_PER_SEC)
+/* Samples after a probe in which a fast answer to a retransmission is not spurious */
+#define ASSUME_LOST_SAMPLES	8
+/* Bounds of the retransmission timeout, in ns, and its value before the first sample */
+#define RTO_INIT	(10ULL * NSEC_PER_MSEC)
+#define RTO_MIN		(200ULL * NSEC_PER_USEC)
+#define RTO_MAX		(500ULL * NSEC_PER_MSEC)
 
 /**
- * sroce_cwnd_ack_timeout() - how long the peer may take to answer (9.7.6.1.3)
+ * sroce_cwnd_ack_timeout() - the interval of the ACK timer (9.7.6.1.3)
  * @qp: the QP, RC
  *
- * Return: ns, 0 for as long as it likes
+ * Return: ns, or 0 for no limit.
  */
 u64 sroce_cwnd_ack_timeout(const struct sroce_qp *qp)
 {
@@ -31,10 +31,10 @@ u64 sroce_cwnd_ack_timeout(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_cwnd_sent() - a packet left that was not sent before
+ * sroce_cwnd_sent() - note that a new packet was sent, and perhaps start a sample
  * @qp: the QP, RC
- * @psn: its PSN
- * @asks: the peer answers it at once
+ * @psn: PSN of the packet
+ * @asks: the peer answers the packet at once
  */
 void sroce_cwnd_sent(struct sroce_qp *qp, u32 psn, bool asks)
 {
@@ -52,11 +52,11 @@ void sroce_cwnd_sent(struct sroce_qp *qp, u32 psn, bool asks)
 }
 
 /**
- * sroce_cwnd_heard() - the peer has answered something
- * @qp: the QP
+ * sroce_cwnd_heard() - note that the peer has answered something
+ * @qp: the QP, RC
  *
- * Until there is a sample, the first answer to anything says how long the round
- * trip may be: where much is lost no other sample may ever be taken.
+ * Until there is a sample, the first answer of all is taken as the shortest round
+ * trip. On a path that loses many packets there may never be another sample.
  */
 void sroce_cwnd_heard(struct sroce_qp *qp)
 {
@@ -68,8 +68,8 @@ void sroce_cwnd_heard(struct sroce_qp *qp)
 	}
 }
 
-/* RFC 6298 */
-static void smooth(struct sroce_rtt *rtt, u64 ns)
+/* As in RFC 6298 */
+static void update_srtt(struct sroce_rtt *rtt, u64 ns)
 {
 	s64 err = (s64)ns - (s64)rtt->srtt;
 
@@ -82,26 +82,26 @@ static void smooth(struct sroce_rtt *rtt, u64 ns)
 	rtt->rttvar += ((err < 0 ? -err : err) - (s64)rtt->rttvar) >> 2;
 }
 
-static void note_min(struct sroce_rtt *rtt, u64 ns, u64 now)
+static void update_min_rtt(struct sroce_rtt *rtt, u64 ns, u64 now)
 {
-	if (rtt->min_rtt && rtt->min_rtt <= ns && now - rtt->min_rtt_at < MIN_LIFE)
+	if (rtt->min_rtt && rtt->min_rtt <= ns && now - rtt->min_rtt_at < MIN_RTT_LIFETIME)
 		return;
 	rtt->min_rtt = ns;
 	rtt->min_rtt_at = now;
 }
 
-/* Less than a round trip: not that packet has come, but the first one, late. */
-static bool too_soon(const struct sroce_rtt *rtt, u64 ns)
+/* The answer is to the original packet: it took less than a round trip since. */
+static bool is_too_soon(const struct sroce_rtt *rtt, u64 ns)
 {
 	return ns < rtt->min_rtt - rtt->min_rtt / 4;
 }
 
 /*
- * What was acknowledged in this round trip would have been so in the shortest,
- * had no queue been in the way. The window grows at once and shrinks slowly,
- * since one late acknowledge says little.
+ * Without queues @delivered packets would have been acknowledged in the shortest round
+ * trip instead of @ns. The window grows at once and shrinks slowly, since one late ACK
+ * says little.
  */
-static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
+static void resize_cwnd(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 {
 	u64 want = div64_u64(2 * (u64)delivered * rtt->min_rtt, ns);
 	u32 floor = max(rtt->cwnd - rtt->cwnd / 8, SROCE_CWND_MIN);
@@ -110,10 +110,10 @@ static void resize(struct sroce_rtt *rtt, u32 delivered, u64 ns)
 }
 
 /*
- * The peer is new, or was too slow: it is given more as long as what it has is answered
- * well before the timeout.
+ * The peer is new, or was too slow. Its window grows as long as the peer answers well
+ * before the timeout.
  */
-static void recover(struct sroce_qp *qp, u64 ns)
+static void grow_small_cwnd(struct sroce_qp *qp, u64 ns)
 {
 	u64 timeout = sroce_cwnd_ack_timeout(qp);
 
@@ -122,11 +122,11 @@ static void recover(struct sroce_qp *qp, u64 ns)
 }
 
 /*
- * What was sent was answered before more than the next burst could follow it, or, of a
- * message half sent, a quarter of the window: the path is faster than we are, and may be
- * asked less often.
+ * The sender is slower than the path: the answer came before more than a budget of
+ * packets was sent after the sampled one, or, within a message, a quarter of the window.
+ * A larger window then asks for fewer ACKs.
  */
-static bool outran(const struct sroce_qp *qp, u32 delivered)
+static bool sender_limited(const struct sroce_qp *qp, u32 delivered)
 {
 	bool sending = qp->req.next_idx != qp->sq.prod;
 	s32 few = sending ? sroce_cwnd(qp) / 4 : SROCE_TX_BUDGET;
@@ -137,29 +137,30 @@ static bool outran(const struct sroce_qp *qp, u32 delivered)
 }
 
 /*
- * A retransmission was answered, or the original has come late. After a silence
- * it is the former, and the shortest round trip so far may not have been one: it
- * may stem from the first answer of all.
+ * Either the retransmission was answered or the original packet arrived late. After a
+ * probe the former is assumed, and min_rtt is left alone: it may stem from the first
+ * answer of all, which need not have been a round trip (see sroce_cwnd_heard()).
  */
-static enum sroce_cwnd_sample answered(struct sroce_rtt *rtt, u64 ns, u64 now)
+static enum sroce_cwnd_sample retrans_answered(struct sroce_rtt *rtt, u64 ns, u64 now)
 {
-	if (!rtt->assume_lost && too_soon(rtt, ns))
+	if (!rtt->assume_lost && is_too_soon(rtt, ns))
 		return SROCE_CWND_SPURIOUS;
-	smooth(rtt, ns);
+	update_srtt(rtt, ns);
 	if (rtt->assume_lost) {
 		rtt->assume_lost--;
 		return SROCE_CWND_NO_SAMPLE;
 	}
-	note_min(rtt, ns, now);
+	update_min_rtt(rtt, ns, now);
 	return SROCE_CWND_RETRANS;
 }
 
 /**
- * sroce_cwnd_acked() - take a sample of the round trip, as req.acked has moved
- * @qp: the QP
- * @took: set to the time that a retransmission took, in ns, if that was sampled
+ * sroce_cwnd_acked() - end the sample of the round trip, if req.acked has passed it
+ * @qp: the QP, RC
+ * @took: set to the time from a retransmission to its answer, in ns, unless the
+ *	return value is SROCE_CWND_NO_SAMPLE
  *
- * Return: what the sample says of a retransmission, if it was of one.
+ * Return: what the sample says of a retransmission.
  */
 enum sroce_cwnd_sample sroce_cwnd_acked(struct sroce_qp *qp, u64 *took)
 {
@@ -174,35 +175,35 @@ enum sroce_cwnd_sample sroce_cwnd_acked(struct sroce_qp *qp, u64 *took)
 	ns = max_t(u64, now - rtt->start, 1);
 	if (rtt->retrans) {
 		*took = ns;
-		return answered(rtt, ns, now);
+		return retrans_answered(rtt, ns, now);
 	}
-	smooth(rtt, ns);
-	note_min(rtt, ns, now);
+	update_srtt(rtt, ns);
+	update_min_rtt(rtt, ns, now);
 	delivered = sroce_psn_diff(acked, rtt->acked);
 	if (sroce_cwnd(qp) < SROCE_CWND_MIN)
-		recover(qp, ns);
-	else if (outran(qp, delivered))
+		grow_small_cwnd(qp, ns);
+	else if (sender_limited(qp, delivered))
 		rtt->cwnd = min(2 * sroce_cwnd(qp), SROCE_CWND_MAX);
 	else
-		resize(rtt, delivered, ns);
+		resize_cwnd(rtt, delivered, ns);
 	return SROCE_CWND_NO_SAMPLE;
 }
 
 /**
- * sroce_cwnd_probed() - a silence has lasted so long that something was lost
- * @qp: the QP
+ * sroce_cwnd_probed() - note that a probe is sent, since something was probably lost
+ * @qp: the QP, RC
  */
 void sroce_cwnd_probed(struct sroce_qp *qp)
 {
-	qp->req.rtt.assume_lost = LOSSES;
+	qp->req.rtt.assume_lost = ASSUME_LOST_SAMPLES;
 }
 
 /**
- * sroce_cwnd_timeout() - nothing was heard for as long as the timeout
- * @qp: the QP
+ * sroce_cwnd_timeout() - halve the window, as the ACK timer has expired
+ * @qp: the QP, RC
  *
- * Single losses are repaired long before. Either much is lost or the peer has become
- * slower: it must not have more to work through than it can in that time.
+ * Single losses are retransmitted long before. Either many packets are lost or the peer
+ * has become slower: it must not get more than it can execute within the timeout.
  */
 void sroce_cwnd_timeout(struct sroce_qp *qp)
 {
@@ -210,10 +211,11 @@ void sroce_cwnd_timeout(struct sroce_qp *qp)
 }
 
 /**
- * sroce_cwnd_retransmitted() - the packet that the peer lacks is being sent again
- * @qp: the QP
+ * sroce_cwnd_retransmitted() - start a sample with the retransmission of req.acked
+ * @qp: the QP, RC
  *
- * It has said so: what comes now is the answer to the new one.
+ * The peer has reported that the packet is missing, so its next answer is to the
+ * retransmission.
  */
 void sroce_cwnd_retransmitted(struct sroce_qp *qp)
 {
@@ -227,28 +229,28 @@ void sroce_cwnd_retransmitted(struct sroce_qp *qp)
 }
 
 /**
- * sroce_cwnd_read_retried() - responses that were asked for again have come
- * @qp: the QP
- * @ns: after this time
+ * sroce_cwnd_read_retried() - take a sample from responses that were requested again
+ * @qp: the QP, RC
+ * @ns: time from the request to the first response, in ns
  */
 void sroce_cwnd_read_retried(struct sroce_qp *qp, u64 ns)
 {
-	smooth(&qp->req.rtt, max_t(u64, ns, 1));
+	update_srtt(&qp->req.rtt, max_t(u64, ns, 1));
 }
 
 /**
- * sroce_cwnd_rto() - after which silence a packet is probably lost
- * @qp: the QP
- * @timeout: the acknowledge timeout, 0 for none
+ * sroce_cwnd_rto() - the retransmission timeout: when to send the first probe
+ * @qp: the QP, RC
+ * @timeout: interval of the ACK timer in ns, 0 for none
  *
- * Return: ns
+ * Return: ns.
  */
 u64 sroce_cwnd_rto(const struct sroce_qp *qp, u64 timeout)
 {
 	const struct sroce_rtt *rtt = &qp->req.rtt;
-	u64 ns = rtt->srtt ? rtt->srtt + max(4 * rtt->rttvar, rtt->srtt / 2) : FIRST_PATIENCE;
+	u64 ns = rtt->srtt ? rtt->srtt + max(4 * rtt->rttvar, rtt->srtt / 2) : RTO_INIT;
 
 	if (timeout)
 		ns = min(ns, timeout / 4);
-	return clamp_t(u64, ns, LEAST_PATIENCE, MOST_PATIENCE);
+	return clamp_t(u64, ns, RTO_MIN, RTO_MAX);
 }

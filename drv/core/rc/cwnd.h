@@ -1,31 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The window of request packets, and samples of the round trip. */
+/* The congestion window of a requester, and samples of the round trip. */
 #ifndef SROCE_CORE_RC_CWND_H
 #define SROCE_CORE_RC_CWND_H
 
 #include "drv/core/qp.h"
 
-/* What a sample of the round trip says of a retransmission */
+/**
+ * enum sroce_cwnd_sample - what a sample of the round trip says of a retransmission
+ * @SROCE_CWND_NO_SAMPLE: nothing
+ * @SROCE_CWND_SPURIOUS: the original packet arrived late; it was not lost
+ * @SROCE_CWND_RETRANS: the peer answered the retransmission
+ */
 enum sroce_cwnd_sample {
-	SROCE_CWND_NO_SAMPLE,	/* nothing */
-	SROCE_CWND_SPURIOUS,	/* the original packet has come, late */
-	SROCE_CWND_RETRANS,	/* it was answered */
+	SROCE_CWND_NO_SAMPLE,
+	SROCE_CWND_SPURIOUS,
+	SROCE_CWND_RETRANS,
 };
 
-/* Request packets on their way, not counting the responses of READs */
+/**
+ * sroce_in_flight() - request packets that are not acknowledged
+ * @qp: the QP, RC
+ *
+ * A READ counts as one packet, however many PSNs its responses take.
+ */
 static inline s32 sroce_in_flight(const struct sroce_qp *qp)
 {
 	return sroce_psn_diff(qp->req.psn, qp->req.acked) -
 	       (s32)qp->req.read_psns;
 }
 
-/* Request packets that may be under way */
+/**
+ * sroce_cwnd() - the congestion window
+ * @qp: the QP, RC
+ *
+ * Return: request packets that may be in flight.
+ */
 static inline u32 sroce_cwnd(const struct sroce_qp *qp)
 {
 	return qp->req.rtt.cwnd ?: SROCE_CWND_INIT;
 }
 
-/* Request packets that may be sent before the peer answers */
+/**
+ * sroce_cwnd_free() - request packets that the window allows now
+ * @qp: the QP, RC
+ */
 static inline u32 sroce_cwnd_free(const struct sroce_qp *qp)
 {
 	return max((s32)sroce_cwnd(qp) - sroce_in_flight(qp), 0);

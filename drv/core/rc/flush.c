@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Completions of send work requests, and what becomes of them on an error. */
+/*
+ * Completion of send work requests, the error states, and the flush of both queues
+ * on the way there.
+ */
 
 #include "drv/core/env.h"
 #include "drv/core/mem/wqe.h"
@@ -42,17 +45,19 @@ static void count_status(struct sroce_qp *qp, enum ib_wc_status status)
 		sroce_count(qp, SROCE_CNT_WC_ERROR);
 }
 
-/* A CQ that overflowed takes its QPs with it (11.6.3.2). */
-static void cq_lost(struct sroce_qp *qp)
+/* The overflow of a CQ is fatal to its QPs (11.6.3.2). */
+static void cq_overflow(struct sroce_qp *qp)
 {
 	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_RESET)
 		sroce_flush_qp_fatal(qp, IB_EVENT_QP_FATAL);
 }
 
 /**
- * sroce_sq_complete() - the oldest send work request is done
- * @qp: the QP
- * @status: how it ended
+ * sroce_sq_complete() - complete the oldest send work request
+ * @qp: the QP, locked
+ * @status: status of the completion
+ *
+ * The QP may have entered the error state on return, if its CQ has overflowed.
  */
 void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 {
@@ -71,26 +76,26 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 		sroce_ah_put(wqe->ah);
 		wqe->ah = NULL;
 	}
-	/* done with the slot, which a kernel user may fill again */
+	/* frees the slot, which a kernel user may fill again */
 	smp_store_release(&qp->sq.cons, sroce_sq_next(&qp->sq, qp->sq.cons));
 	if (qp->user)
-		/* the slot was copied long ago; the provider may have it back */
+		/* the slot was copied when it was fetched; the provider may reuse it */
 		smp_store_release(&qp->sq.ring.buf->consumer_index, qp->sq.cons);
 	count_status(qp, status);
 	if (signaled) {
 		trace_sroce_complete(qp, &cqe);
 		if (!sroce_cq_post(qp, qp->scq, &cqe, status != IB_WC_SUCCESS,
 				   SROCE_DEFER_SCQ))
-			cq_lost(qp);
+			cq_overflow(qp);
 	}
 }
 
 /**
  * sroce_flush_sq() - complete all send work requests with a flush error
- * @qp: the QP
+ * @qp: the QP, locked
  *
- * As many as the ring holds: a user who posts all the while must not keep the
- * CPU. What is posted later has a doorbell of its own.
+ * At most as many as the ring holds, so that a user who goes on posting can't occupy the
+ * CPU. A work request that is posted later rings its own doorbell.
  */
 void sroce_flush_sq(struct sroce_qp *qp)
 {
@@ -115,22 +120,22 @@ static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
 	count_status(qp, cqe.status);
 	trace_sroce_complete(qp, &cqe);
 	if (!sroce_cq_post(qp, qp->rcq, &cqe, true, SROCE_DEFER_RCQ))
-		cq_lost(qp);
+		cq_overflow(qp);
 }
 
 /**
  * sroce_flush_rq() - complete all receive work requests with a flush error
- * @qp: the QP
+ * @qp: the QP, locked
  *
- * Those of an SRQ stay, but for one in use; the QP reports that it takes no
- * more of them (IB_EVENT_QP_LAST_WQE_REACHED).
+ * Those of an SRQ stay, except one in use. The QP reports that it takes no more of them
+ * (IB_EVENT_QP_LAST_WQE_REACHED).
  */
 void sroce_flush_rq(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 	u32 left = qp->rq.ring.mask;
 
-	/* who posts after this sees the state, and has them flushed */
+	/* whoever posts after this sees the state and triggers a flush */
 	smp_mb();
 	if (resp->have_wqe) {
 		resp->have_wqe = false;
@@ -149,7 +154,7 @@ void sroce_flush_rq(struct sroce_qp *qp)
 
 /**
  * sroce_flush_qp_error() - enter the error state and flush both queues
- * @qp: the QP
+ * @qp: the QP, locked
  */
 void sroce_flush_qp_error(struct sroce_qp *qp)
 {
@@ -162,8 +167,8 @@ void sroce_flush_qp_error(struct sroce_qp *qp)
 }
 
 /**
- * sroce_flush_qp_fatal() - enter the error state and tell the user why
- * @qp: the QP
+ * sroce_flush_qp_fatal() - enter the error state and raise an event
+ * @qp: the QP, locked
  * @event: an affiliated asynchronous error
  */
 void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
@@ -173,19 +178,19 @@ void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
 }
 
 /**
- * sroce_sq_fail() - the oldest send work request ended with an error
- * @qp: the QP
+ * sroce_sq_fail() - complete the oldest send work request with an error
+ * @qp: the QP, locked
  * @status: the error
  *
- * RC and raw packet QPs go to the error state, UC and UD to SQE, where receiving
- * goes on.
+ * RC and raw packet QPs go to the error state. UC and UD QPs go to SQE, in which they
+ * still receive.
  */
 void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status)
 {
 	if (qp->sq.cons == qp->sq.prod)
 		return;
 	if (qp->svc == SROCE_SVC_RC || qp->svc == SROCE_SVC_RAW) {
-		/* No completion before this one may see another state. */
+		/* whoever polls the completion must find the error state */
 		qp->state = IB_QPS_ERR;
 		sroce_sq_complete(qp, status);
 		sroce_flush_qp_error(qp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completions of send work requests, errors and flushes. */
+/* Completion of send work requests, errors and flushes. */
 #ifndef SROCE_CORE_RC_FLUSH_H
 #define SROCE_CORE_RC_FLUSH_H
 

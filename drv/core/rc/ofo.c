@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests that came after a gap wait here until it is filled, and are then
- * executed in order. The peer can't tell, but has less to send again. So do those
- * that came before the pages they go to; of UC and UD in the order they came in.
- * And so do responses: were they asked for again, pages that go as fast as they come
- * could be gone each time.
+ * Packets that can't be executed yet.
+ *
+ * Requests that arrive after a gap wait here until it is filled, and are then executed
+ * in order. The peer can't tell, but has less to retransmit. Requests whose memory is
+ * being faulted in wait here, too, those of UC and UD in order of arrival. So do
+ * responses: if they were requested again instead, their pages could be gone again by
+ * the time the next copy arrives.
  */
 
 #include <linux/slab.h>
@@ -13,38 +15,33 @@
 #include "drv/core/rc/ofo.h"
 
 /*
- * PSNs ahead of the expected one. Who is further ahead is no requester with
- * some READs under way, but a packet of an older connection; each packet until
- * its turn, perhaps hours later, would have a gap behind it to be reported.
+ * Most PSNs ahead of the expected one. A packet further ahead is not from a requester
+ * with some READs in flight, but from an older connection. While it was queued, perhaps
+ * for hours, each packet before it would be followed by a gap to report.
  */
-#define AHEAD_MAX	0x40000
+#define PSN_AHEAD_MAX	0x40000
 
-static bool in_order(const struct sroce_qp *qp)
-{
-	return qp->svc == SROCE_SVC_RC;
-}
-
-/* A copy of a packet, but for what carries its payload */
-static struct sroce_ofo_pkt *copy_of(const struct sroce_pkt *pkt)
+/* Copies a packet's description; the caller takes a reference to the payload. */
+static struct sroce_ofo_pkt *alloc_ofo(const struct sroce_pkt *pkt)
 {
 	struct sroce_ofo_pkt *ofo = kmalloc(sizeof(*ofo), GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!ofo)
 		return NULL;
 	ofo->pkt = *pkt;
-	/* only datagrams need it, and the original may not live as long */
+	/* only datagrams have it; the original may be freed earlier */
 	if (pkt->l3_len)
 		memcpy(ofo->l3, pkt->l3, pkt->l3_len);
 	ofo->pkt.l3 = ofo->l3;
 	return ofo;
 }
 
-/* Return: false if it is there already. */
+/* Return: false if a packet with this PSN is queued already. */
 static bool insert_by_psn(struct list_head *list, struct sroce_ofo_pkt *ofo)
 {
 	struct list_head *pos;
 
-	/* nearly always the newest goes last */
+	/* nearly always the newest packet goes last */
 	list_for_each_prev(pos, list) {
 		const struct sroce_ofo_pkt *k =
 			list_entry(pos, struct sroce_ofo_pkt, list);
@@ -61,24 +58,24 @@ static bool insert_by_psn(struct list_head *list, struct sroce_ofo_pkt *ofo)
 
 static bool insert(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo, bool first)
 {
-	struct list_head *store = &qp->resp.ofo_queue;
+	struct list_head *queue = &qp->resp.ofo_queue;
 
-	if (in_order(qp))
-		return insert_by_psn(store, ofo);
-	list_add(&ofo->list, first ? store : store->prev);
+	if (sroce_is_rc(qp))
+		return insert_by_psn(queue, ofo);
+	list_add(&ofo->list, first ? queue : queue->prev);
 	return true;
 }
 
 /**
- * sroce_ofo_put() - keep a request for later
- * @qp: the QP
+ * sroce_ofo_put() - queue a request for later
+ * @qp: the QP, locked
  * @pkt: the packet; with RC its PSN is not before the expected one
- * @first: without RC: it goes before all others, and not behind them
+ * @first: UC and UD: queue it before all others instead of behind them
  *
- * Of what stays on this host just UC's is kept: with RC it only refers to its
- * payload, and would hold on to a region.
+ * A loopback packet of RC is not queued: it refers to the sender's payload and would
+ * hold a region.
  *
- * Return: 0, -EEXIST if it is there already, -ENOMEM if there is no room.
+ * Return: 0, -EEXIST if it is queued already, -ENOMEM if there is no room or memory.
  */
 int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 {
@@ -86,35 +83,35 @@ int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 	struct sroce_ofo_pkt *ofo;
 	int ret = -ENOMEM;
 
-	if ((pkt->loopback && in_order(qp)) || resp->ofo_len >= resp->ofo_max)
+	if ((pkt->loopback && sroce_is_rc(qp)) || resp->ofo_len >= resp->ofo_max)
 		return ret;
-	if (in_order(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= AHEAD_MAX)
+	if (sroce_is_rc(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= PSN_AHEAD_MAX)
 		return ret;
-	ofo = copy_of(pkt);
+	ofo = alloc_ofo(pkt);
 	if (!ofo)
 		return ret;
 	if (!insert(qp, ofo, first)) {
 		ret = -EEXIST;
-		goto forget;
+		goto free;
 	}
 	if (!sroce_pkt_hold(&ofo->pkt)) {
 		list_del(&ofo->list);
-		goto forget;
+		goto free;
 	}
 	resp->ofo_len++;
 	return 0;
 
-forget:
+free:
 	kfree(ofo);
 	return ret;
 }
 
 /**
- * sroce_ofo_defer() - keep a response until there are pages that it goes to
- * @qp: the QP, RC
+ * sroce_ofo_defer() - defer a response until its memory is faulted in
+ * @qp: the QP, RC, locked
  * @pkt: the packet
  *
- * Return: false if there is no room for it.
+ * Return: false if there is no room or memory for it.
  */
 bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -123,7 +120,7 @@ bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	if (pkt->loopback || req->n_deferred >= qp->resp.ofo_max)
 		return false;
-	ofo = copy_of(pkt);
+	ofo = alloc_ofo(pkt);
 	if (!ofo)
 		return false;
 	if (!insert_by_psn(&req->deferred, ofo)) {
@@ -140,9 +137,9 @@ bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_ofo_defer_again() - keep a response for longer
- * @qp: the QP, RC
- * @ofo: it was kept, and is not before those that still are
+ * sroce_ofo_defer_again() - put a deferred response back into the list
+ * @qp: the QP, RC, locked
+ * @ofo: the response; its PSN is beyond those in the list
  */
 void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo)
 {
@@ -151,8 +148,8 @@ void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo)
 }
 
 /**
- * sroce_ofo_free() - be done with a packet that was kept
- * @ofo: from sroce_ofo_take(), or a response that is kept no more
+ * sroce_ofo_free() - free a queued packet and release its payload
+ * @ofo: from sroce_ofo_take(), or a response that was removed from the list
  */
 void sroce_ofo_free(struct sroce_ofo_pkt *ofo)
 {
@@ -160,20 +157,22 @@ void sroce_ofo_free(struct sroce_ofo_pkt *ofo)
 	kfree(ofo);
 }
 
-static struct sroce_ofo_pkt *first(struct sroce_resp *resp)
+static struct sroce_ofo_pkt *first_ofo(struct sroce_resp *resp)
 {
 	return list_first_entry_or_null(&resp->ofo_queue, struct sroce_ofo_pkt, list);
 }
 
-static void unlink(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
+static void unlink_ofo(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
 {
 	list_del(&ofo->list);
 	resp->ofo_len--;
 }
 
 /**
- * sroce_ofo_take() - the request with the expected PSN, or the oldest
- * @qp: the QP
+ * sroce_ofo_take() - remove the request that is next from the queue
+ * @qp: the QP, locked
+ *
+ * With RC that is the request with the expected PSN, otherwise the oldest.
  *
  * Return: the request, to be freed by sroce_ofo_free(), or NULL.
  */
@@ -182,31 +181,31 @@ struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp)
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_ofo_pkt *ofo;
 
-	while ((ofo = first(resp))) {
-		s32 diff = in_order(qp) ?
+	while ((ofo = first_ofo(resp))) {
+		s32 diff = sroce_is_rc(qp) ?
 			   sroce_psn_diff(ofo->pkt.psn, resp->psn) : 0;
 
 		if (diff > 0)
 			return NULL;
-		unlink(resp, ofo);
+		unlink_ofo(resp, ofo);
 		if (!diff)
 			return ofo;
-		/* within a READ that came meanwhile */
+		/* its PSN is within a READ that arrived meanwhile */
 		sroce_ofo_free(ofo);
 	}
 	return NULL;
 }
 
 /**
- * sroce_ofo_purge() - forget all of them
- * @qp: the QP
+ * sroce_ofo_purge() - free all queued requests and deferred responses
+ * @qp: the QP, locked
  */
 void sroce_ofo_purge(struct sroce_qp *qp)
 {
 	struct sroce_ofo_pkt *ofo, *next;
 
-	while ((ofo = first(&qp->resp))) {
-		unlink(&qp->resp, ofo);
+	while ((ofo = first_ofo(&qp->resp))) {
+		unlink_ofo(&qp->resp, ofo);
 		sroce_ofo_free(ofo);
 	}
 	list_for_each_entry_safe(ofo, next, &qp->req.deferred, list)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Packets that wait for those before them, or for pages. */
+/* Packets that wait for earlier packets, or for pages. */
 #ifndef SROCE_CORE_RC_OFO_H
 #define SROCE_CORE_RC_OFO_H
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requester: responses that are missing are asked for again (9.7.5.2.8).
+ * Requester: missing responses of READs and atomics are requested again (9.7.5.2.8).
  *
- * Responses come in order, and what is asked for again comes before all others.
- * So one that comes says that those before it are lost, be it their first time
- * or not: that takes no timer. Where nothing comes any more repair.c asks.
+ * Responses arrive in order, and responses that are requested again arrive before all
+ * others. Any response therefore implies that those before it are lost, both first
+ * responses and repeated ones, and no timer is needed. If no response arrives any more,
+ * the timers in retrans.c request the oldest.
  */
 
 #include "drv/core/env.h"
@@ -13,11 +14,11 @@
 #include "drv/core/rc/req_pkt.h"
 
 /**
- * sroce_read_retry_missing() - whether a response has not come
+ * sroce_read_retry_missing() - whether a response has not arrived
  * @req: the requester
- * @psn: of the response
+ * @psn: PSN of the response
  *
- * Return: true also for what is too far ahead to be taken in.
+ * Return: true also for a response that is too far ahead to be accepted.
  */
 bool sroce_read_retry_missing(const struct sroce_req *req, u32 psn)
 {
@@ -27,11 +28,12 @@ bool sroce_read_retry_missing(const struct sroce_req *req, u32 psn)
 	       (ahead >= 0 && !test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap));
 }
 
-/* The first PSN in a range that is, or is not, missing; or the end */
-static u32 find(const struct sroce_req *req, u32 psn, u32 end, bool is)
+/* The first PSN in a range which is (@missing) or isn't missing; @end if there is none */
+static u32 find_psn(const struct sroce_req *req, u32 psn, u32 end, bool missing)
 {
-	while (sroce_psn_diff(end, psn) > 0 && sroce_read_retry_missing(req, psn) != is) {
-		/* nothing is taken in from there on */
+	while (sroce_psn_diff(end, psn) > 0 &&
+	       sroce_read_retry_missing(req, psn) != missing) {
+		/* no response beyond this has been accepted */
 		if (sroce_psn_diff(psn, req->una) >= SROCE_READ_AHEAD)
 			return end;
 		psn = sroce_psn_add(psn, 1);
@@ -39,13 +41,14 @@ static u32 find(const struct sroce_req *req, u32 psn, u32 end, bool is)
 	return psn;
 }
 
+/* Forget the oldest @n ranges. */
 static void drop_first(struct sroce_read_retry *rr, u32 n)
 {
 	rr->n -= n;
 	memmove(rr->range, rr->range + n, rr->n * sizeof(*rr->range));
 }
 
-/* Ranges that lie before @psn, or have nothing left, are no concern any more. */
+/* Forget the ranges that end before @psn or are empty. */
 static void drop_empty(struct sroce_read_retry *rr, u32 psn)
 {
 	u32 i, n = 0;
@@ -58,10 +61,10 @@ static void drop_empty(struct sroce_read_retry *rr, u32 psn)
 }
 
 /**
- * sroce_read_retry_trim() - req.una has moved
- * @qp: the QP
+ * sroce_read_retry_trim() - forget the ranges before req.una
+ * @qp: the QP, RC, locked
  *
- * What lies before it would look as if it were to come, 2^23 packets later.
+ * Otherwise such a range would seem to lie ahead 2^23 packets later.
  */
 void sroce_read_retry_trim(struct sroce_qp *qp)
 {
@@ -69,8 +72,8 @@ void sroce_read_retry_trim(struct sroce_qp *qp)
 		drop_empty(&qp->req.read_retry, qp->req.una);
 }
 
-/* What is missing in a range of one work request, as far as there is room */
-static void ask(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
+/* Request what is missing from @psn to @end, as far as there is room for ranges. */
+static void request_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_read_retry *rr = &req->read_retry;
@@ -79,8 +82,8 @@ static void ask(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 	if (sroce_psn_diff(req->una, psn) > 0)
 		psn = req->una;
 	for (;; psn = to) {
-		psn = find(req, psn, end, true);
-		to = find(req, psn, end, false);
+		psn = find_psn(req, psn, end, true);
+		to = find_psn(req, psn, end, false);
 		if (psn == to)
 			return;
 		if (rr->n == SROCE_READ_RANGES_MAX) {
@@ -96,8 +99,8 @@ static void ask(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 	}
 }
 
-/* The same in all work requests */
-static void ask_all(struct sroce_qp *qp, u32 from, u32 end)
+/* Likewise, but across work requests */
+static void request_missing(struct sroce_qp *qp, u32 from, u32 end)
 {
 	struct sroce_sq *sq = &qp->sq;
 	u32 i;
@@ -113,18 +116,18 @@ static void ask_all(struct sroce_qp *qp, u32 from, u32 end)
 			break;
 		if (!sroce_wqe_wants_response(wqe) || sroce_psn_diff(past, from) <= 0)
 			continue;
-		ask(qp, wqe, sroce_psn_diff(from, wqe->first_psn) < 0 ?
-			     wqe->first_psn : from,
-		    sroce_psn_diff(past, end) < 0 ? past : end);
+		request_range(qp, wqe, sroce_psn_diff(from, wqe->first_psn) < 0 ?
+				       wqe->first_psn : from,
+			      sroce_psn_diff(past, end) < 0 ? past : end);
 	}
 }
 
 /**
- * sroce_read_retry_until() - all responses before a PSN should have come
- * @qp: the QP
- * @end: the PSN
+ * sroce_read_retry_until() - request responses again that are missing before a PSN
+ * @qp: the QP, RC, locked
+ * @end: the PSN; the peer has sent all responses before it
  *
- * Those that have not, and were not asked for again before, are now.
+ * Responses that were requested again before are left out.
  */
 void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 {
@@ -134,15 +137,15 @@ void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 	if (sroce_psn_diff(end, from) <= 0)
 		return;
 	rr->high = end;
-	ask_all(qp, from, end);
+	request_missing(qp, from, end);
 	for (; before < rr->n; before++)
 		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
 }
 
 /**
- * sroce_read_retry_postpone() - responses from a PSN on are not to come for now
- * @qp: the QP
- * @psn: the PSN
+ * sroce_read_retry_postpone() - expect no responses from a PSN on for now
+ * @qp: the QP, RC, locked
+ * @psn: the PSN of an RNR NAK
  */
 void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn)
 {
@@ -159,9 +162,9 @@ void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_read_retry_dropped() - responses have come in vain, and would not now
- * @qp: the QP
- * @end: one past the last of them
+ * sroce_read_retry_dropped() - request responses again that were dropped for want of pages
+ * @qp: the QP, RC, locked; the pages have been faulted in
+ * @end: one past the PSN of the last response that was dropped
  */
 void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end)
 {
@@ -171,16 +174,17 @@ void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end)
 		rr->high = end;
 	rr->n = 0;
 	rr->full = false;
-	ask_all(qp, qp->req.una, rr->high);
+	request_missing(qp, qp->req.una, rr->high);
 }
 
 /**
- * sroce_read_retry_received() - responses have come
- * @qp: the QP
- * @psn: of the first
- * @end: one past the last
+ * sroce_read_retry_received() - update the ranges after responses have arrived
+ * @qp: the QP, RC, locked
+ * @psn: PSN of the first response
+ * @end: one past the PSN of the last
  *
- * If it had been asked for again, what was so before has been lost again.
+ * If the responses had been requested again, older ranges are lost once more and are
+ * requested anew.
  */
 void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 {
@@ -196,15 +200,15 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 			break;
 	if (n == rr->n)
 		return;
-	/* the first says how long the round trip is, the others how much was asked for */
+	/* only the first response of a range measures the round trip */
 	if (rr->range[n].when)
 		sroce_cwnd_read_retried(qp, sroce_now() - rr->range[n].when);
 	rr->range[n].when = 0;
 	for (; n; n--) {
 		a = rr->range[0];
 		drop_first(rr, 1);
-		ask(qp, a.wqe, a.psn, a.end);
-		/* it may have been one request too many, and the list is gone */
+		request_range(qp, a.wqe, a.psn, a.end);
+		/* on an error the send queue was flushed, and the ranges are gone */
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
@@ -212,18 +216,18 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 	rr->range[0].psn = end;
 	if (sroce_psn_diff(a.end, end) <= 0)
 		drop_first(rr, 1);
-	ask(qp, a.wqe, a.psn, psn);
+	request_range(qp, a.wqe, a.psn, psn);
 	if (rr->full && !rr->n) {
 		rr->full = false;
-		ask_all(qp, qp->req.una, rr->high);
+		request_missing(qp, qp->req.una, rr->high);
 	}
 }
 
 /**
- * sroce_read_retry_oldest() - ask for the oldest response that is missing
- * @qp: the QP; it waits for a response
+ * sroce_read_retry_oldest() - request the oldest missing responses again
+ * @qp: the QP, RC, locked; it waits for a response
  * @wqe: its oldest work request
- * @n: how many are to be asked for, at most
+ * @n: number of responses, at most
  */
 void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 {
@@ -235,7 +239,7 @@ void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 		end = sroce_psn_add(wqe->last_psn, 1);
 	if (sroce_psn_diff(end, rr->high) > 0)
 		rr->high = end;
-	/* that was in vain, and what was asked for later tells nothing now */
+	/* earlier requests for these responses were lost; the ranges start behind them */
 	for (i = 0; i < rr->n; i++)
 		if (sroce_psn_diff(rr->range[i].psn, end) < 0)
 			rr->range[i].psn = end;
@@ -244,5 +248,5 @@ void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 		drop_first(rr, 1);
 		rr->full = true;
 	}
-	ask(qp, wqe, psn, end);
+	request_range(qp, wqe, psn, end);
 }

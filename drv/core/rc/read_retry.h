@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* READ responses that are asked for again. */
+/* Retry of READs: requesting missing responses again. */
 #ifndef SROCE_CORE_RC_READ_RETRY_H
 #define SROCE_CORE_RC_READ_RETRY_H
 

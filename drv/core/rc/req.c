@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requester: turns work requests into request packets (9.7.3, 9.8, 9.9).
+ * Requester: sends the request packets of work requests (9.7.3, 9.8, 9.9), one by one,
+ * or several of one or more messages as a train.
  *
- * Progress of a message is a function of its PSNs alone: packet n of a work
- * request has PSN first_psn + n and offset n * mtu. Any packet can therefore be
- * made again at any time; repair.c says which.
+ * Any packet can be built again at any time (see req_pkt.c); retrans.c decides which
+ * packets are retransmitted.
  */
 
 #include <linux/string.h>
@@ -25,7 +25,7 @@
 #include "drv/core/tx/segs.h"
 #include "drv/core/tx/txbuf.h"
 
-/* Advance over the packet just built. */
+/* Advance past the packet just built. */
 static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		    const struct sroce_pkt *pkt, bool last)
 {
@@ -39,9 +39,9 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 }
 
 /*
- * An acknowledge is asked for where the flow would otherwise stop, and now and
- * then within it; a READ or atomic answers for itself (9.7.5.1.2). @next: set to the
- * work request that follows, if that was looked for and found.
+ * Whether to set AckReq: where no packet can follow, and at intervals. A READ or atomic
+ * needs none, as its response acknowledges it (9.7.5.1.2). @next: set to the work request
+ * that follows, if that was looked for and found.
  */
 static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 			struct sroce_wqe **next)
@@ -57,14 +57,14 @@ static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	return true;
 }
 
-/* Do what @wqe wants done here; it completes after those before it. */
+/* Execute a local operation; it completes after the work requests before it. */
 static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	enum ib_wc_status status = sroce_mem_ops_run(qp, wqe);
 	struct sroce_req *req = &qp->req;
 
 	if (status != IB_WC_SUCCESS) {
-		/* nothing of it has happened */
+		/* the operation had no effect */
 		wqe->started = false;
 		return status;
 	}
@@ -78,7 +78,7 @@ static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
-/* Send a frame: nothing of what follows for packets applies to it. */
+/* Send an Ethernet frame of a raw packet QP. */
 static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	int ret = sroce_raw_tx(qp, wqe);
@@ -98,16 +98,17 @@ static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
-static int do_nothing(void *span, u32 len, void *arg)
+static int skip_span(void *span, u32 len, void *arg)
 {
 	return 0;
 }
 
 /*
- * What @wqe will fetch needs memory. It is better waited for now than asked for
- * again; but once only, or pages that go as fast as they come would keep it here.
+ * Fault in the memory that the responses of @wqe go to. To wait before the request is
+ * sent is cheaper than to request responses again. It is done only once: pages that are
+ * evicted at once must not block @wqe.
  */
-static int make_ready(struct sroce_qp *qp, struct sroce_wqe *wqe)
+static int prefault_response(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	u32 need = min(wqe->length, SROCE_PAGES_AHEAD);
 
@@ -115,22 +116,23 @@ static int make_ready(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	    sroce_wqe_ack_only(wqe) || !sroce_odp_used(qp))
 		return 0;
 	wqe->ready = true;
-	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, need, do_nothing,
+	if (sroce_sge_scatter(qp, wqe->sge, wqe->num_sge, 0, need, skip_span,
 			      NULL) != -EAGAIN)
 		return 0;
 	return sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, 0, need, need,
-			      IB_ACCESS_LOCAL_WRITE);
+				  IB_ACCESS_LOCAL_WRITE);
 }
 
 /*
  * Send the packet of @wqe at req.psn. @next: set to the work request that may follow at
- * once, if that is known. Return: why it can't be executed.
+ * once, if that is known. Return: IB_WC_SUCCESS, also if @wqe has to wait for pages, or
+ * the error that @wqe ends with.
  */
 static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 				   struct sroce_wqe **next)
 {
 	u32 psn = qp->req.psn;
-	bool again = sroce_psn_diff(psn, qp->req.max_psn) < 0;
+	bool retransmit = sroce_psn_diff(psn, qp->req.max_psn) < 0;
 	struct sroce_txbuf txbuf;
 	struct sroce_pkt pkt = {};
 	bool last;
@@ -140,7 +142,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		return do_local(qp, wqe);
 	if (wqe->msg == SROCE_MSG_FRAME)
 		return send_frame(qp, wqe);
-	if (make_ready(qp, wqe) == -EAGAIN) {
+	if (prefault_response(qp, wqe) == -EAGAIN) {
 		qp->req.paging = true;
 		return IB_WC_SUCCESS;
 	}
@@ -157,26 +159,26 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	sroce_txbuf_commit(qp, &pkt, &txbuf);
 	if (txbuf.bth && sroce_req_pkt_is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
-	if (again)
+	if (retransmit)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	else if (sroce_is_rc(qp))
 		sroce_cwnd_sent(qp, psn,
 				pkt.ackreq || sroce_wqe_wants_response(wqe));
-	/* UC and UD are done with a message once it is sent. */
+	/* with UC and UD a message completes when it is sent */
 	if (!sroce_is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
 	return IB_WC_SUCCESS;
 }
 
 /*
- * How many packets of @wqe, from req.psn on, are between the first and the last, new
- * to the peer, and need not ask it for an acknowledge
+ * How many packets of @wqe, from req.psn on, can be sent as middle packets without
+ * AckReq: they are not retransmissions, and the last packet is not among them.
  */
-static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
-			 u32 budget)
+static u32 middle_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
+			  u32 budget)
 {
 	const struct sroce_req *req = &qp->req;
-	u32 n, asks, room;
+	u32 n, interval, room;
 
 	if (wqe->msg > SROCE_MSG_WRITE_IMM || qp->svc == SROCE_SVC_UD ||
 	    req->psn != req->max_psn)
@@ -184,16 +186,16 @@ static u32 plain_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	n = min_t(u32, budget, sroce_psn_diff(wqe->last_psn, req->psn));
 	if (!sroce_is_rc(qp))
 		return n;
-	asks = sroce_cwnd(qp) / SROCE_ACKS_PER_CWND;
+	interval = sroce_cwnd(qp) / SROCE_ACKS_PER_CWND;
 	room = sroce_cwnd_free(qp);
-	if (req->since_ackreq + 1 >= asks || room <= 1)
+	if (req->since_ackreq + 1 >= interval || room <= 1)
 		return 0;
-	return min3(n, asks - 1 - req->since_ackreq, room - 1);
+	return min3(n, interval - 1 - req->since_ackreq, room - 1);
 }
 
 /*
- * Whether what may be sent now would be less than a train, though an acknowledge is on
- * its way that makes room for all of it: one trip is better than two.
+ * Whether the cwnd allows less than a train now, though the message has more to send.
+ * An ACK that opens the cwnd is on its way: one trip is cheaper than two.
  */
 static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
@@ -207,21 +209,22 @@ static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	       (s32)room <= sroce_psn_diff(wqe->last_psn, qp->req.psn);
 }
 
-/* Send what can be sent as one. Return: how many packets that was, or an error. */
-static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
+/* Send middle packets of @wqe as a train. Return: how many, or an error. */
+static int send_segs(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 {
 	struct sroce_req *req = &qp->req;
-	u32 most = plain_packets(qp, wqe, budget);
+	u32 limit = middle_packets(qp, wqe, budget);
 	struct sroce_pkt pkt;
 	int n;
 
-	if (most < 2)
+	if (limit < 2)
 		return 0;
 	memset(&pkt, 0, sizeof(pkt));
 	sroce_req_pkt_describe(qp, wqe, req->psn, &pkt);
 	if (pkt.loopback)
 		return 0;
-	n = sroce_segs_tx_wqe(qp, &pkt, wqe, sroce_req_pkt_offset(qp, wqe, req->psn), most);
+	n = sroce_segs_tx_wqe(qp, &pkt, wqe, sroce_req_pkt_offset(qp, wqe, req->psn),
+			      limit);
 	if (n < 0)
 		return n;
 	req->psn = sroce_psn_add(req->psn, n);
@@ -230,23 +233,26 @@ static int send_run(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 	return n;
 }
 
-/* Whether the message is one packet, new to the peer */
+/* Whether the message is a single packet that was not sent before */
 static bool is_only(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	return wqe->msg <= SROCE_MSG_WRITE_IMM && wqe->length <= qp->mtu &&
 	       qp->req.psn == qp->req.max_psn;
 }
 
-/* Whether the packets of two such differ only in what put_like() fills in */
-static bool is_like(const struct sroce_wqe *wqe, const struct sroce_wqe *other)
+/* Whether the packets of two such messages differ only in what append_msg() fills in */
+static bool is_similar(const struct sroce_wqe *wqe, const struct sroce_wqe *other)
 {
 	return wqe->msg == other->msg && wqe->length == other->length &&
 	       !((wqe->flags ^ other->flags) & IB_SEND_SOLICITED);
 }
 
-/* The packet of @wqe at @bth; @pkt describes those before it. False if it can't be. */
-static bool put_like(struct sroce_qp *qp, struct sroce_wqe *wqe,
-		     struct sroce_pkt *pkt, u8 *bth, struct sroce_wqe **next)
+/*
+ * Build the packet of @wqe at @bth. @pkt describes the packet before it and is updated.
+ * Return: false if the payload can't be read.
+ */
+static bool append_msg(struct sroce_qp *qp, struct sroce_wqe *wqe,
+		       struct sroce_pkt *pkt, u8 *bth, struct sroce_wqe **next)
 {
 	struct sroce_req *req = &qp->req;
 	u8 *to = bth + pkt->op->hdr_len;
@@ -271,12 +277,12 @@ static bool put_like(struct sroce_qp *qp, struct sroce_wqe *wqe,
 }
 
 /*
- * Messages of one packet, @wqe and those that follow it and are like it, are described
- * once and sent as one. @next: set to the work request that follows, if one may at once.
- * Return: how many were sent; none if they can't be, or not so.
+ * Send messages of one packet as a train: @wqe and similar ones that follow it. The
+ * fields that they share are filled in once. @next: set to the work request that may
+ * follow at once, if any. Return: how many were sent; 0 if that is not possible.
  */
-static u32 send_series(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
-		       struct sroce_wqe **next)
+static u32 send_msgs(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
+		     struct sroce_wqe **next)
 {
 	struct sroce_pkt pkt;
 	u32 n = budget, done = 0, len;
@@ -290,9 +296,10 @@ static u32 send_series(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
 	bth = sroce_tx_begin_segs(qp, &qp->av, len, false, &n);
 	if (!bth)
 		return 0;
-	while (put_like(qp, wqe, &pkt, bth, next)) {
+	while (append_msg(qp, wqe, &pkt, bth, next)) {
 		bth += len + SROCE_ICRC_LEN;
-		if (++done == n || !*next || !is_only(qp, *next) || !is_like(*next, wqe))
+		if (++done == n || !*next || !is_only(qp, *next) ||
+		    !is_similar(*next, wqe))
 			break;
 		wqe = sroce_sq_sched_next(qp, *next);
 	}
@@ -305,8 +312,8 @@ static u32 send_series(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget,
 	return done;
 }
 
-/* Send the next packet that the peer lacks, out of turn. */
-static void send_repair(struct sroce_qp *qp)
+/* Send the next packet that is queued for retransmission. */
+static void send_retrans(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 	bool copy = rp->from == rp->to;
@@ -329,7 +336,7 @@ static void send_repair(struct sroce_qp *qp)
 		return;
 	}
 	if (ret) {
-		/* in turn, it ends with an error */
+		/* sent in order instead, so that the work request ends with the error */
 		rp->hold_new = false;
 		rp->copies = 0;
 		sroce_sq_sched_seek(qp, psn);
@@ -361,12 +368,15 @@ static void check_drained(struct sroce_qp *qp)
 		sroce_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
-/* Nothing follows in SQD: what was sent last, and did not ask, asks by a duplicate. */
-static void ask_in_sqd(struct sroce_qp *qp)
+/*
+ * In SQD no message follows the newest packet. If that was sent without AckReq, a
+ * duplicate asks for the ACK.
+ */
+static void request_ack_in_sqd(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	u32 prev = sroce_psn_add(req->psn, -1);
-	const struct sroce_wqe *before;
+	const struct sroce_wqe *newest;
 
 	if (!sroce_is_rc(qp) || !req->since_ackreq || req->psn != req->max_psn ||
 	    req->retrans.from != req->retrans.to ||
@@ -374,16 +384,16 @@ static void ask_in_sqd(struct sroce_qp *qp)
 	    sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
 		return;
 	req->since_ackreq = 0;
-	before = sroce_sq_sched_wqe(qp, req->acked_idx, prev);
-	if (!before || sroce_wqe_wants_response(before))
+	newest = sroce_sq_sched_wqe(qp, req->acked_idx, prev);
+	if (!newest || sroce_wqe_wants_response(newest))
 		return;
 	req->retrans.from = prev;
 	req->retrans.to = req->psn;
 }
 
 /**
- * sroce_req_run() - send what may be sent
- * @qp: the QP
+ * sroce_req_run() - send retransmissions and new request packets
+ * @qp: the QP, locked
  * @budget: most packets to send
  *
  * Return: whether the budget ran out with more to send.
@@ -392,10 +402,10 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_wqe *next = NULL, *prev = NULL;
-	bool repaired = false, runs = true;
+	bool retransmitted = false, try_segs = true;
 
 	if (qp->state == IB_QPS_SQD)
-		ask_in_sqd(qp);
+		request_ack_in_sqd(qp);
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !req->paging;
 	     budget--) {
 		enum ib_wc_status status;
@@ -408,12 +418,12 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			break;
 		}
 		if (req->retrans.from != req->retrans.to || req->retrans.copies) {
-			send_repair(qp);
-			repaired = true;
+			send_retrans(qp);
+			retransmitted = true;
 			continue;
 		}
-		if (repaired) {
-			/* nothing that is long in the making delays it */
+		if (retransmitted) {
+			/* building new packets must not delay the retransmission */
 			qp->deferred |= SROCE_DEFER_SEND_NOW;
 			budget = 0;
 			break;
@@ -424,19 +434,19 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		follows = next;
 		next = NULL;
 		n = 0;
-		/* a first packet goes by itself, and most messages have no other */
-		if (runs && req->psn != wqe->first_psn)
-			n = send_run(qp, wqe, budget);
-		else if (follows && is_only(qp, wqe) && is_like(wqe, prev))
-			n = send_series(qp, wqe, budget, &next);
+		/* a first packet is sent by itself; most messages have no other */
+		if (try_segs && req->psn != wqe->first_psn)
+			n = send_segs(qp, wqe, budget);
+		else if (follows && is_only(qp, wqe) && is_similar(wqe, prev))
+			n = send_msgs(qp, wqe, budget, &next);
 		prev = wqe;
 		if (n > 0) {
 			budget -= n - 1;
 			continue;
 		}
-		/* or each would be tried, and copied in part, for every packet before */
+		/* don't copy in vain for each packet before the one with the error */
 		if (n < 0)
-			runs = false;
+			try_segs = false;
 		status = send_next(qp, wqe, &next);
 		if (status != IB_WC_SUCCESS)
 			sroce_sq_sched_give_up(qp, wqe, status);
@@ -448,18 +458,18 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 }
 
 /**
- * sroce_req_paged() - pages have come, perhaps those that the requester waits for
- * @qp: the QP
+ * sroce_req_paged() - resume the requester after pages were faulted in
+ * @qp: the QP, locked
  */
 void sroce_req_paged(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	bool missed = req->resp_dropped;
+	bool dropped = req->resp_dropped;
 
 	req->paging = false;
 	req->resp_dropped = false;
 	if (req->n_deferred)
 		sroce_comp_paged(qp);
-	if (missed && sroce_qp_may_send(qp))
+	if (dropped && sroce_qp_may_send(qp))
 		sroce_read_retry_dropped(qp, req->resp_dropped_end);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Requester. */
+/* Requester: sends request packets. */
 #ifndef SROCE_CORE_RC_REQ_H
 #define SROCE_CORE_RC_REQ_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Request packets of a work request (9.7.3, 9.8, 9.9).
+ * The request packets of a work request (9.7.3, 9.8, 9.9).
  *
- * Progress of a message is a function of its PSNs alone: packet n of a work
+ * The progress of a message is a function of its PSNs alone: packet n of a work
  * request has PSN first_psn + n and offset n * mtu. Any packet can therefore be
  * built again at any time.
  */
@@ -15,7 +15,7 @@
 #include "drv/core/tx/txbuf.h"
 
 /**
- * sroce_req_pkt_is_multicast() - whether a work request goes to a group
+ * sroce_req_pkt_is_multicast() - whether a work request is sent to a multicast group
  * @qp: the QP
  * @wqe: the work request
  */
@@ -57,8 +57,8 @@ static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
  * sroce_req_pkt_describe() - fill in the fields of a request packet
  * @qp: the QP
  * @wqe: the work request
- * @psn: which of its packets
- * @pkt: zeroed; filled in
+ * @psn: PSN of the packet
+ * @pkt: the packet, zeroed; filled in
  *
  * Return: whether it is the last packet of the message.
  */
@@ -86,10 +86,10 @@ bool sroce_req_pkt_describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u3
 }
 
 /**
- * sroce_req_pkt_alloc() - a buffer for a request packet, with its payload in place
- * @qp: the QP
+ * sroce_req_pkt_alloc() - allocate the txbuf of a request packet and fill in the payload
+ * @qp: the QP, locked
  * @wqe: the work request
- * @pkt: the packet, described
+ * @pkt: the packet, from sroce_req_pkt_describe()
  * @txbuf: filled in
  *
  * Return: as sroce_txbuf_fill_wqe().
@@ -100,15 +100,15 @@ int sroce_req_pkt_alloc(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	struct sroce_av *av;
 
 	av = qp->svc == SROCE_SVC_UD ? sroce_ah_av(wqe->ah) : &qp->av;
-	return sroce_txbuf_fill_wqe(qp, av, pkt, wqe, sroce_req_pkt_offset(qp, wqe, pkt->psn),
-				    txbuf);
+	return sroce_txbuf_fill_wqe(qp, av, pkt, wqe,
+				    sroce_req_pkt_offset(qp, wqe, pkt->psn), txbuf);
 }
 
 /**
- * sroce_req_pkt_end() - one past the PSNs of a packet that was described
+ * sroce_req_pkt_end() - one past the last PSN of a request packet
  * @qp: the QP
  * @wqe: the work request; a READ takes the PSNs of its responses
- * @pkt: the packet
+ * @pkt: the packet, from sroce_req_pkt_describe()
  */
 u32 sroce_req_pkt_end(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		      const struct sroce_pkt *pkt)
@@ -119,9 +119,9 @@ u32 sroce_req_pkt_end(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
 }
 
 /**
- * sroce_req_pkt_psn_after() - one past the PSNs of a packet that was sent
- * @qp: the QP
- * @psn: its first
+ * sroce_req_pkt_psn_after() - one past the last PSN of a request packet that was sent
+ * @qp: the QP, RC, locked
+ * @psn: its first PSN, not before req.acked
  */
 u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn)
 {
@@ -132,13 +132,14 @@ u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_req_pkt_resend_read() - ask for responses again
- * @qp: the QP
- * @wqe: a READ or atomic that was executed
- * @from: PSN of the first response, or before those of @wqe
- * @end: one past that of the last, or past those of @wqe
+ * sroce_req_pkt_resend_read() - request responses again
+ * @qp: the QP, RC, locked
+ * @wqe: a READ, atomic or FLUSH that the peer has executed
+ * @from: PSN of the first response; PSNs before those of @wqe don't count
+ * @end: one past the PSN of the last; PSNs beyond those of @wqe don't count
  *
- * An ATOMIC WRITE brings bytes, which may be gone: that ends the connection.
+ * An ATOMIC WRITE has payload. If its memory can't be read any more, the work request
+ * fails, and with it the QP.
  */
 void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			       u32 from, u32 end)
@@ -155,11 +156,11 @@ void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 		pkt.length = min(pkt.length, len);
 	ret = sroce_req_pkt_alloc(qp, wqe, &pkt, &txbuf);
-	/* who waits for the answer will ask again */
+	/* the range stays outstanding: a timeout requests it again */
 	if (ret == -EAGAIN || ret == -EXDEV)
 		return;
 	if (ret) {
-		/* if it is not its turn, it will be asked for again */
+		/* if it is not the oldest, it is requested again later */
 		if (wqe == sroce_sq_oldest(qp))
 			sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
 		return;

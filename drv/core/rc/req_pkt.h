@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Request packets of a work request. */
+/* The request packets of a work request. */
 #ifndef SROCE_CORE_RC_REQ_PKT_H
 #define SROCE_CORE_RC_REQ_PKT_H
 
@@ -7,7 +7,14 @@
 
 struct sroce_txbuf;
 
-/* Offset in the payload of a work request of the packet with a PSN */
+/**
+ * sroce_req_pkt_offset() - offset of a packet in the payload of its work request
+ * @qp: the QP
+ * @wqe: the work request
+ * @psn: PSN of the packet
+ *
+ * Return: bytes.
+ */
 static inline u32 sroce_req_pkt_offset(const struct sroce_qp *qp,
 				       const struct sroce_wqe *wqe, u32 psn)
 {

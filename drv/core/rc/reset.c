@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Progress and work of a QP, or of its requester, are forgotten. */
+/*
+ * Reset of a QP, of its send queue, or of the progress of its requester. Entering RESET
+ * and the flush of a send queue need it.
+ */
 
 #include <linux/string.h>
 #include "drv/core/env.h"
@@ -7,11 +10,11 @@
 #include "drv/core/rc/reset.h"
 
 /**
- * sroce_reset_sq() - forget all send work requests, without completions
- * @qp: the QP
+ * sroce_reset_sq() - drop all send work requests, without completions
+ * @qp: the QP, locked
  *
- * Also for a doorbell in a state that refuses work: the provider has published
- * it in the ring already, and what was refused must never run.
+ * A doorbell in a state that refuses work needs this, too: the provider has published
+ * the work requests in the ring already, and they must never be executed.
  */
 void sroce_reset_sq(struct sroce_qp *qp)
 {
@@ -33,8 +36,8 @@ void sroce_reset_sq(struct sroce_qp *qp)
 }
 
 /**
- * sroce_reset_qp() - forget all work and all progress, without completions
- * @qp: the QP, going to or coming up in RESET
+ * sroce_reset_qp() - drop all work and all progress, without completions
+ * @qp: the QP, locked or new, which enters RESET
  */
 void sroce_reset_qp(struct sroce_qp *qp)
 {
@@ -44,7 +47,7 @@ void sroce_reset_qp(struct sroce_qp *qp)
 	sroce_reset_sq(qp);
 	if (qp->rq.ring.buf)
 		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
-	/* a QP that comes up has no list yet */
+	/* the lists of a new QP are not initialized yet */
 	if (qp->resp.ofo_queue.next)
 		sroce_ofo_purge(qp);
 	memset(&qp->req, 0, sizeof(qp->req));
@@ -66,8 +69,8 @@ void sroce_reset_qp(struct sroce_qp *qp)
 }
 
 /**
- * sroce_reset_req_psn() - nothing is under way, and the next packet has this PSN
- * @qp: the QP
+ * sroce_reset_req_psn() - set the PSN of the next request packet
+ * @qp: the QP, locked, with nothing in flight
  * @psn: the PSN
  */
 void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
@@ -94,8 +97,8 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_reset_req() - no work request is under way any more
- * @qp: the QP; its send queue is empty
+ * sroce_reset_req() - reset the progress of the requester after a flush
+ * @qp: the QP, locked; its send queue is empty
  */
 void sroce_reset_req(struct sroce_qp *qp)
 {

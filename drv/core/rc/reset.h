@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What RESET and errors make a QP forget. */
+/* Reset of a QP, its send queue or its requester. */
 #ifndef SROCE_CORE_RC_RESET_H
 #define SROCE_CORE_RC_RESET_H
 

@@ -2,8 +2,8 @@
 /*
  * Responder: checks and executes request packets (9.7.4, 9.8.2, 9.8.3).
  *
- * A packet passes the checks in the order of the specification's figures; each
- * check says how the packet fares. Nothing is written before all have passed.
+ * The checks are made in the order of the specification's figures; each returns a
+ * verdict. Nothing is written to memory before all have passed.
  */
 
 #include <linux/string.h>
@@ -19,22 +19,22 @@
 #include "drv/core/trace.h"
 #include "drv/core/tx/segs.h"
 
-/* Receive memory that is brought besides what is needed */
+/* Receive memory that is faulted in beyond what is needed, in bytes */
 #define RECV_AHEAD	0x10000U
 
-/* Pages that take longer than this are no secret of ours, in ns */
+/* If pages take longer than this, in ns, the peer gets an RNR NAK. */
 #define PAGING_LONG	(30 * 1000 * 1000ULL)
 
-/* How a request packet fares */
+/* The result of a check, and of the execution of a request packet */
 enum verdict {
 	PASS,			/* 0, so that ?: goes on with the next check */
-	DROP,			/* counted where it is decided */
-	RNR,			/* no receive is posted */
-	INV_REQ,		/* class C */
+	DROP,			/* was counted by the check */
+	RNR,			/* no receive work request, or pages take long */
+	INV_REQ,		/* invalid request, class C */
 	REM_ACCESS,		/* R_Key violation */
 	LOC_LEN,		/* longer than the receive work request */
-	LOC_PROT,		/* the receive work request is wrong */
-	PAGE,			/* what it goes to is not in memory yet */
+	LOC_PROT,		/* the receive work request is invalid */
+	PAGE,			/* memory is being faulted in */
 };
 
 static enum verdict drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
@@ -45,7 +45,7 @@ static enum verdict drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return DROP;
 }
 
-/* A WRITE or SEND seen before is acknowledged, a READ or atomic answered. */
+/* A duplicate SEND or WRITE is acknowledged, a READ, atomic or FLUSH answered again. */
 static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	sroce_count(qp, SROCE_CNT_DUPLICATE);
@@ -59,7 +59,7 @@ static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /* One NAK per gap, at once (9.7.5.2.8) */
 static void report_gap(struct sroce_qp *qp)
 {
-	/* what waits for pages is no gap */
+	/* the request at this PSN has arrived, and waits for pages */
 	if (qp->resp.nak_sent || qp->resp.paging)
 		return;
 	qp->resp.nak_sent = true;
@@ -67,8 +67,8 @@ static void report_gap(struct sroce_qp *qp)
 	sroce_resp_tx_nak(qp, SROCE_NAK_PSN_SEQ);
 }
 
-/* Requests before this one are missing: it waits for them, if there is room. */
-static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Requests before this one are missing: queue it, if there is room. */
+static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	int ret = sroce_ofo_put(qp, pkt, false);
 	struct sroce_resp *resp = &qp->resp;
@@ -80,7 +80,7 @@ static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
 		if (ret != -EEXIST)
 			resp->ofo_dropped |= resp->paging;
-		/* the requester went back, and is past the gap again */
+		/* the requester has gone back, and has passed the gap again */
 		if (resp->psn != resp->nak_psn)
 			resp->nak_sent = false;
 	}
@@ -89,8 +89,8 @@ static enum verdict early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /*
- * The peer asks again for what waits for pages here. It need not know unless that
- * takes so long that it may take us for dead: then it is to come back later.
+ * The peer retransmits a request that waits for pages. If that takes long, an RNR NAK
+ * keeps the peer from counting timeouts.
  */
 static enum verdict still_paging(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
@@ -109,16 +109,16 @@ static enum verdict check_psn_rc(struct sroce_qp *qp,
 	if (diff < 0)
 		return duplicate(qp, pkt);
 	if (diff > 0)
-		return early(qp, pkt);
+		return out_of_order(qp, pkt);
 	if (resp->paging)
 		return still_paging(qp, pkt);
-	/* A gap stays the same one while what is late in it comes. */
+	/* a packet that fills a part of the gap doesn't end it, unless it has AckReq */
 	if (!resp->ofo_len || pkt->ackreq)
 		resp->nak_sent = false;
 	return PASS;
 }
 
-/* 9.8.3: a gap costs the message; the next first or only packet starts anew. */
+/* 9.8.3: after a gap the message is dropped, up to the next first or only packet. */
 static enum verdict check_psn_uc(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
@@ -128,7 +128,7 @@ static enum verdict check_psn_uc(struct sroce_qp *qp,
 
 	resp->psn = sroce_psn_add(pkt->psn, sroce_pkt_psns(pkt, qp->mtu));
 	if (resp->msg && (gap || start)) {
-		/* the receive work request serves the next message */
+		/* the next message takes the same receive work request */
 		resp->msg = 0;
 		sroce_count(qp, SROCE_CNT_UC_GAP);
 	}
@@ -137,7 +137,7 @@ static enum verdict check_psn_uc(struct sroce_qp *qp,
 	return PASS;
 }
 
-/* A requester that is ahead of us has to learn that we can't follow. */
+/* A reserved opcode gets a NAK: the requester may use a newer version of the protocol. */
 static enum verdict check_known(struct sroce_qp *qp,
 				const struct sroce_pkt *pkt)
 {
@@ -147,7 +147,7 @@ static enum verdict check_known(struct sroce_qp *qp,
 	return INV_REQ;
 }
 
-/* First, middle and last must follow each other and be of one kind. */
+/* First, middle and last packets must follow each other and be of one kind. */
 static enum verdict check_sequence(struct sroce_qp *qp,
 				   const struct sroce_pkt *pkt)
 {
@@ -168,7 +168,7 @@ static enum verdict check_sequence(struct sroce_qp *qp,
 	return INV_REQ;
 }
 
-/* 9.7.4.1.5: only the last packet of a message may be other than full. */
+/* 9.7.4.1.5: only the last packet of a message may be shorter than the MTU. */
 static bool payload_fits(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u32 flags = pkt->op->flags, len = pkt->payload_len;
@@ -182,8 +182,8 @@ static bool payload_fits(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return pkt->loopback || len <= qp->mtu;
 }
 
-/* A19: some place that we know of, and either a range or all of a region */
-static bool flush_known(u32 feth)
+/* A19: known placement types, and either a range or all of a region */
+static bool is_flush_valid(u32 feth)
 {
 	return feth & SROCE_FETH_PLACEMENT &&
 	       !(feth & SROCE_FETH_PLACEMENT &
@@ -191,16 +191,16 @@ static bool flush_known(u32 feth)
 	       feth >> SROCE_FETH_SELECT_SHIFT <= SROCE_FLUSH_REGION;
 }
 
-/* All of a region is to be flushed: address and length say nothing. */
+/* Whether a whole region is flushed: address and length are ignored then */
 static bool is_whole(const struct sroce_pkt *pkt)
 {
 	return pkt->op->flags & SROCE_FLUSHING &&
 	       pkt->feth >> SROCE_FETH_SELECT_SHIFT == SROCE_FLUSH_REGION;
 }
 
-/* What RC is told; UC drops what follows of the message as well. */
-static enum verdict spurn(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-			  enum verdict rc)
+/* RC: return @rc for a NAK; UC: drop the packet and the rest of the message. */
+static enum verdict reject(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			   enum verdict rc)
 {
 	if (sroce_is_rc(qp))
 		return rc;
@@ -216,17 +216,17 @@ static enum verdict check_length(struct sroce_qp *qp,
 
 	if (flags & SROCE_RETH && pkt->length > SROCE_MSG_MAX && !is_whole(pkt))
 		ok = false;
-	if (flags & SROCE_FLUSHING && !flush_known(pkt->feth))
+	if (flags & SROCE_FLUSHING && !is_flush_valid(pkt->feth))
 		ok = false;
 	if (flags & SROCE_ATOMIC && pkt->va & 7)
 		ok = false;
 	if (flags & SROCE_ATOMIC && flags & SROCE_RETH &&
 	    (len != sizeof(u64) || pkt->length != len))
 		ok = false;
-	return ok ? PASS : spurn(qp, pkt, INV_REQ);
+	return ok ? PASS : reject(qp, pkt, INV_REQ);
 }
 
-/* No memory of ours is persistent, so no region gives the second right. */
+/* Memory is never persistent here, so no region grants the second right. */
 static int flush_access(u32 feth)
 {
 	return (feth & SROCE_FLUSH_GLOBAL ? SROCE_ACCESS_FLUSH_GLOBAL : 0) |
@@ -234,7 +234,7 @@ static int flush_access(u32 feth)
 						0);
 }
 
-/* What a request does to memory; an ATOMIC WRITE needs the right to write. */
+/* Access rights that a request needs; an ATOMIC WRITE needs the right to write. */
 static int access_of(const struct sroce_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
@@ -249,7 +249,7 @@ static int access_of(const struct sroce_pkt *pkt)
 	       IB_ACCESS_REMOTE_WRITE : 0;
 }
 
-/* 9.7.4.1.3: the QP must let the peer do this at all. */
+/* 9.7.4.1.3: the access flags of the QP must allow the request. */
 static enum verdict check_enabled(struct sroce_qp *qp,
 				  const struct sroce_pkt *pkt)
 {
@@ -257,10 +257,10 @@ static enum verdict check_enabled(struct sroce_qp *qp,
 
 	if ((qp->attr.qp_access_flags & need) == need)
 		return PASS;
-	return spurn(qp, pkt, INV_REQ);
+	return reject(qp, pkt, INV_REQ);
 }
 
-/* A receive work request where the packet consumes one */
+/* Take a receive work request if the packet consumes one. */
 static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
@@ -286,7 +286,7 @@ static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
-/* 9.7.4.1.6: key, rights and range of the whole message, at its start */
+/* 9.7.4.1.6: R_Key, rights and range of the whole message, in its first packet */
 static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
@@ -297,14 +297,14 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!(flags & (SROCE_RETH | SROCE_ATMETH)))
 		return PASS;
 	len = flags & SROCE_ATMETH ? sizeof(u64) : pkt->length;
-	/* a READ or WRITE of nothing needs no key, a FLUSH does */
+	/* a READ or WRITE of length 0 needs no R_Key, a FLUSH does */
 	if (len || flags & SROCE_FLUSHING) {
 		mr = is_whole(pkt) ?
 		     sroce_mr_remote_whole(qp, pkt->rkey, access_of(pkt)) :
 		     sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
 				     access_of(pkt));
 		if (!mr)
-			return spurn(qp, pkt, REM_ACCESS);
+			return reject(qp, pkt, REM_ACCESS);
 	}
 	if (flags & SROCE_WRITING) {
 		resp->va = pkt->va;
@@ -315,7 +315,7 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
-/* A WRITE must bring exactly what its RETH promised. */
+/* The payload of a WRITE must be exactly as long as its RETH says. */
 static enum verdict check_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u32 flags = pkt->op->flags, left = qp->resp.remaining;
@@ -325,26 +325,26 @@ static enum verdict check_write(struct sroce_qp *qp, const struct sroce_pkt *pkt
 	if (flags & SROCE_END ? pkt->payload_len == left :
 				pkt->payload_len < left)
 		return PASS;
-	return spurn(qp, pkt, INV_REQ);
+	return reject(qp, pkt, INV_REQ);
 }
 
 /*
- * The memory of the receive work request is not there. How long the message is
- * nobody knows: as much again as has come, and a bit.
+ * Fault in memory of the receive work request. The length of the message is unknown, so
+ * as much again is faulted in as has arrived, and RECV_AHEAD.
  */
-static enum verdict want_recv(struct sroce_qp *qp, u32 off, u32 need)
+static enum verdict fault_in_recv(struct sroce_qp *qp, u32 off, u32 need)
 {
 	struct sroce_rwqe *wqe = &qp->resp.wqe;
-	u64 of_use = min(wqe->length - off, 2ULL * off + need + RECV_AHEAD);
-	u32 len = min_t(u64, of_use, max(need, SROCE_PAGES_AHEAD));
+	u64 ahead = min(wqe->length - off, 2ULL * off + need + RECV_AHEAD);
+	u32 len = min_t(u64, ahead, max(need, SROCE_PAGES_AHEAD));
 	int ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, off, need, len,
-				 IB_ACCESS_LOCAL_WRITE);
+				     IB_ACCESS_LOCAL_WRITE);
 
-	/* a region that has been pinned since needs no pages */
+	/* 0: the region has been pinned meanwhile */
 	return !ret ? PASS : ret == -EAGAIN ? PAGE : LOC_PROT;
 }
 
-/* The 40 bytes before a datagram: an IPv4 header stands in the last 20. */
+/* The 40 bytes before a datagram: an IPv4 header is in the last 20. */
 static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	u8 buf[SROCE_GRH_LEN] = {};
@@ -355,7 +355,7 @@ static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 				 SROCE_GRH_LEN, sroce_mr_copy_to, &from);
 }
 
-/* Into the receive work request in use */
+/* Place the payload of a SEND in the receive work request in use. */
 static int put_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_rx_cursor pl = { .pkt = pkt };
@@ -369,7 +369,7 @@ static int put_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return ret;
 }
 
-/* By @put, into the receive work request in use, @need bytes from @off on */
+/* Call @put, which places @need bytes from @off on, and fault in memory if necessary. */
 static enum verdict put_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			     int (*put)(struct sroce_qp *qp, const struct sroce_pkt *pkt),
 			     u32 off, u32 need)
@@ -378,7 +378,7 @@ static enum verdict put_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	enum verdict v;
 
 	if (ret == -EAGAIN) {
-		v = want_recv(qp, off, need);
+		v = fault_in_recv(qp, off, need);
 		if (v != PASS)
 			return v;
 		ret = put(qp, pkt);
@@ -408,7 +408,7 @@ static enum verdict do_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
-/* Into the region that the WRITE goes to */
+/* Place the payload of a WRITE in its region. */
 static int put_write(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		     const struct sroce_mr *mr)
 {
@@ -437,7 +437,7 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	mr = sroce_mr_remote(qp, resp->rkey, resp->va, len,
 			     IB_ACCESS_REMOTE_WRITE);
 	if (!mr)
-		return spurn(qp, pkt, REM_ACCESS);
+		return reject(qp, pkt, REM_ACCESS);
 	ret = put_write(qp, pkt, mr);
 	if (ret == -EAGAIN)
 		ret = sroce_mr_fault_in(qp, mr, resp->va, len, resp->remaining,
@@ -464,9 +464,9 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
-/* Have one packet sent in answer, now and whenever it is asked for again. */
-static void answer_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-			  bool bare, u64 orig)
+/* Queue a response of one packet, which can be replayed. */
+static void queue_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			 bool bare, u64 orig)
 {
 	struct sroce_res *res = sroce_resp_res_new(qp);
 
@@ -480,29 +480,33 @@ static void answer_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 }
 
 /*
- * What came before has been written by CPUs, some of it by others than this one,
- * through caches that devices see as well: all that is left to do is not to let
- * the answer overtake it.
+ * The data of earlier requests was written by CPUs, perhaps by others than this one,
+ * through coherent caches. So it only has to be visible before the response.
  */
 static enum verdict do_flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (!sroce_resp_res_has_room(qp))
 		return INV_REQ;
-	/* what was written is seen by all before the answer is */
+	/* orders all earlier writes to memory before the response */
 	mb();
-	answer_single(qp, pkt, true, 0);
+	queue_single(qp, pkt, true, 0);
 	return PASS;
 }
 
-struct operation {
+/**
+ * struct atomic_op - arguments of do_atomic_op()
+ * @pkt: the request
+ * @orig: set to the value before the operation
+ */
+struct atomic_op {
 	const struct sroce_pkt	*pkt;
 	u64			orig;
 };
 
-/* Eight aligned bytes at once; the value before goes into the answer. */
-static int operate(void *span, u32 len, void *arg)
+/* Execute an atomic operation on eight aligned bytes. */
+static int do_atomic_op(void *span, u32 len, void *arg)
 {
-	struct operation *op = arg;
+	struct atomic_op *op = arg;
 	u64 value, *p = span;
 	int ret;
 
@@ -524,7 +528,7 @@ static int operate(void *span, u32 len, void *arg)
 
 static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	struct operation op = { .pkt = pkt };
+	struct atomic_op op = { .pkt = pkt };
 	struct sroce_mr *mr;
 	int ret;
 
@@ -534,7 +538,7 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 			     access_of(pkt));
 	if (!mr)
 		return REM_ACCESS;
-	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, operate, &op);
+	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, do_atomic_op, &op);
 	if (ret == -EAGAIN) {
 		ret = sroce_mr_fault_in(qp, mr, pkt->va, sizeof(u64), sizeof(u64),
 					true);
@@ -542,7 +546,7 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	}
 	if (ret)
 		return INV_REQ;
-	answer_single(qp, pkt, pkt->opcode == SROCE_OP_ATOMIC_WRITE, op.orig);
+	queue_single(qp, pkt, pkt->opcode == SROCE_OP_ATOMIC_WRITE, op.orig);
 	return PASS;
 }
 
@@ -562,10 +566,12 @@ static enum verdict execute(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_resp_complete() - complete the receive work request in use
- * @qp: the QP
- * @pkt: the packet that ends it
- * @status: how it ended
+ * sroce_resp_complete() - complete the receive work request in use, if there is one
+ * @qp: the QP, locked
+ * @pkt: the last packet of the message, or the one with the error
+ * @status: status of the completion
+ *
+ * The QP may have entered the error state on return, if its CQ has overflowed.
  */
 void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum ib_wc_status status)
@@ -607,7 +613,7 @@ void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		sroce_flush_qp_fatal(qp, IB_EVENT_QP_FATAL);
 }
 
-/* PSNs that a request takes: a READ those of its responses, too */
+/* PSNs that a request takes: a READ takes those of its responses */
 static u32 psn_count(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (pkt->op->flags & SROCE_READING)
@@ -615,14 +621,14 @@ static u32 psn_count(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return sroce_pkt_psns(pkt, qp->mtu);
 }
 
-/* An acknowledge that is still to be sent tells of all until then. */
+/* Queue an ACK if it is asked for, or update one that is queued: ACKs are cumulative. */
 static void acknowledge(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (sroce_is_rc(qp) && (pkt->ackreq || qp->resp.aeth))
 		sroce_resp_tx_ack(qp, sroce_psn_add(qp->resp.psn, -1));
 }
 
-/* A good packet: move on, complete, acknowledge. */
+/* A packet was executed: advance the PSN, complete the message, acknowledge. */
 static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
@@ -642,7 +648,7 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		acknowledge(qp, pkt);
 }
 
-/* The connection ends here: refuse the packet, then the error state. */
+/* Refuse a packet with a NAK, then enter the error state. */
 static void refuse_fatal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum sroce_nak code, enum ib_wc_status status,
 			 enum ib_event_type event)
@@ -659,7 +665,7 @@ static void refuse_fatal(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	qp->resp.closing = true;
 }
 
-/* 9.8.3.2, 9.9.3.2: too long for UC and UD; an SRQ's work request is spent. */
+/* 9.8.3.2, 9.9.3.2: too long for UC and UD; the work request of an SRQ is consumed. */
 static void refuse_length(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	sroce_count(qp, SROCE_CNT_RX_LENGTH);
@@ -670,10 +676,10 @@ static void refuse_length(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /*
- * The request waits in the store, and all that follow it, too; what can't wait
- * there the peer is told to send again when the pages are there, if it is an RC.
+ * The request waits for pages in the ofo queue, and so do all that follow it. With RC, a
+ * request that doesn't fit is reported as a gap once the pages are there.
  */
-static void await_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static void wait_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 
@@ -703,7 +709,7 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			     IB_EVENT_QP_REQ_ERR);
 		break;
 	case REM_ACCESS:
-		/* what is remote to the peer is local to the receive */
+		/* the receive work request ends with the error of its own side */
 		refuse_fatal(qp, pkt, SROCE_NAK_REM_ACCESS,
 			     IB_WC_LOC_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR);
 		break;
@@ -719,7 +725,7 @@ static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			     IB_EVENT_QP_FATAL);
 		break;
 	case PAGE:
-		await_pages(qp, pkt);
+		wait_for_pages(qp, pkt);
 		break;
 	default:
 		break;
@@ -733,9 +739,9 @@ static enum verdict check_psn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return qp->svc == SROCE_SVC_UC ? check_psn_uc(qp, pkt) : PASS;
 }
 
-static void request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static void rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	/* the first that does not pass it decides */
+	/* the first check that doesn't pass decides */
 	enum verdict v = check_psn(qp, pkt) ?: check_known(qp, pkt) ?:
 			 check_sequence(qp, pkt) ?: check_enabled(qp, pkt) ?:
 			 check_length(qp, pkt) ?: check_rkey(qp, pkt) ?:
@@ -748,7 +754,7 @@ static void request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		refuse(qp, pkt, v);
 }
 
-/* The gap may be filled: go on with what was kept, up to the next one. */
+/* The gap may be filled: process queued requests, up to the next gap. */
 static void catch_up(struct sroce_qp *qp)
 {
 	struct sroce_ofo_pkt *ofo;
@@ -756,7 +762,7 @@ static void catch_up(struct sroce_qp *qp)
 	while (!qp->resp.closing && !qp->resp.paging &&
 	       (ofo = sroce_ofo_take(qp))) {
 		qp->resp.nak_sent = false;
-		request(qp, &ofo->pkt);
+		rx_request(qp, &ofo->pkt);
 		sroce_ofo_free(ofo);
 	}
 	if (sroce_is_rc(qp) && qp->resp.ofo_len && !qp->resp.closing)
@@ -764,8 +770,8 @@ static void catch_up(struct sroce_qp *qp)
 }
 
 /**
- * sroce_resp_rx() - take in a request packet
- * @qp: the QP, ready to receive
+ * sroce_resp_rx() - process a request packet
+ * @qp: the QP, ready to receive, locked
  * @pkt: the packet; its QP, address, P_Key and Q_Key have been checked
  */
 void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
@@ -777,12 +783,13 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 			drop(qp, pkt, SROCE_CNT_ODP_DROP);
 		return;
 	}
-	request(qp, pkt);
+	rx_request(qp, pkt);
 	if (qp->resp.ofo_len)
 		catch_up(qp);
 }
 
-static bool write_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Place segments within a WRITE. Return: false if they must be processed one by one. */
+static bool place_write_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_mr *mr;
@@ -795,7 +802,8 @@ static bool write_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return mr && !put_write(qp, pkt, mr);
 }
 
-static bool send_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Likewise, within a SEND */
+static bool place_send_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	const struct sroce_resp *resp = &qp->resp;
 
@@ -805,11 +813,11 @@ static bool send_run(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_resp_rx_segs() - take in a run of request packets
- * @qp: the QP, ready to receive
- * @pkt: the run, checked as for sroce_resp_rx()
+ * sroce_resp_rx_segs() - process several middle packets received as one train
+ * @qp: the QP, ready to receive, locked
+ * @pkt: the segments, checked as for sroce_resp_rx()
  *
- * Return: false if there is more to be said to its packets than yes.
+ * Return: false if the packets must be processed one by one.
  */
 bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -819,7 +827,7 @@ bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (resp->closing || resp->paging || resp->ofo_len || !kind ||
 	    resp->msg != kind || pkt->psn != resp->psn || pkt->seg_len != qp->mtu)
 		return false;
-	if (!(kind == SROCE_WRITING ? write_run(qp, pkt) : send_run(qp, pkt)))
+	if (!(kind == SROCE_WRITING ? place_write_segs(qp, pkt) : place_send_segs(qp, pkt)))
 		return false;
 	resp->psn = sroce_psn_add(resp->psn, pkt->segs);
 	resp->nak_sent = false;
@@ -828,8 +836,8 @@ bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_resp_paged() - pages have come, perhaps those that a request waits for
- * @qp: the QP
+ * sroce_resp_paged() - resume the responder after pages were faulted in
+ * @qp: the QP, locked
  */
 void sroce_resp_paged(struct sroce_qp *qp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Responder. */
+/* Receive side of the responder. */
 #ifndef SROCE_CORE_RC_RESP_H
 #define SROCE_CORE_RC_RESP_H
 

@@ -3,8 +3,8 @@
  * Responder resources (9.7.5.1.4): the READs, atomics and FLUSHes that a responder
  * has executed and can answer again, and the order in which their responses leave.
  *
- * Responses wait in a FIFO, since a READ may take many packets. What the peer asks
- * for again leaves first: the peer can do little before it has it.
+ * Responses wait in a FIFO, since a READ may take many packets. Replays go before first
+ * responses: the requester can complete nothing before it has them.
  */
 
 #include <linux/string.h>
@@ -34,7 +34,7 @@ static u8 idx_of(const struct sroce_resp *resp, const struct sroce_res *res)
 }
 
 /**
- * sroce_resp_res_end_first() - all responses of an entry were sent once
+ * sroce_resp_res_end_first() - note that all responses of an entry were sent once
  * @resp: the responder
  * @res: the entry
  */
@@ -44,8 +44,8 @@ void sroce_resp_res_end_first(struct sroce_resp *resp, struct sroce_res *res)
 	res->queued = false;
 }
 
-/* Nothing of an entry is to be answered again any more. */
-static void end_replays(struct sroce_resp *resp, u8 idx)
+/* Cancel the replays of an entry. */
+static void cancel_replays(struct sroce_resp *resp, u8 idx)
 {
 	struct sroce_replays *r = &resp->replays;
 	u32 i, n = 0;
@@ -57,7 +57,7 @@ static void end_replays(struct sroce_resp *resp, u8 idx)
 }
 
 /**
- * sroce_resp_res_end_replay() - the oldest range to be sent again was sent
+ * sroce_resp_res_end_replay() - note that the oldest replay was sent
  * @resp: the responder
  */
 void sroce_resp_res_end_replay(struct sroce_resp *resp)
@@ -69,8 +69,8 @@ void sroce_resp_res_end_replay(struct sroce_resp *resp)
 }
 
 /**
- * sroce_resp_res_forget() - nothing is to be answered any more
- * @qp: the QP
+ * sroce_resp_res_forget() - cancel all first responses and replays
+ * @qp: the QP, RC, locked
  */
 void sroce_resp_res_forget(struct sroce_qp *qp)
 {
@@ -82,12 +82,12 @@ void sroce_resp_res_forget(struct sroce_qp *qp)
 }
 
 /**
- * sroce_resp_res_resize() - remember another number of READs and atomics
- * @qp: the QP
- * @res: zeroed entries
- * @n: how many; while the QP receives not fewer than before
+ * sroce_resp_res_resize() - change the number of responder resources
+ * @qp: the QP, RC, locked
+ * @res: zeroed entries; the newest of the present ones are copied to them
+ * @n: how many; not fewer than before while the QP may receive
  *
- * Return: the entries so far, for the caller to free. The newest are kept.
+ * Return: the former entries, for the caller to free.
  */
 struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *res,
 					u32 n)
@@ -112,8 +112,8 @@ struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *r
 }
 
 /**
- * sroce_resp_res_has_room() - whether a READ or atomic can be remembered
- * @qp: the QP
+ * sroce_resp_res_has_room() - whether an entry is free for a READ, atomic or FLUSH
+ * @qp: the QP, RC, locked
  */
 bool sroce_resp_res_has_room(const struct sroce_qp *qp)
 {
@@ -123,11 +123,11 @@ bool sroce_resp_res_has_room(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_resp_res_new() - an entry to remember a READ or atomic in
- * @qp: the QP
+ * sroce_resp_res_new() - take an entry for a READ, atomic or FLUSH
+ * @qp: the QP, RC, locked
  *
- * Return: the entry, or NULL if the requester has more of them outstanding
- * than it was told it may.
+ * Return: the entry, or NULL if the requester has more requests outstanding than
+ * max_dest_rd_atomic.
  */
 struct sroce_res *sroce_resp_res_new(struct sroce_qp *qp)
 {
@@ -137,8 +137,8 @@ struct sroce_res *sroce_resp_res_new(struct sroce_qp *qp)
 	if (!sroce_resp_res_has_room(qp))
 		return NULL;
 	res = &resp->res[resp->head];
-	/* It asks for more than it may have outstanding, so it has this. */
-	end_replays(resp, resp->head);
+	/* a new request in this entry implies that the old one is complete at the peer */
+	cancel_replays(resp, resp->head);
 	resp->head = (resp->head + 1) % resp->nres;
 	memset(res, 0, sizeof(*res));
 	res->valid = true;
@@ -146,9 +146,9 @@ struct sroce_res *sroce_resp_res_new(struct sroce_qp *qp)
 }
 
 /**
- * sroce_resp_res_queue() - have an entry answered for the first time
- * @qp: the QP
- * @res: the entry
+ * sroce_resp_res_queue() - queue the first responses of an entry
+ * @qp: the QP, RC, locked
+ * @res: the entry, filled in
  */
 void sroce_resp_res_queue(struct sroce_qp *qp, struct sroce_res *res)
 {
@@ -159,10 +159,10 @@ void sroce_resp_res_queue(struct sroce_qp *qp, struct sroce_res *res)
 }
 
 /*
- * Responses from @psn to @end once more, before all others. If too much was
- * asked for already the requester will do so again.
+ * Queue responses from @psn to @end for replay, or extend a range that they touch. If
+ * there is no room the requester will ask again.
  */
-static void replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
+static void add_replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 {
 	struct sroce_replays *r = &resp->replays;
 	u32 i;
@@ -188,9 +188,9 @@ static void replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 	r->n++;
 }
 
-/* What of it was not sent for the first time yet is not lost. */
-static void ask_again(struct sroce_qp *qp, struct sroce_res *res, u32 psn,
-		      u32 end)
+/* Responses that were not sent for the first time yet are not lost: don't replay them. */
+static void queue_replay(struct sroce_qp *qp, struct sroce_res *res, u32 psn,
+			 u32 end)
 {
 	struct sroce_resp *resp = &qp->resp;
 
@@ -202,10 +202,10 @@ static void ask_again(struct sroce_qp *qp, struct sroce_res *res, u32 psn,
 		else if (sroce_psn_diff(end, res->first.psn) > 0)
 			end = res->first.psn;
 	}
-	replay(resp, idx_of(resp, res), psn, end);
+	add_replay(resp, idx_of(resp, res), psn, end);
 }
 
-/* The newest first: an old one may have had the same PSN, 2^24 packets ago. */
+/* The newest is looked at first: an old entry may have the same PSN, 2^24 packets ago. */
 static struct sroce_res *find_res(struct sroce_resp *resp, u32 psn)
 {
 	u32 i;
@@ -221,7 +221,7 @@ static struct sroce_res *find_res(struct sroce_resp *resp, u32 psn)
 	return NULL;
 }
 
-/* A repeated READ may ask for a part of the first one, nothing else. */
+/* A duplicate READ may only ask for a part of the original one. */
 static bool read_matches(const struct sroce_qp *qp, const struct sroce_res *res,
 			 const struct sroce_pkt *pkt)
 {
@@ -230,17 +230,17 @@ static bool read_matches(const struct sroce_qp *qp, const struct sroce_res *res,
 	if (pkt->rkey != res->rkey || pkt->va != res->va + off ||
 	    off > res->length || pkt->length > res->length - off)
 		return false;
-	/* to the end, or whole packets */
+	/* up to the end, or whole packets */
 	return pkt->length == res->length - off ||
 	       (pkt->length && !(pkt->length % qp->mtu));
 }
 
 /**
  * sroce_resp_res_replay() - answer a duplicate READ or atomic (9.7.5.1.4)
- * @qp: the QP
+ * @qp: the QP, RC, locked
  * @pkt: the duplicate request
  *
- * Return: false if it is not remembered, or not the same request.
+ * Return: false if no entry holds it, or it differs from the original request.
  */
 bool sroce_resp_res_replay(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -259,18 +259,20 @@ bool sroce_resp_res_replay(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_READ_REPLAY);
 		psns = sroce_psn_count(pkt->length, qp->mtu);
 	}
-	ask_again(qp, res, pkt->psn, sroce_psn_add(pkt->psn, psns));
+	queue_replay(qp, res, pkt->psn, sroce_psn_add(pkt->psn, psns));
 	return true;
 }
 
 /**
- * sroce_resp_res_ack_psn() - how far a duplicate SEND or WRITE is acknowledged
- * @qp: the QP
- * @psn: its PSN
+ * sroce_resp_res_ack_psn() - the PSN for the ACK of a duplicate SEND or WRITE
+ * @qp: the QP, RC, locked
+ * @psn: PSN of the duplicate
  *
- * Not beyond the next READ or atomic, which has an answer of its own: one that
- * is yet to be asked for again would count as lost (9.7.5.1.2), and a plain
- * acknowledge with its very PSN as the answer without what it should bring.
+ * An ACK must not go beyond the next READ, atomic or FLUSH, which has a response of its
+ * own. To the requester, an ACK of a later PSN implies that the response is lost
+ * (9.7.5.1.2), and a plain ACK with the very PSN is a response without its data.
+ *
+ * Return: the newest PSN that the ACK may cover.
  */
 u32 sroce_resp_res_ack_psn(const struct sroce_qp *qp, u32 psn)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Responder resources: requests that can be answered again. */
+/* Responder resources: requests that the responder can answer again. */
 #ifndef SROCE_CORE_RC_RESP_RES_H
 #define SROCE_CORE_RC_RESP_RES_H
 

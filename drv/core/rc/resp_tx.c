@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a responder sends: READ responses, atomic acknowledges, ACKs and NAKs,
- * in the order of their PSNs (9.7.5).
+ * Transmit side of the responder: READ responses, atomic responses, ACKs and NAKs, in
+ * the order of their PSNs (9.7.5).
  *
- * READs and atomics wait in a FIFO, since a READ may take many packets. What is
- * asked for again goes first: the peer can do little before it has it. One
- * plain acknowledge may wait behind them all: it is cumulative, the newest
- * counts.
+ * The order of responses is that of resp_res.c, replays first. At most one plain ACK or
+ * NAK waits behind them all: ACKs are cumulative, and the newest counts.
  */
 
 #include <linux/string.h>
@@ -19,19 +17,19 @@
 #include "drv/core/wire/credit.h"
 
 /**
- * sroce_resp_tx_ack() - have a positive acknowledge sent
- * @qp: the QP
- * @psn: what it acknowledges
+ * sroce_resp_tx_ack() - queue an ACK
+ * @qp: the QP, RC, locked
+ * @psn: the newest PSN that it acknowledges
  */
 void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
 
-	/* A gap that was filled before it was told of is none. */
+	/* the gap was filled before its NAK was sent */
 	if (resp->aeth_syndrome == (SROCE_AETH_NAK | SROCE_NAK_PSN_SEQ) &&
 	    sroce_psn_diff(psn, resp->aeth_psn) >= 0)
 		resp->aeth = false;
-	/* A NAK that waits to be sent says as much, and more. */
+	/* a NAK or a newer ACK that is queued acknowledges as much */
 	if (resp->aeth && (resp->aeth_syndrome & SROCE_AETH_TYPE ||
 			   sroce_psn_diff(resp->aeth_psn, psn) > 0))
 		return;
@@ -41,9 +39,9 @@ void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_resp_tx_nak() - have the expected PSN refused
- * @qp: the QP
- * @code: why
+ * sroce_resp_tx_nak() - queue a NAK of the expected PSN
+ * @qp: the QP, RC, locked
+ * @code: the NAK code
  */
 void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code)
 {
@@ -62,8 +60,8 @@ void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code)
 }
 
 /**
- * sroce_resp_tx_rnr() - have the expected PSN put off: no receive is posted
- * @qp: the QP
+ * sroce_resp_tx_rnr() - queue an RNR NAK of the expected PSN
+ * @qp: the QP, RC, locked
  */
 void sroce_resp_tx_rnr(struct sroce_qp *qp)
 {
@@ -75,7 +73,7 @@ void sroce_resp_tx_rnr(struct sroce_qp *qp)
 	resp->aeth_syndrome = SROCE_AETH_RNR | qp->attr.min_rnr_timer;
 }
 
-/* Receive work requests left, if they are this QP's alone */
+/* Credits for an AETH; with an SRQ there are none, as others take from it, too. */
 static u8 credits(const struct sroce_qp *qp)
 {
 	if (qp->srq)
@@ -83,8 +81,8 @@ static u8 credits(const struct sroce_qp *qp)
 	return sroce_credit_encode(sroce_ring_filled(&qp->rq.ring));
 }
 
-static void fill(struct sroce_qp *qp, struct sroce_pkt *pkt, u8 opcode,
-		 u32 psn, u32 msn)
+static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt, u8 opcode,
+		     u32 psn, u32 msn)
 {
 	pkt->opcode = SROCE_SVC_RC << 5 | opcode;
 	pkt->op = &sroce_opcodes[pkt->opcode];
@@ -111,7 +109,7 @@ static void send_aeth(struct sroce_qp *qp)
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->aeth = false;
-	fill(qp, &pkt, SROCE_OP_ACK, resp->aeth_psn, resp->msn);
+	fill_bth(qp, &pkt, SROCE_OP_ACK, resp->aeth_psn, resp->msn);
 	if (resp->aeth_syndrome & SROCE_AETH_TYPE)
 		pkt.syndrome = resp->aeth_syndrome;
 	else
@@ -123,8 +121,8 @@ static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
 {
 	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
 
-	fill(qp, &pkt, res->bare ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
-	     res->first_psn, res->msn);
+	fill_bth(qp, &pkt, res->bare ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
+		 res->first_psn, res->msn);
 	pkt.orig = res->orig;
 	send_plain(qp, &pkt);
 }
@@ -139,8 +137,8 @@ static u8 read_opcode(const struct sroce_resp_range *a, bool last)
 }
 
 /*
- * One response. -EAGAIN: what it brings is not in memory yet; -EXDEV: it has to
- * take another way; another error: the region is gone, the requester is told so.
+ * Send one READ response. Return: 0, -EAGAIN to wait for pages, -EXDEV to try again
+ * another way (see sroce_txbuf_fill_remote()), or another error if the region is gone.
  */
 static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 		     struct sroce_resp_range *a)
@@ -155,7 +153,7 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 
 	pkt.payload_len = min(sroce_txbuf_max_payload(qp, &pkt), len);
 	psn = sroce_psn_add(a->psn, sroce_pkt_psns(&pkt, qp->mtu));
-	fill(qp, &pkt, read_opcode(a, psn == a->end), a->psn, res->msn);
+	fill_bth(qp, &pkt, read_opcode(a, psn == a->end), a->psn, res->msn);
 	ret = sroce_txbuf_fill_remote(qp, &pkt, res->rkey, res->va + off,
 				      res->length - off, &txbuf);
 	if (ret)
@@ -166,9 +164,9 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 	return 0;
 }
 
-/* Responses between the first and the last. Return: how many were sent. */
-static u32 send_reads(struct sroce_qp *qp, const struct sroce_res *res,
-		      struct sroce_resp_range *a, u32 budget)
+/* Send middle READ responses as a train. Return: how many were sent. */
+static u32 send_read_segs(struct sroce_qp *qp, const struct sroce_res *res,
+			  struct sroce_resp_range *a, u32 budget)
 {
 	u32 n = min_t(u32, budget, sroce_psn_diff(a->end, a->psn) - 1);
 	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
@@ -176,12 +174,13 @@ static u32 send_reads(struct sroce_qp *qp, const struct sroce_res *res,
 
 	if (res->single || !a->opened || n < 2 || sroce_loopback_usable(qp))
 		return 0;
-	fill(qp, &pkt, SROCE_OP_READ_MIDDLE, a->psn, res->msn);
+	fill_bth(qp, &pkt, SROCE_OP_READ_MIDDLE, a->psn, res->msn);
 	n = sroce_segs_tx_remote(qp, &pkt, res->rkey, res->va + off, n);
 	a->psn = sroce_psn_add(a->psn, n);
 	return n;
 }
 
+/* The memory of a READ is gone: send a NAK and enter the error state. */
 static void refuse_read(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
@@ -194,9 +193,9 @@ static void refuse_read(struct sroce_qp *qp, u32 psn)
 }
 
 /*
- * A response that was sent may have come: then the READ is complete, its memory
- * may be gone by right, and nobody waits for the copy that was asked for. Who
- * does wait has a timer.
+ * Whether a response was sent before. If it has arrived the READ may be complete and
+ * its memory deregistered, and nobody waits for the replay. If it was lost, the
+ * requester has a timer.
  */
 static bool was_sent(const struct sroce_res *res, u32 psn)
 {
@@ -204,8 +203,8 @@ static bool was_sent(const struct sroce_res *res, u32 psn)
 }
 
 /**
- * sroce_resp_tx_run() - send what the responder has to say
- * @qp: the QP
+ * sroce_resp_tx_run() - send queued responses, ACKs and NAKs
+ * @qp: the QP, locked
  * @budget: most packets to send
  *
  * Return: whether the budget ran out with more to send.
@@ -214,21 +213,21 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 {
 	struct sroce_resp *resp = &qp->resp;
 
-	/* answers are in order: what follows waits as well */
+	/* responses are sent in order: those behind it wait as well */
 	if (resp->tx_paging)
 		return false;
 	while (resp->replays.n || resp->fifo.n) {
-		bool again = resp->replays.n;
-		u8 idx = again ? resp->replays.q[0].idx : resp->fifo.idx[0];
+		bool replay = resp->replays.n;
+		u8 idx = replay ? resp->replays.q[0].idx : resp->fifo.idx[0];
 		struct sroce_res *res = &resp->res[idx];
-		struct sroce_resp_range *a = again ? &resp->replays.q[0].answer :
-						 &res->first;
+		struct sroce_resp_range *a = replay ? &resp->replays.q[0].answer :
+						      &res->first;
 		int ret = 0;
 		u32 n;
 
 		if (!budget || qp->trip_bytes >= SROCE_TX_BUDGET_BYTES)
 			return true;
-		n = send_reads(qp, res, a, budget);
+		n = send_read_segs(qp, res, a, budget);
 		budget -= n ?: 1;
 		if (n)
 			continue;
@@ -245,7 +244,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		if (ret == -EXDEV)
 			continue;
 		if (ret) {
-			if (!again || !was_sent(res, a->psn)) {
+			if (!replay || !was_sent(res, a->psn)) {
 				refuse_read(qp, a->psn);
 				break;
 			}
@@ -253,14 +252,14 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		}
 		if (a->psn != a->end)
 			continue;
-		if (again)
+		if (replay)
 			sroce_resp_res_end_replay(resp);
 		else
 			sroce_resp_res_end_first(resp, res);
 	}
 	if (resp->aeth)
 		send_aeth(qp);
-	/* The last word is out: nothing keeps the QP alive any longer. */
+	/* the NAK that ends the connection was sent */
 	if (resp->closing && qp->state != IB_QPS_ERR)
 		sroce_flush_qp_error(qp);
 	return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Packets that a responder sends. */
+/* Transmit side of the responder. */
 #ifndef SROCE_CORE_RC_RESP_TX_H
 #define SROCE_CORE_RC_RESP_TX_H
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requester: getting over losses (9.7.5.2.8, 9.7.6).
+ * Requester: retransmission of requests (9.7.5.2.8, 9.7.6).
  *
- * A request is lost when the peer reports a gap. A peer that keeps what follows
- * a gap needs no more than what is missing; one that drops it needs all from
- * the gap on. Which of the two it is shows in its first answer: until then one
- * packet is sent again, and nothing new.
+ * A request is lost when the peer reports a gap. A peer that keeps the packets after a
+ * gap needs only the missing ones (selective retransmission). A peer that drops them
+ * needs all packets from the gap on (going back). The peer's answer to the first
+ * retransmission shows its policy; until then one packet is retransmitted, and nothing
+ * new is sent.
  *
- * A peer that keeps tells of one gap at a time. What was sent before a packet
- * that it has by now should be there, too: if not, it is lost, NAK or no NAK.
- * Where there are many gaps each repair is sent twice, and so is what follows
- * if the next gap is nearer than a round trip.
+ * A peer that keeps packets reports one gap at a time. When it acknowledges a
+ * retransmission, all packets sent before that should have arrived, too. If its ACK
+ * stops short of them the next one is lost, with or without a NAK. Where gaps are dense
+ * each retransmission is sent twice, together with the packets that follow it.
  *
- * When all is silent, a probe of one packet goes out long before the
- * acknowledge timer ends: it is a duplicate or the missing packet, and either
- * way makes the peer say where it stands.
+ * When the peer is silent, a probe of one packet is sent long before the ACK timer
+ * expires. It is a duplicate or the missing packet, and either makes the peer report
+ * the PSN that it expects.
  */
 
 #include "drv/core/env.h"
@@ -25,26 +26,26 @@
 #include "drv/core/rc/retrans.h"
 #include "drv/core/rc/sq_sched.h"
 
-/* More packets than this in a row are as well sent by going back. */
-#define REPAIR_MAX	8
-/* Gaps are dense that are less than so many bursts from each other. */
-#define DENSE		8
-/* Gaps this near to each other on average: repairs will be lost, too. */
-#define OFTEN		256
-/* A peer's habit is put to the test again after so many gaps. */
-#define DOUBT		8
+/* If more packets than this are missing in a row, going back is no worse. */
+#define SELECTIVE_MAX	8
+/* Gaps are dense if their mean distance is less than so many batches. */
+#define DENSE_BATCHES	8
+/* Retransmissions are sent twice if the mean distance of gaps is less, in packets. */
+#define COPY_DIST	256
+/* The gap policy of a peer is learned anew after so many gaps that contradict it. */
+#define DOUBT_MAX	8
 /*
- * Who answers in microseconds would have us set a timer as often, each time in vain;
- * where all is well it may be later, the more so the longer that lasts, until it
- * waits for the next tick, which costs nothing.
+ * With a peer that answers in microseconds the timer would fire as often, without need.
+ * Each time that happens the slack of the timer doubles, up to this many times, until
+ * the timer fires with the next tick at no extra cost.
  */
-#define CALM_MAX	6
-/* Probes until the acknowledge timer fires, ever less often */
+#define TIMER_BACKOFF_MAX	6
+/* Probes until the ACK timer expires; the interval doubles each time. */
 #define PROBES_MAX	10
-/* So many timeouts may be this host's fault for one that isn't. */
+/* Timeouts excused as this machine's fault, for one that counts */
 #define EXCUSED_MAX	3
 
-static void cancel(struct sroce_qp *qp)
+static void cancel_retrans(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 
@@ -52,7 +53,7 @@ static void cancel(struct sroce_qp *qp)
 	rp->copies = 0;
 	rp->gap_reported = false;
 	rp->hold_new = false;
-	/* an acknowledge could be that of either transmission */
+	/* an ACK could be for either transmission */
 	qp->req.rtt.sampling = false;
 }
 
@@ -60,26 +61,25 @@ static void go_back(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
-	cancel(qp);
+	cancel_retrans(qp);
 	req->retrans.n = 0;
 	req->retrans.last = req->psn;
-	/* and ask at once */
+	/* the first packet carries AckReq */
 	req->since_ackreq = SROCE_CWND_MAX;
 	sroce_sq_sched_seek(qp, req->acked);
 }
 
 /*
- * Send @n packets from req.acked on again. If the peer keeps what follows a gap
- * the first of them goes last: when it comes, all have had their chance, and
- * what the peer says then is the whole truth.
+ * Retransmit @n packets from req.acked on. If the peer keeps the packets after a gap, the
+ * first of them is sent last, @copies times: the ACK that it triggers then covers all.
  */
-static void resend(struct sroce_qp *qp, u32 n, u32 copies)
+static void queue_retrans(struct sroce_qp *qp, u32 n, u32 copies)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 	u32 sent = sroce_psn_diff(req->psn, req->acked);
 
-	cancel(qp);
+	cancel_retrans(qp);
 	rp->n = min(n, sent);
 	rp->from = req->acked;
 	rp->to = sroce_psn_add(rp->from, rp->n);
@@ -92,8 +92,8 @@ static void resend(struct sroce_qp *qp, u32 n, u32 copies)
 	}
 }
 
-/* Mean distance of gaps; what is lost in a row is one. */
-static void note_gap(struct sroce_qp *qp)
+/* Update the mean distance of gaps. Packets lost in a row are one gap. */
+static void update_gap_dist(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 	s32 d = sroce_psn_diff(qp->req.acked, rp->gap);
@@ -104,43 +104,43 @@ static void note_gap(struct sroce_qp *qp)
 }
 
 /*
- * How many packets to send again: one more, right behind those that were sent
- * again and came, says that there will be others.
+ * How many packets to retransmit: twice as many as before if the gap is right behind
+ * the packets that were retransmitted last, otherwise one.
  */
-static u32 repair_size(struct sroce_qp *qp)
+static u32 retrans_size(struct sroce_qp *qp)
 {
 	const struct sroce_retrans *rp = &qp->req.retrans;
 
 	return rp->n && rp->last == qp->req.acked ? 2 * rp->n : 1;
 }
 
-/* Where much is lost, what is sent again will be. */
-static u32 copies(const struct sroce_retrans *rp)
+/* Where gaps are frequent, retransmissions are lost, too. */
+static u32 retrans_copies(const struct sroce_retrans *rp)
 {
-	return rp->gap_dist < OFTEN ? 2 : 1;
+	return rp->gap_dist < COPY_DIST ? 2 : 1;
 }
 
 /*
- * Fill a gap of a peer that keeps what follows. Where gaps are dense the next is
- * near, too, and what is sent in vain costs less than to wait for the peer to
- * tell of it, as long as it doesn't make the round trip longer.
+ * Fill a gap for a peer that keeps the packets after it. Where gaps are dense the next
+ * one is near, and needless retransmissions cost less than to wait for the peer's next
+ * NAK, as long as they don't make the round trip longer.
  */
-static void fill(struct sroce_qp *qp)
+static void fill_gap(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
-	s32 dense = min_t(u32, DENSE * rp->batch, SROCE_GAP_DIST_MAX / 2);
-	u32 n = repair_size(qp), burst;
+	s32 dense = min_t(u32, DENSE_BATCHES * rp->batch, SROCE_GAP_DIST_MAX / 2);
+	u32 n = retrans_size(qp), batch;
 
-	note_gap(qp);
-	burst = rp->gap_dist < dense ? rp->batch : 1;
-	resend(qp, max(n, burst), copies(rp));
+	update_gap_dist(qp);
+	batch = rp->gap_dist < dense ? rp->batch : 1;
+	queue_retrans(qp, max(n, batch), retrans_copies(rp));
 	rp->gap_reported = true;
 	rp->tries_batch = rp->n == rp->batch;
 	rp->n = n;
 	sroce_cwnd_retransmitted(qp);
 }
 
-/* The newest retransmission was answered after @ns: did it make the path longer? */
+/* Grow the batch unless it made the round trip, @ns, longer; otherwise shrink it. */
 static void resize_batch(struct sroce_req *req, u64 ns)
 {
 	struct sroce_retrans *rp = &req->retrans;
@@ -155,10 +155,10 @@ static void resize_batch(struct sroce_req *req, u64 ns)
 }
 
 /*
- * What was sent again was late, not lost: an ACK says nothing of packets that were
- * sent before the retransmission.
+ * The packet was late, not lost, and the ACK is for the original: it doesn't imply that
+ * packets sent before the retransmission are lost.
  */
-static void was_spurious(struct sroce_req *req)
+static void note_spurious(struct sroce_req *req)
 {
 	struct sroce_retrans *rp = &req->retrans;
 
@@ -167,17 +167,17 @@ static void was_spurious(struct sroce_req *req)
 	rp->gap_dist += (SROCE_GAP_DIST_MAX - rp->gap_dist) / 4;
 }
 
-/* A peer that keeps what follows has no use for more than the hole. */
-static bool too_many(const struct sroce_retrans *rp, u32 n)
+/* So many packets are as well sent by going back, if the peer may drop what follows. */
+static bool prefers_going_back(const struct sroce_retrans *rp, u32 n)
 {
-	return n > REPAIR_MAX && rp->gap_policy != SROCE_GAP_KEEPS;
+	return n > SELECTIVE_MAX && rp->gap_policy != SROCE_GAP_KEEPS;
 }
 
 /*
- * A gap right behind the one before, again and again: the peer has no room to
- * keep what follows, or never did. It would get a packet for each round trip.
+ * Gaps one PSN apart, again and again: the peer doesn't keep what follows any more, or
+ * never did. Selective retransmission would send one packet a round trip.
  */
-static bool keeps_no_more(struct sroce_qp *qp)
+static bool forget_stale_policy(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 
@@ -185,7 +185,7 @@ static bool keeps_no_more(struct sroce_qp *qp)
 		rp->doubt++;
 	else
 		rp->doubt = 0;
-	if (rp->doubt < DOUBT)
+	if (rp->doubt < DOUBT_MAX)
 		return false;
 	rp->gap_policy = SROCE_GAP_UNKNOWN;
 	rp->doubt = 0;
@@ -193,8 +193,8 @@ static bool keeps_no_more(struct sroce_qp *qp)
 }
 
 /**
- * sroce_retrans_gap() - the peer lacks the request packet at req.acked
- * @qp: the QP
+ * sroce_retrans_gap() - retransmit after the peer has reported a gap at req.acked
+ * @qp: the QP, RC, locked
  */
 void sroce_retrans_gap(struct sroce_qp *qp)
 {
@@ -202,35 +202,35 @@ void sroce_retrans_gap(struct sroce_qp *qp)
 	u32 n;
 
 	rp->timer_backoff = 0;
-	/* on one host nothing is said twice: it has found no page again */
+	/* a loopback peer reports a gap twice only if its pages are missing again */
 	if (rp->tried && !sroce_loopback_usable(qp))
 		return;
 	rp->tried = true;
-	if (rp->gap_policy == SROCE_GAP_KEEPS && !keeps_no_more(qp)) {
-		fill(qp);
+	if (rp->gap_policy == SROCE_GAP_KEEPS && !forget_stale_policy(qp)) {
+		fill_gap(qp);
 		return;
 	}
-	/* what told so may have been the loss of an acknowledge */
-	if (rp->gap_policy == SROCE_GAP_DROPS && ++rp->doubt == DOUBT) {
+	/* the policy may have been learned from the loss of an ACK */
+	if (rp->gap_policy == SROCE_GAP_DROPS && ++rp->doubt == DOUBT_MAX) {
 		rp->gap_policy = SROCE_GAP_UNKNOWN;
 		rp->doubt = 0;
 	}
-	n = repair_size(qp);
-	if (rp->gap_policy == SROCE_GAP_DROPS || too_many(rp, n)) {
+	n = retrans_size(qp);
+	if (rp->gap_policy == SROCE_GAP_DROPS || prefers_going_back(rp, n)) {
 		go_back(qp);
 		rp->rewound = true;
 		return;
 	}
-	resend(qp, n, 1);
+	queue_retrans(qp, n, 1);
 	rp->hold_new = rp->gap_policy == SROCE_GAP_UNKNOWN && rp->from != rp->to;
 }
 
 /**
- * sroce_retrans_passed() - the peer acknowledged up to req.acked, and no gap
- * @qp: the QP
+ * sroce_retrans_passed() - retransmit if a positive ACK implies a gap at req.acked
+ * @qp: the QP, RC, locked
  *
- * What was sent before a repair that has come should have come as well, had it
- * not been lost: a NAK that said so was.
+ * Packets sent before a retransmission that was acknowledged are lost if the ACK stops
+ * short of them. Then the NAK that reported them was lost as well.
  */
 void sroce_retrans_passed(struct sroce_qp *qp)
 {
@@ -242,8 +242,8 @@ void sroce_retrans_passed(struct sroce_qp *qp)
 		sroce_retrans_gap(qp);
 }
 
-/* The newest request acknowledged is a READ or atomic. */
-static bool by_answer(const struct sroce_qp *qp)
+/* The newest request that is acknowledged is a READ or atomic. */
+static bool acked_by_response(const struct sroce_qp *qp)
 {
 	const struct sroce_wqe *wqe;
 	u32 i = qp->req.acked_idx;
@@ -256,17 +256,17 @@ static bool by_answer(const struct sroce_qp *qp)
 	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
 }
 
-/* What the peer lacks next, or has not told of, is a READ or atomic. */
-static bool before_answer(struct sroce_qp *qp)
+/* The oldest request that is not acknowledged is a READ or atomic. */
+static bool next_has_response(struct sroce_qp *qp)
 {
 	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx,
-						    qp->req.acked);
+							 qp->req.acked);
 
 	return wqe && sroce_wqe_wants_response(wqe);
 }
 
-/* What the peer does with packets after a gap shows when the gap is filled. */
-static void learn(struct sroce_qp *qp, bool gap)
+/* Once the gap is filled the peer's answer shows what it did with the packets after it. */
+static void learn_gap_policy(struct sroce_qp *qp, bool gap)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
@@ -274,9 +274,9 @@ static void learn(struct sroce_qp *qp, bool gap)
 	bool just_that = !gap && req->acked == rp->last;
 
 	if (rp->hold_new && just_that && ahead < 0 &&
-	    (by_answer(qp) || before_answer(qp))) {
-		/* answers come one by one: those to what follows may be next */
-		resend(qp, 1, 1);
+	    (acked_by_response(qp) || next_has_response(qp))) {
+		/* each response acknowledges its own request only: retry with the next */
+		queue_retrans(qp, 1, 1);
 		rp->hold_new = true;
 		return;
 	}
@@ -290,7 +290,7 @@ static void learn(struct sroce_qp *qp, bool gap)
 	rp->rewound = false;
 }
 
-/* Packets that the peer has meanwhile need not be sent again. */
+/* Drop retransmissions of packets that the peer has acknowledged meanwhile. */
 static void skip_acked(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
@@ -311,9 +311,9 @@ static void skip_acked(struct sroce_qp *qp)
 }
 
 /**
- * sroce_retrans_acked() - req.acked has moved
- * @qp: the QP
- * @gap: the peer reports a gap there, or puts off what it has
+ * sroce_retrans_acked() - update the state of retransmission after req.acked has moved
+ * @qp: the QP, RC, locked
+ * @gap: the new value is from an RNR NAK or a NAK of a gap
  */
 void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 {
@@ -321,7 +321,7 @@ void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 
 	switch (sroce_cwnd_acked(qp, &took)) {
 	case SROCE_CWND_SPURIOUS:
-		was_spurious(&qp->req);
+		note_spurious(&qp->req);
 		break;
 	case SROCE_CWND_RETRANS:
 		resize_batch(&qp->req, took);
@@ -329,14 +329,14 @@ void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 	case SROCE_CWND_NO_SAMPLE:
 		break;
 	}
-	learn(qp, gap);
+	learn_gap_policy(qp, gap);
 	skip_acked(qp);
 	sroce_retrans_progress(qp);
 }
 
 /*
- * Responses that surely are missing: up to one that has come. 0: none has, and
- * all may be late.
+ * How many responses are missing for sure: those up to one that has arrived. 0 if none
+ * has, since all may be late.
  */
 static u32 hole_size(const struct sroce_req *req, const struct sroce_wqe *wqe)
 {
@@ -351,8 +351,11 @@ static u32 hole_size(const struct sroce_req *req, const struct sroce_wqe *wqe)
 	return 0;
 }
 
-/* The first responses that are missing, if requests were acknowledged since */
-static bool resend_hole(struct sroce_qp *qp)
+/*
+ * Request the oldest missing responses again. Return: false if no acknowledged request
+ * waits for a response.
+ */
+static bool retry_oldest_read(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	struct sroce_req *req = &qp->req;
@@ -361,7 +364,7 @@ static bool resend_hole(struct sroce_qp *qp)
 
 	if (!wqe || !sroce_wqe_wants_response(wqe) || req->una == req->acked)
 		return false;
-	/* in vain before: not so much again */
+	/* an earlier probe had no effect: ask for less */
 	n = rp->probes > 1 ? 1 : hole_size(req, wqe);
 	if (!n)
 		n = rp->probe_reads && rp->probe_end == req->una ? 2 * rp->probe_reads : 1;
@@ -372,8 +375,8 @@ static bool resend_hole(struct sroce_qp *qp)
 }
 
 /**
- * sroce_retrans_progress() - the oldest PSN has moved: all is well for now
- * @qp: the QP
+ * sroce_retrans_progress() - restart timers and retry counters after req.una has moved
+ * @qp: the QP, RC, locked
  */
 void sroce_retrans_progress(struct sroce_qp *qp)
 {
@@ -389,11 +392,11 @@ void sroce_retrans_progress(struct sroce_qp *qp)
 }
 
 /**
- * sroce_retrans_alive() - a response has come that was not there before
- * @qp: the QP
+ * sroce_retrans_alive() - restart the ACK timer after a new response has arrived
+ * @qp: the QP, RC, locked
  *
- * The peer has not gone, whatever may still be lacking: an answer to that may
- * stand in a long queue behind others. There is an end to new ones.
+ * The peer is alive, even if older responses are missing: those may be queued behind
+ * many others. The number of new responses is finite, so the timer expires in the end.
  */
 void sroce_retrans_alive(struct sroce_qp *qp)
 {
@@ -404,52 +407,53 @@ void sroce_retrans_alive(struct sroce_qp *qp)
 	req->excused = 0;
 }
 
-static u64 sooner(u64 a, u64 b)
+static u64 earlier(u64 a, u64 b)
 {
 	return !a || (b && b < a) ? b : a;
 }
 
 /*
- * When the next probe is due. The peer owes no answer before it is asked for one: until
- * then silence counts from the newest packet, since what may go unasked can take
- * longer to send than it takes to be answered.
+ * Schedule the next probe. Until a packet with AckReq is sent the peer owes no answer,
+ * and the timeout counts from the newest packet: to send all packets between two AckReqs
+ * can take longer than the round trip.
  */
-static void expect(struct sroce_qp *qp, u64 patience)
+static void schedule_probe(struct sroce_qp *qp, u64 rto)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
-	bool goes_on = req->max_psn != rp->timer_psn && !rp->ack_owed;
+	bool sending = req->max_psn != rp->timer_psn && !rp->ack_owed;
 
 	rp->timer_psn = req->max_psn;
 	rp->ack_owed = req->rtt.sampling;
 	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
 		return;
-	if (!rp->probe_at || (goes_on && !rp->probes))
-		rp->probe_at = sroce_now() + (patience << rp->probes);
+	if (!rp->probe_at || (sending && !rp->probes))
+		rp->probe_at = sroce_now() + (rto << rp->probes);
 }
 
-static u64 slack(const struct sroce_retrans *rp, u64 patience, u64 timeout)
+/* How late the timer may fire, in ns */
+static u64 timer_slack(const struct sroce_retrans *rp, u64 rto, u64 timeout)
 {
-	u64 ns = min(patience << rp->timer_backoff >> 1, SROCE_SLACK_MAX);
+	u64 ns = min(rto << rp->timer_backoff >> 1, SROCE_SLACK_MAX);
 
 	return timeout ? min(ns, timeout / 4) : ns;
 }
 
 /**
- * sroce_retrans_set_timer() - see to the timer after requests were sent or answered
- * @qp: the QP, RC
+ * sroce_retrans_set_timer() - set the timer after requests were sent or answered
+ * @qp: the QP, RC, locked
  *
- * The deadline belongs to the oldest packet: new work does not postpone it. Who
- * wants no retries gets no probes either.
+ * The deadline is that of the oldest packet: new work does not postpone it. There are no
+ * probes if the user allows no retries.
  */
 void sroce_retrans_set_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 	u64 timeout = sroce_cwnd_ack_timeout(qp), when;
-	u64 patience = sroce_cwnd_rto(qp, timeout);
+	u64 rto = sroce_cwnd_rto(qp, timeout);
 
-	/* pages are awaited here: the peer may not have been asked yet, or has answered */
+	/* while this side waits for pages, the peer is not late */
 	if (req->rnr_wait || req->paging || req->n_deferred || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
@@ -457,40 +461,39 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 	}
 	if (!req->deadline && timeout)
 		req->deadline = sroce_now() + timeout;
-	expect(qp, patience);
-	when = sooner(req->deadline, rp->probe_at);
+	schedule_probe(qp, rto);
+	when = earlier(req->deadline, rp->probe_at);
 	if (when)
-		sroce_task_set_ack_timer(qp, when, slack(rp, patience, timeout));
+		sroce_task_set_ack_timer(qp, when, timer_slack(rp, rto, timeout));
 }
 
 /*
- * Make the peer say where it stands. That a packet sent again comes says
- * nothing of what was sent before it: that may be late, and overtaken. So it is
- * one packet for each silence, and after each that was the very packet that
- * lacked, more.
+ * Send a packet that makes the peer report the PSN that it expects. An ACK of it would
+ * say nothing about the packets sent before: they may be late. So one packet is sent for
+ * each silence, and more after each probe that filled a gap.
  */
-static void nudge(struct sroce_qp *qp)
+static void send_probe(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
-	u32 n = repair_size(qp);
+	u32 n = retrans_size(qp);
 	bool hold = rp->hold_new;
 
-	if (resend_hole(qp) || req->psn == req->acked)
+	if (retry_oldest_read(qp) || req->psn == req->acked)
 		return;
-	if (too_many(rp, n)) {
+	if (prefers_going_back(rp, n)) {
 		go_back(qp);
 		return;
 	}
-	/* in vain before, where much is lost: that was lost as well */
-	resend(qp, n, rp->probes > 1 ? copies(rp) : 1);
+	/* an earlier probe had no effect: where gaps are frequent it was lost as well */
+	queue_retrans(qp, n, rp->probes > 1 ? retrans_copies(rp) : 1);
 	rp->hold_new = hold;
 }
 
 /*
- * Where a timer is late by more than was allowed for, this host has no time for its
- * packets: the answer may be here. For that it isn't the peer who is given up: an
- * interval may be four times as long as was asked for (9.7.6.1.3).
+ * A timer that fires later than its slack shows that this machine is overloaded: the
+ * answer may wait in a queue here, and the timeout must not count against the peer. The
+ * interval may be up to four times as long as was asked for (9.7.6.1.3).
  */
 static bool is_excused(struct sroce_qp *qp, u64 late)
 {
@@ -502,6 +505,7 @@ static bool is_excused(struct sroce_qp *qp, u64 late)
 	return true;
 }
 
+/* The ACK timer has expired, @late ns after the deadline. */
 static void timeout(struct sroce_qp *qp, u64 late)
 {
 	struct sroce_req *req = &qp->req;
@@ -527,10 +531,10 @@ static void timeout(struct sroce_qp *qp, u64 late)
 	if (req->retrans.gap_policy == SROCE_GAP_DROPS && req->una == req->acked)
 		go_back(qp);
 	else
-		nudge(qp);
+		send_probe(qp);
 }
 
-static void probe(struct sroce_qp *qp)
+static void probe_due(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 
@@ -539,15 +543,15 @@ static void probe(struct sroce_qp *qp)
 	rp->timer_backoff = 0;
 	sroce_cwnd_probed(qp);
 	sroce_count(qp, SROCE_CNT_PROBE);
-	nudge(qp);
+	send_probe(qp);
 }
 
 /**
- * sroce_retrans_timer() - the timer set by sroce_task_set_ack_timer() fired
- * @qp: the QP
+ * sroce_retrans_timer() - handle the timer set by sroce_task_set_ack_timer()
+ * @qp: the QP, RC, locked
  *
- * sroce_transport_run() is to follow: it sends what this asks for, and sets the timer
- * again if this was too early.
+ * The caller then calls sroce_transport_run(), which sends what this queues, and sets
+ * the timer again if it fired early.
  */
 void sroce_retrans_timer(struct sroce_qp *qp)
 {
@@ -559,34 +563,34 @@ void sroce_retrans_timer(struct sroce_qp *qp)
 	if (req->deadline && now >= req->deadline)
 		timeout(qp, now - req->deadline);
 	else if (req->retrans.probe_at && now >= req->retrans.probe_at)
-		probe(qp);
-	else if (req->retrans.timer_backoff < CALM_MAX)
+		probe_due(qp);
+	else if (req->retrans.timer_backoff < TIMER_BACKOFF_MAX)
 		req->retrans.timer_backoff++;
 }
 
 /**
- * sroce_retrans_restart() - what the peer has put off, or refused, is sent after all
- * @qp: the QP
+ * sroce_retrans_restart() - retransmit from req.acked on after an RNR NAK or a NAK
+ * @qp: the QP, RC, locked
  */
 void sroce_retrans_restart(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 
-	/* what was sent again before was refused as well */
+	/* earlier retransmissions were refused as well */
 	rp->tried = false;
 	rp->hold_new = false;
 	rp->last = req->acked;
 	rp->n = 0;
 	if (req->psn != req->acked)
 		sroce_retrans_gap(qp);
-	/* who says that it lacks means what is sent now: all else was answered */
+	/* the next NAK is about this retransmission: all before was answered */
 	rp->tried = false;
 }
 
 /**
- * sroce_retrans_rnr_timer() - the RNR timer fired
- * @qp: the QP
+ * sroce_retrans_rnr_timer() - end the RNR wait, as the RNR timer has fired
+ * @qp: the QP, RC, locked
  */
 void sroce_retrans_rnr_timer(struct sroce_qp *qp)
 {
@@ -595,7 +599,7 @@ void sroce_retrans_rnr_timer(struct sroce_qp *qp)
 	if (!req->rnr_wait)
 		return;
 	req->rnr_wait = false;
-	/* it may have been the rest of a READ, and what follows that */
+	/* the RNR NAK may have been for the rest of a READ and what follows it */
 	sroce_read_retry_until(qp, req->acked);
 	if (sroce_qp_may_send(qp))
 		sroce_retrans_restart(qp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Retransmission of requests, its timers and probes. */
+/* Retransmission of requests; its timers and probes. */
 #ifndef SROCE_CORE_RC_RETRANS_H
 #define SROCE_CORE_RC_RETRANS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Whose turn it is: which work request may be sent from now, and what keeps it from
- * that: the window, credits, fences, READs under way, what was refused.
+ * The scheduler of a send queue: which work request is next, and whether the cwnd,
+ * credits, fences, outstanding READs or an error that is pending hold it back.
  */
 
 #include "drv/core/env.h"
@@ -12,7 +12,7 @@
 
 /* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
 #define PSN_SPAN_MAX 0x400000
-/* PSNs that one message can't have, not even alone */
+/* A message of so many PSNs is invalid, even with nothing else in flight. */
 #define PSN_HALF 0x800000
 
 static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -25,8 +25,8 @@ static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 }
 
 /**
- * sroce_sq_sched_idle() - whether nothing is under way
- * @qp: the QP
+ * sroce_sq_sched_idle() - whether nothing is in progress
+ * @qp: the QP, locked
  *
  * Return: true if no message is half sent or waits for its response.
  */
@@ -36,31 +36,31 @@ bool sroce_sq_sched_idle(const struct sroce_qp *qp)
 	       !sroce_sq_wqe(&qp->sq, qp->sq.cons)->started;
 }
 
-/* Whether the peer has to have a receive work request for it */
-static bool takes_recv(const struct sroce_wqe *wqe)
+/* Whether the message consumes a receive work request of the peer */
+static bool consumes_recv(const struct sroce_wqe *wqe)
 {
 	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_wants_response(wqe) &&
 	       !sroce_wqe_is_local(wqe);
 }
 
-/* The peer has none for the newest message, as far as we know (9.7.7.2.5). */
+/* The newest message is beyond the limit sequence number (9.7.7.2.5). */
 static bool beyond_credits(const struct sroce_qp *qp,
 			   const struct sroce_wqe *wqe)
 {
 	const struct sroce_req *req = &qp->req;
 
-	return req->lsn_valid && takes_recv(wqe) &&
+	return req->lsn_valid && consumes_recv(wqe) &&
 	       sroce_psn_diff(req->ssn, req->lsn) > 0;
 }
 
-/* Nothing follows a packet that is sent without credits. */
-static bool on_trial(const struct sroce_req *req)
+/* No packet may follow one that was sent without credits. */
+static bool awaits_credits(const struct sroce_req *req)
 {
 	return req->credit_probe && sroce_psn_diff(req->psn, req->credit_probe_psn) > 0;
 }
 
 /**
- * sroce_sq_sched_blocked() - whether nothing is sent at a PSN, for a request before has failed
+ * sroce_sq_sched_blocked() - whether a pending error forbids to send a PSN
  * @req: the requester
  * @psn: the PSN
  */
@@ -69,23 +69,24 @@ bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn)
 	return req->pending_err && sroce_psn_diff(psn, req->pending_err_psn) >= 0;
 }
 
-/* Whether the next packet in turn has to wait for the peer */
+/* Whether the next packet has to wait for the peer */
 static bool must_wait(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 
-	return sroce_is_rc(qp) && (req->retrans.hold_new || on_trial(req) ||
-			     sroce_sq_sched_blocked(req, req->psn) || !sroce_cwnd_free(qp));
+	return sroce_is_rc(qp) && (req->retrans.hold_new || awaits_credits(req) ||
+				   sroce_sq_sched_blocked(req, req->psn) ||
+				   !sroce_cwnd_free(qp));
 }
 
-/* @span: PSNs that are under way */
+/* @span: PSNs from req.una to req.psn */
 static bool may_read(const struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 span)
 {
 	const struct sroce_req *req = &qp->req;
 
 	if (req->reads >= qp->attr.max_rd_atomic)
 		return false;
-	/* responses that come too far ahead of a hole are lost as well */
+	/* responses that arrive too far ahead of a hole are dropped */
 	return !req->reads || span + wqe_psns(qp, wqe) <= SROCE_READ_AHEAD;
 }
 
@@ -98,18 +99,18 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	if (!sroce_is_rc(qp))
 		return true;
-	/* what was sent before may have to be sent again from there */
+	/* earlier requests may have to be retransmitted from the region */
 	if (wqe->msg == SROCE_MSG_LOCAL_INV && req->next_idx != qp->sq.cons)
 		return false;
 	if (wqe->flags & IB_SEND_FENCE && req->reads)
 		return false;
 	if (sroce_wqe_wants_response(wqe) && !may_read(qp, wqe, span))
 		return false;
-	/* the longest go alone */
+	/* the longest messages are sent with nothing else outstanding */
 	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
 }
 
-static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
+static void start_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	struct sroce_req *req = &qp->req;
 	u32 n = wqe_psns(qp, wqe);
@@ -132,7 +133,7 @@ static void start(struct sroce_qp *qp, struct sroce_wqe *wqe)
 }
 
 /* Index of the work request that has a PSN, or of the first not started */
-static u32 seek(const struct sroce_sq *sq, u32 i, u32 psn)
+static u32 find_idx(const struct sroce_sq *sq, u32 i, u32 psn)
 {
 	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
@@ -144,14 +145,16 @@ static u32 seek(const struct sroce_sq *sq, u32 i, u32 psn)
 }
 
 /**
- * sroce_sq_sched_wqe() - the work request that has a PSN, if it was started
- * @qp: the QP
+ * sroce_sq_sched_wqe() - look up the work request that has a PSN
+ * @qp: the QP, locked
  * @from: index of the work request to look from
  * @psn: the PSN
+ *
+ * Return: the work request, or NULL if the one with this PSN was not started.
  */
 struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn)
 {
-	u32 i = seek(&qp->sq, from, psn);
+	u32 i = find_idx(&qp->sq, from, psn);
 	struct sroce_wqe *wqe;
 
 	if (i == qp->sq.prod)
@@ -161,44 +164,44 @@ struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn)
 }
 
 /*
- * The work request before @wqe may have been sent without asking for an
- * acknowledge, because @wqe was to follow. Now it won't: ask by a duplicate.
+ * The work request before @wqe may have been sent without AckReq, because @wqe was to
+ * follow. Now that it doesn't, a duplicate asks for the ACK.
  */
-static void ask_late(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+static void request_late_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	struct sroce_req *req = &qp->req;
 	u32 prev = sroce_psn_add(wqe->first_psn, -1);
-	const struct sroce_wqe *before = sroce_sq_sched_wqe(qp, qp->req.acked_idx, prev);
+	const struct sroce_wqe *older = sroce_sq_sched_wqe(qp, qp->req.acked_idx, prev);
 
-	if (sroce_psn_diff(prev, req->acked) < 0 || !before ||
-	    sroce_wqe_wants_response(before))
+	if (sroce_psn_diff(prev, req->acked) < 0 || !older ||
+	    sroce_wqe_wants_response(older))
 		return;
 	req->retrans.from = prev;
 	req->retrans.to = wqe->first_psn;
 }
 
 /**
- * sroce_sq_sched_give_up() - a work request can't be executed
- * @qp: the QP
- * @wqe: the work request, whose turn it is; that to end comes after older ones
- * @status: why
+ * sroce_sq_sched_give_up() - give up the next work request, as it can't be executed
+ * @qp: the QP, locked
+ * @wqe: the work request; it fails once those before it are complete
+ * @status: the error
  */
 void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			    enum ib_wc_status status)
 {
-	/* found out only now that it was to be sent */
+	/* the error was not known before this attempt to send */
 	bool late = wqe->status == IB_WC_SUCCESS;
 
 	wqe->status = status;
 	if (qp->req.next_idx == qp->sq.cons)
 		sroce_sq_fail(qp, status);
 	else if (late)
-		ask_late(qp, wqe);
+		request_late_ack(qp, wqe);
 }
 
-/* What would keep may_start() from ever saying yes */
-static enum ib_wc_status check_possible(struct sroce_qp *qp,
-					const struct sroce_wqe *wqe)
+/* Errors for which may_start() would never return true */
+static enum ib_wc_status check_executable(struct sroce_qp *qp,
+					  const struct sroce_wqe *wqe)
 {
 	if (!sroce_is_rc(qp))
 		return IB_WC_SUCCESS;
@@ -209,7 +212,7 @@ static enum ib_wc_status check_possible(struct sroce_qp *qp,
 	return IB_WC_SUCCESS;
 }
 
-/* The work request whose turn is next, or NULL */
+/* The work request that is next, or NULL */
 static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
@@ -220,25 +223,25 @@ static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
 		if (req->next_idx == qp->sq.prod && !sroce_wqe_fetch(qp))
 			return NULL;
 		wqe = sroce_sq_wqe(&qp->sq, req->next_idx);
-		/* on the way from a loss: what is done here is done once */
+		/* after going back: local operations are not executed again */
 		if (!sroce_wqe_is_local(wqe) || !wqe->started)
 			return wqe;
 		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 	}
 }
 
-/* The work request to send from, started; NULL if nothing may be sent now. */
+/* The work request to send from, started; NULL if nothing may be sent now */
 static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe = next_wqe(qp);
 
 	if (!wqe)
 		return NULL;
-	/* In SQD it waits, whatever is wrong with it. */
+	/* in SQD it stays on the queue, even if it has an error */
 	if (!wqe->started && !sroce_qp_may_start(qp))
 		return NULL;
 	if (!wqe->started && wqe->status == IB_WC_SUCCESS)
-		wqe->status = check_possible(qp, wqe);
+		wqe->status = check_executable(qp, wqe);
 	if (wqe->status != IB_WC_SUCCESS) {
 		sroce_sq_sched_give_up(qp, wqe, wqe->status);
 		return NULL;
@@ -246,16 +249,16 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 	if (!wqe->started) {
 		if (!may_start(qp, wqe))
 			return NULL;
-		start(qp, wqe);
+		start_wqe(qp, wqe);
 	}
 	return wqe;
 }
 
 /**
- * sroce_sq_sched_peek() - the work request whose packet would follow at once
- * @qp: the QP, RC
+ * sroce_sq_sched_peek() - look which work request would be sent next
+ * @qp: the QP, RC, locked
  *
- * Return: NULL if none does.
+ * Return: the work request, or NULL if none can be sent at once.
  */
 struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp)
 {
@@ -270,31 +273,31 @@ struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp)
 }
 
 /**
- * sroce_sq_sched_next() - the work request whose turn it is, started
- * @qp: the QP
- * @next: what sroce_sq_sched_peek() has found just before, or NULL
+ * sroce_sq_sched_next() - start the work request that is next
+ * @qp: the QP, locked
+ * @next: what sroce_sq_sched_peek() has returned just before, or NULL
  *
- * Return: NULL if none may be sent now.
+ * Return: the work request, or NULL if none may be sent now.
  */
 struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *next)
 {
 	if (!next)
 		return must_wait(qp) ? NULL : current_wqe(qp);
-	/* nothing has happened since it was found that it may be */
+	/* nothing has changed since sroce_sq_sched_peek() checked may_start() */
 	if (!next->started)
-		start(qp, next);
+		start_wqe(qp, next);
 	return next;
 }
 
 /**
- * sroce_sq_sched_seek() - go back, or forward, to a PSN and send from there
- * @qp: the QP
- * @psn: between acked and max_psn
+ * sroce_sq_sched_seek() - set the PSN to send next
+ * @qp: the QP, RC, locked
+ * @psn: the PSN, between acked and max_psn
  */
 void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_req *req = &qp->req;
 
 	req->psn = psn;
-	req->next_idx = seek(&qp->sq, req->acked_idx, psn);
+	req->next_idx = find_idx(&qp->sq, req->acked_idx, psn);
 }

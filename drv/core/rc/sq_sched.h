@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which work request is sent next. */
+/* The scheduler of a send queue: which work request is sent next. */
 #ifndef SROCE_CORE_RC_SQ_SCHED_H
 #define SROCE_CORE_RC_SQ_SCHED_H
 

@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-2.0
 /^static void catch_up/,/^}/{
 	/sroce_ofo_free(ofo);/d
-	s/request(qp, &ofo->pkt);/sroce_ofo_free(ofo);\
+	s/rx_request(qp, &ofo->pkt);/sroce_ofo_free(ofo);\
 		&/
 }

@@ -2,5 +2,5 @@
 # file: rc/comp.c
 # SPDX-License-Identifier: GPL-2.0
 /^static bool take_response/,/^}/{
-	s/	ret = miss(qp, pkt, wqe);/	ret = 0;/
+	s/	ret = fault_in_response(qp, pkt, wqe);/	ret = 0;/
 }
