@@ -8,6 +8,7 @@
 #define SROCE_ENV_H
 
 #include <linux/percpu.h>
+#include <linux/string.h>
 #include "drv/core/qp.h"
 
 struct sroce_lbpkt;
@@ -102,8 +103,15 @@ void sroce_loopback_release(struct sroce_lbpkt *lbpkt);
 /* Update a CRC-32, least significant bit first. */
 u32 sroce_crc32(u32 crc, const void *data, u32 len);
 
-/* Copy payload. */
+/* Copy payload; tests count the bytes. */
+#ifdef __KERNEL__
+static inline void sroce_copy(void *to, const void *from, u32 len)
+{
+	memcpy(to, from, len);
+}
+#else
 void sroce_copy(void *to, const void *from, u32 len);
+#endif
 
 /* Copy @len payload bytes of a received packet, from @off on. */
 int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
@@ -138,7 +146,7 @@ void sroce_odp_leave(struct sroce_odp *odp);
 void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len);
 /*
  * Request a page fault of the first @need bytes, and of the rest of @len bytes if possible.
- * Return: -EAGAIN: sroce_transport_paged() is called afterwards; -EFAULT: the fault failed
+ * Return: -EAGAIN: sroce_transport_faulted_in() is called afterwards; -EFAULT: the fault failed
  * before.
  */
 int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,

@@ -8,7 +8,6 @@
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
 #include "drv/mem/dmabuf.h"
-#include "drv/net/copy.h"
 #include "drv/net/crc.h"
 #include "drv/net/frag.h"
 #include "drv/net/loopback.h"
@@ -31,7 +30,6 @@ static int __init sroce_init(void)
 	int ret;
 
 	sroce_crc_init();
-	sroce_copy_init();
 	sroce_steer_init(sroce_udp_input);
 	ret = sroce_loopback_init();
 	if (ret)

@@ -28,9 +28,9 @@ CONTENDERS = ("sroce", "rxe")
 
 # The first that matches; a symbol of a module is "name [module]".
 GROUPS = [
-    ("CRC", r"crc32|\[crc32_pclmul\]|crypto_shash|clmul|sroce_icrc|rxe_icrc|"
+    ("CRC", r"crc32|\[crc32_pclmul\]|crypto_shash|clmul|sroce_icrc|sroce_train_icrc|rxe_icrc|"
             r"kernel_fpu|irq_fpu"),
-    ("copying, clearing", r"copy_words|memcpy|memmove|copy_page|memset|clear_page"),
+    ("copying, clearing", r"memcpy|memmove|copy_page|memset|clear_page"),
     ("the driver", r"\[(sroce|rdma_rxe|ib_core)\]"),
     ("the system call", r"\[ib_uverbs\]|\[rdma_ucm\]|SYSCALL|syscall|sysret|sys_call|x64_sys|"
      r"user|uobject|ksys|vfs_|fget|fdget|rw_verify|file_perm|file_ioctl|selinux_file|"
