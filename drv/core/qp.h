@@ -61,8 +61,8 @@ struct sroce_kqp;
  * @sport: UDP source port, derived from the flow for ECMP
  * @ifindex: index of the netdev that owns @sgid
  * @ip_id: next IPv4 identification
- * @resolved: a route was looked up, so @local is valid
- * @local: the route leads to this host
+ * @resolved: a route was looked up, so @loopback is valid
+ * @loopback: the route leads to this host
  * @dst: cached route
  */
 struct sroce_av {
@@ -77,7 +77,7 @@ struct sroce_av {
 	int			ifindex;
 	u16			ip_id;
 	bool			resolved;
-	bool			local;
+	bool			loopback;
 	struct dst_cache	dst;
 };
 
@@ -288,19 +288,19 @@ struct sroce_req {
  * struct sroce_resp_range - responses to a READ or atomic that are to be sent
  * @psn: PSN of the next response
  * @end: one past the PSN of the last
- * @opened: one has been sent, so the next is no "first" or "only" packet
+ * @started: one has been sent, so the next is no "first" or "only" packet
  */
 struct sroce_resp_range {
 	u32	psn;
 	u32	end;
-	bool	opened;
+	bool	started;
 };
 
 /**
  * struct sroce_res - responder resource: a READ, atomic or FLUSH kept for replay
  * @valid: the entry is in use
  * @single: one packet answers the request: it is no READ
- * @bare: that packet is a READ response without data, not an atomic ACK
+ * @ack_only: that packet is a READ response without data, not an atomic ACK
  * @queued: the entry is in sroce_resp.fifo: @first is to be sent
  * @first_psn: PSN of the request
  * @last_psn: PSN of its last response
@@ -314,7 +314,7 @@ struct sroce_resp_range {
 struct sroce_res {
 	bool	valid;
 	bool	single;
-	bool	bare;
+	bool	ack_only;
 	bool	queued;
 	u32	first_psn;
 	u32	last_psn;
@@ -348,7 +348,7 @@ struct sroce_replays {
 	u32	n;
 	struct {
 		u8			idx;
-		struct sroce_resp_range	answer;
+		struct sroce_resp_range	range;
 	} q[SROCE_REPLAYS_MAX];
 };
 

@@ -142,13 +142,13 @@ bool sroce_transport_run(struct sroce_qp *qp)
 }
 
 /**
- * sroce_transport_paged() - a fault request has ended, successfully or not
+ * sroce_transport_faulted_in() - a fault request has ended, successfully or not
  * @qp: the QP, locked; the caller calls sroce_transport_run() afterwards
  *
  * Requester and responder retry what waited for pages, and so see whether they are present.
  */
-void sroce_transport_paged(struct sroce_qp *qp)
+void sroce_transport_faulted_in(struct sroce_qp *qp)
 {
-	sroce_req_paged(qp);
-	sroce_resp_paged(qp);
+	sroce_req_faulted_in(qp);
+	sroce_resp_faulted_in(qp);
 }

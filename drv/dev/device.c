@@ -126,12 +126,6 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	return dev;
 }
 
-static enum ib_port_state port_state(const struct net_device *ndev)
-{
-	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
-							       IB_PORT_DOWN;
-}
-
 /*
  * Raise an event when the port goes up or down, once for each change. The core's work item
  * for an event takes no reference to the device. The device can't be unregistered while
@@ -143,7 +137,7 @@ static void port_changed(struct sroce_dev *dev, const struct net_device *ndev)
 		.device = &dev->ibdev,
 		.element.port_num = 1,
 	};
-	enum ib_port_state state = port_state(ndev);
+	enum ib_port_state state = sroce_sdev_port_state(ndev);
 
 	if (dev->port_state == state || !ib_device_try_get(&dev->ibdev))
 		return;
@@ -196,7 +190,7 @@ int sroce_device_enable(struct ib_device *ibdev)
 
 	mutex_lock(&devs_lock);
 	if (!dev->gone)
-		dev->port_state = port_state(rcu_access_pointer(dev->ndev));
+		dev->port_state = sroce_sdev_port_state(rcu_access_pointer(dev->ndev));
 	else if (dev->enabled)
 		ib_unregister_device_queued(ibdev);
 	else

@@ -118,12 +118,6 @@ static int sroce_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
-static enum ib_port_state port_state(const struct net_device *ndev)
-{
-	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
-							       IB_PORT_DOWN;
-}
-
 static enum ib_port_phys_state phys_state(const struct net_device *ndev)
 {
 	if (!netif_running(ndev))
@@ -164,7 +158,7 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 		return 0;
 	}
 	attr->active_mtu = sroce_sdev_mtu(ndev->mtu);
-	attr->state = port_state(ndev);
+	attr->state = sroce_sdev_port_state(ndev);
 	attr->phys_state = phys_state(ndev);
 	dev_put(ndev);
 	return ib_get_eth_speed(ibdev, port, &attr->active_speed,
@@ -323,7 +317,7 @@ static const struct attribute_group dev_group = {
 	.attrs = dev_attributes,
 };
 
-const struct ib_device_ops sroce_ops_device = {
+static const struct ib_device_ops device_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_RXE,
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
@@ -417,5 +411,5 @@ void sroce_ops_set(struct sroce_dev *dev)
 	strscpy(ibdev->node_desc, "sroce", sizeof(ibdev->node_desc));
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 				  BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
-	ib_set_device_ops(ibdev, &sroce_ops_device);
+	ib_set_device_ops(ibdev, &device_ops);
 }

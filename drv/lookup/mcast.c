@@ -230,10 +230,10 @@ int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 }
 
 /**
- * sroce_mcast_forget() - detach a QP from all groups
+ * sroce_mcast_detach_all() - detach a QP from all groups
  * @qp: the QP, which is being destroyed
  */
-void sroce_mcast_forget(struct sroce_qp *qp)
+void sroce_mcast_detach_all(struct sroce_qp *qp)
 {
 	struct sroce_dev *dev = qp->dev;
 	struct sroce_group *g, *next;

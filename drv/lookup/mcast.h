@@ -40,6 +40,6 @@ struct sroce_group {
 struct sroce_group *sroce_mcast_find(struct sroce_dev *dev, const union ib_gid *gid);
 int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-void sroce_mcast_forget(struct sroce_qp *qp);
+void sroce_mcast_detach_all(struct sroce_qp *qp);
 
 #endif /* SROCE_LOOKUP_MCAST_H */

@@ -39,3 +39,13 @@ struct net_device *sroce_sdev_netdev(struct sroce_dev *dev)
 	rcu_read_unlock();
 	return ndev;
 }
+
+/**
+ * sroce_sdev_port_state() - state of the port that a netdev stands for
+ * @ndev: the netdev
+ */
+enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
+							       IB_PORT_DOWN;
+}

@@ -120,6 +120,7 @@ static inline void sroce_live_dec(void)
 }
 
 enum ib_mtu sroce_sdev_mtu(int netdev_mtu);
+enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev);
 struct net_device *sroce_sdev_netdev(struct sroce_dev *dev);
 
 #endif /* SROCE_LOOKUP_SDEV_H */

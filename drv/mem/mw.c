@@ -70,10 +70,10 @@ static void unbind_from_qp(const struct sroce_qp *qp, struct sroce_mr *mw)
 }
 
 /**
- * sroce_mw_forget() - unbind the type 2 windows that a QP has bound
+ * sroce_mw_unbind_qp() - unbind the type 2 windows that a QP has bound
  * @qp: the QP, which is being destroyed and binds no more windows
  */
-void sroce_mw_forget(const struct sroce_qp *qp)
+void sroce_mw_unbind_qp(const struct sroce_qp *qp)
 {
 	struct sroce_mr *mw;
 	unsigned long index;

@@ -25,6 +25,6 @@ static inline struct sroce_ibmw *to_sibmw(struct ib_mw *ibmw)
 
 int sroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);
 int sroce_mw_dealloc(struct ib_mw *ibmw);
-void sroce_mw_forget(const struct sroce_qp *qp);
+void sroce_mw_unbind_qp(const struct sroce_qp *qp);
 
 #endif /* SROCE_MEM_MW_H */

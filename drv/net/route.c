@@ -66,7 +66,7 @@ static struct dst_entry *route4(struct sroce_dev *dev, struct sroce_av *av)
 	rt = lookup4(dev->sn->net, &fl, av->ifindex);
 	if (IS_ERR(rt))
 		return NULL;
-	av->local = rt->rt_type == RTN_LOCAL;
+	av->loopback = rt->rt_type == RTN_LOCAL;
 	av->resolved = true;
 	dst_cache_set_ip4(&av->dst, &rt->dst, fl.saddr);
 	return &rt->dst;
@@ -90,7 +90,7 @@ static struct dst_entry *route6(struct sroce_dev *dev, struct sroce_av *av)
 	dst = lookup6(dev->sn, &fl, av->ifindex);
 	if (IS_ERR(dst))
 		return NULL;
-	av->local = is_local6(dst);
+	av->loopback = is_local6(dst);
 	av->resolved = true;
 	dst_cache_set_ip6(&av->dst, dst, &fl.saddr);
 	return dst;
@@ -127,11 +127,11 @@ bool sroce_route_is_local(struct sroce_dev *dev, struct sroce_av *av)
 {
 	struct dst_entry *dst;
 
-	if (av->resolved && !av->local)
+	if (av->resolved && !av->loopback)
 		return false;
 	dst = sroce_route_get(dev, av);
 	if (!dst)
 		return false;
 	dst_release(dst);
-	return av->local;
+	return av->loopback;
 }

@@ -101,7 +101,7 @@ static void pager_fn(struct work_struct *work)
 	for (i = 0; i < n; i++)
 		fault_in_needed(pg, &req[i]);
 	sroce_task_lock(qp);
-	sroce_transport_paged(qp);
+	sroce_transport_faulted_in(qp);
 	sroce_task_unlock_run(qp);
 	for (i = 0; i < n; i++) {
 		fault_in_ahead(pg, &req[i]);
@@ -168,7 +168,7 @@ static bool merge(struct sroce_fault_req *was, const struct sroce_fault_req *req
  * The work item runs on this CPU. If another CPU went on sending, its packets could
  * overtake those that this CPU has sent.
  *
- * Return: -EAGAIN: sroce_transport_paged() is called when the needed pages are present;
+ * Return: -EAGAIN: sroce_transport_faulted_in() is called when the needed pages are present;
  * -EFAULT: they could not be faulted in when this was tried before.
  */
 int sroce_pager_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
@@ -221,10 +221,10 @@ void sroce_pager_stop(struct sroce_qp *qp)
 }
 
 /**
- * sroce_pager_forget() - forget recorded errors of a QP
+ * sroce_pager_clear_errors() - forget recorded errors of a QP
  * @qp: the QP, locked, going to RESET
  */
-void sroce_pager_forget(struct sroce_qp *qp)
+void sroce_pager_clear_errors(struct sroce_qp *qp)
 {
 	struct sroce_pager *pg = &qp->kqp->pager;
 

@@ -342,7 +342,7 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_s
 	case IB_QPS_RESET:
 		sroce_reset_qp(qp);
 		qp->kqp->posted = qp->sq.prod;
-		sroce_pager_forget(qp);
+		sroce_pager_clear_errors(qp);
 		break;
 	case IB_QPS_RTR:
 		if (from == IB_QPS_INIT)
@@ -495,8 +495,8 @@ int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	sroce_qp_tbl_wait(qp->kqp);
 	sroce_pager_stop(qp);
 	sroce_task_stop(qp->kqp);
-	sroce_mw_forget(qp);
-	sroce_mcast_forget(qp);
+	sroce_mw_unbind_qp(qp);
+	sroce_mcast_detach_all(qp);
 	free_qp(qp);
 	return 0;
 }

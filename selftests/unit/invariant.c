@@ -60,7 +60,7 @@ static void send_queue(const struct sroce_qp *qp)
 			continue;
 		}
 		CHECK(!fresh);
-		if (sroce_wqe_is_local(wqe)) {
+		if (sroce_wqe_is_mem_op(wqe)) {
 			/* executed, or failed, as soon as it is the oldest */
 			CHECK(qp->svc != SROCE_SVC_RC || last);
 			continue;
@@ -95,7 +95,7 @@ static void next_packet(const struct sroce_qp *qp)
 	if (!sroce_qp_may_send(qp))
 		return;
 	if (req->next_idx != qp->sq.prod && wqe->started &&
-	    sroce_wqe_is_local(wqe)) {
+	    sroce_wqe_is_mem_op(wqe)) {
 		/* executed before, and skipped when there is more to send */
 		CHECK_EQ(req->psn, wqe->first_psn);
 	} else if (req->next_idx != qp->sq.prod && wqe->started) {
@@ -229,7 +229,7 @@ static void replays(const struct sroce_resp *resp)
 	CHECK(r->n <= SROCE_REPLAYS_MAX);
 	for (i = 0; i < r->n; i++) {
 		const struct sroce_res *res = &resp->res[r->q[i].idx];
-		const struct sroce_resp_range *a = &r->q[i].answer;
+		const struct sroce_resp_range *a = &r->q[i].range;
 
 		CHECK(r->q[i].idx < resp->nres && res->valid);
 		CHECK(sroce_psn_diff(a->psn, res->first_psn) >= 0);

@@ -139,7 +139,7 @@ void sim_pages_in(struct sroce_kqp *kqp)
 	kqp->paged_when = 0;
 	if (kqp->sim->evict)
 		kqp->sim->evict(kqp->sim);
-	sroce_transport_paged(&kqp->qp);
+	sroce_transport_faulted_in(&kqp->qp);
 }
 
 /* From now on the region is memory on demand; no page is present. */

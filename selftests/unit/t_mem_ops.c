@@ -537,13 +537,13 @@ static void fast(void)
 	f->mr.next_nr = 1;
 	CHECK_EQ(reg(&t, 4096, f->mr.key + 3), IB_WC_SUCCESS);
 	CHECK(f->mr.ext == &in_force && in_force.addr == page);
-	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key - 3, 4096, 1, 0));
+	CHECK(!sroce_mr_by_rkey(&t.s->b.qp, f->mr.key - 3, 4096, 1, 0));
 	/* a failed look-up holds no reference */
 	CHECK_EQ(f->mr.ref.refs, 0);
-	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 4097, 0));
-	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1,
+	CHECK(!sroce_mr_by_rkey(&t.s->b.qp, f->mr.key, 4096, 4097, 0));
+	CHECK(!sroce_mr_by_rkey(&t.s->b.qp, f->mr.key, 4096, 1,
 			       IB_ACCESS_REMOTE_WRITE));
-	CHECK(sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 4096,
+	CHECK(sroce_mr_by_rkey(&t.s->b.qp, f->mr.key, 4096, 4096,
 			      IB_ACCESS_REMOTE_READ) == &f->mr);
 	sroce_mr_put_last(&t.s->b.qp);
 	/* in use, it can't be registered again */
@@ -552,7 +552,7 @@ static void fast(void)
 	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, true), -EINVAL);
 	/* the owner may invalidate it twice */
 	CHECK_EQ(sroce_mem_ops_invalidate(&t.s->b.qp, f->mr.key, false), 0);
-	CHECK(!sroce_mr_remote(&t.s->b.qp, f->mr.key, 4096, 1, 0));
+	CHECK(!sroce_mr_by_rkey(&t.s->b.qp, f->mr.key, 4096, 1, 0));
 	sroce_mr_put_last(&t.s->b.qp);
 	/* the same pages again: they were mapped once */
 	CHECK_EQ(reg(&t, 8192, f->mr.key), IB_WC_SUCCESS);

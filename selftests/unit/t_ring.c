@@ -16,23 +16,23 @@ static void producer(void)
 
 	t_case("ring: a ring of eight takes seven");
 	for (i = 0; i < 7; i++) {
-		CHECK_EQ(sroce_ring_room(&r), 7 - i);
+		CHECK_EQ(sroce_ring_space(&r), 7 - i);
 		CHECK(sroce_ring_slot(&r, r.own) == r.buf->data + 64 * i);
 		sroce_ring_produce(&r);
 		CHECK_EQ(mem.head.producer_index, i + 1);
 	}
-	CHECK_EQ(sroce_ring_room(&r), 0);
+	CHECK_EQ(sroce_ring_space(&r), 0);
 
 	t_case("ring: the index wraps");
 	mem.head.consumer_index = 5;
-	CHECK_EQ(sroce_ring_room(&r), 5);
+	CHECK_EQ(sroce_ring_space(&r), 5);
 	sroce_ring_produce(&r);
 	CHECK_EQ(mem.head.producer_index, 0);
-	CHECK_EQ(sroce_ring_room(&r), 4);
+	CHECK_EQ(sroce_ring_space(&r), 4);
 
 	t_case("ring: an index out of range is masked");
 	mem.head.consumer_index = 0xfffffff3;
-	CHECK_EQ(sroce_ring_room(&r), 2);
+	CHECK_EQ(sroce_ring_space(&r), 2);
 }
 
 UNIT_TESTS(ring)

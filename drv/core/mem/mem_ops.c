@@ -117,7 +117,7 @@ static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		return false;
 	/* length 0 unbinds a type 1 window; a type 2 window has to be invalidated */
 	if (b->length || !type_1) {
-		mr = sroce_mr_local(qp, b->mr_key, 0);
+		mr = sroce_mr_by_lkey(qp, b->mr_key, 0);
 		if (!mr)
 			return false;
 		if (!may_bind(mr, b) || !b->length)
@@ -189,7 +189,7 @@ static bool do_register(struct sroce_qp *qp, const struct sroce_bind *b)
 /**
  * sroce_mem_ops_run() - execute a work request that sends no packet
  * @qp: the QP, locked
- * @wqe: the work request; sroce_wqe_is_local() is true
+ * @wqe: the work request; sroce_wqe_is_mem_op() is true
  *
  * Return: its completion status.
  */

@@ -48,14 +48,14 @@ static struct sroce_mr *lookup(struct sroce_qp *qp, u32 key)
 }
 
 /**
- * sroce_mr_local() - look up an L_Key
+ * sroce_mr_by_lkey() - look up an L_Key
  * @qp: the QP, locked
  * @lkey: the key; windows have none
  * @access: required rights
  *
  * Return: the region, referenced until the next lookup or sroce_mr_put_last(); or NULL.
  */
-struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access)
+struct sroce_mr *sroce_mr_by_lkey(struct sroce_qp *qp, u32 lkey, int access)
 {
 	struct sroce_mr *mr = lookup(qp, lkey);
 
@@ -76,20 +76,20 @@ static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
 }
 
 /**
- * sroce_mr_remote_whole() - look up an R_Key for a request on the whole region or window
+ * sroce_mr_by_rkey_whole() - look up an R_Key for a request on the whole region or window
  * @qp: the QP that received the request, locked
  * @rkey: the key
  * @access: required rights
  *
  * Return: the region, referenced until the next lookup or sroce_mr_put_last(); or NULL.
  */
-struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access)
+struct sroce_mr *sroce_mr_by_rkey_whole(struct sroce_qp *qp, u32 rkey, int access)
 {
 	return get_remote(qp, rkey, access);
 }
 
 /**
- * sroce_mr_remote() - look up an R_Key for a range of addresses
+ * sroce_mr_by_rkey() - look up an R_Key for a range of addresses
  * @qp: the QP that received the request, locked
  * @rkey: the key
  * @va: first byte
@@ -98,8 +98,8 @@ struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access
  *
  * Return: the region, referenced until the next lookup or sroce_mr_put_last(); or NULL.
  */
-struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
-				 int access)
+struct sroce_mr *sroce_mr_by_rkey(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
+				  int access)
 {
 	struct sroce_mr *mr = get_remote(qp, rkey, access);
 
@@ -314,7 +314,7 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
  * @len: bytes that will be needed, @need included
  * @write: they will be written to
  *
- * Return: -EAGAIN if the fault was requested: sroce_transport_paged() is called when the
+ * Return: -EAGAIN if the fault was requested: sroce_transport_faulted_in() is called when the
  * first @need bytes are present; -EFAULT if it has failed before; 0 if the region is not
  * on demand.
  */

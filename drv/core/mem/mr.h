@@ -141,10 +141,10 @@ typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
 #define SROCE_PAGES_AHEAD	(2U << 20)
 
 void sroce_mr_put_last(struct sroce_qp *qp);
-struct sroce_mr *sroce_mr_local(struct sroce_qp *qp, u32 lkey, int access);
-struct sroce_mr *sroce_mr_remote_whole(struct sroce_qp *qp, u32 rkey, int access);
-struct sroce_mr *sroce_mr_remote(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
-				 int access);
+struct sroce_mr *sroce_mr_by_lkey(struct sroce_qp *qp, u32 lkey, int access);
+struct sroce_mr *sroce_mr_by_rkey_whole(struct sroce_qp *qp, u32 rkey, int access);
+struct sroce_mr *sroce_mr_by_rkey(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
+				  int access);
 bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len);
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 int sroce_mr_copy_from(void *span, u32 len, void *arg);

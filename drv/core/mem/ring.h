@@ -39,7 +39,7 @@ static inline u32 sroce_ring_filled(const struct sroce_ring *r)
 }
 
 /* Number of free slots; the kernel is the producer. */
-static inline u32 sroce_ring_room(const struct sroce_ring *r)
+static inline u32 sroce_ring_space(const struct sroce_ring *r)
 {
 	/* pairs with user space: the slots were read before the index moved */
 	u32 cons = smp_load_acquire(&r->buf->consumer_index);

@@ -11,7 +11,7 @@
 static int walk_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 		    u32 len, int access, sroce_span_fn fn, void *arg)
 {
-	struct sroce_mr *mr = sroce_mr_local(qp, sge->lkey, access);
+	struct sroce_mr *mr = sroce_mr_by_lkey(qp, sge->lkey, access);
 
 	if (!mr)
 		return -EFAULT;
@@ -58,7 +58,7 @@ int sroce_sge_walk(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 static int fault_in_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
 			u32 need, u32 len, int access)
 {
-	struct sroce_mr *mr = sroce_mr_local(qp, sge->lkey, access);
+	struct sroce_mr *mr = sroce_mr_by_lkey(qp, sge->lkey, access);
 
 	if (!mr)
 		return -EFAULT;
@@ -76,7 +76,7 @@ static int fault_in_sge(struct sroce_qp *qp, const struct ib_sge *sge, u32 skip,
  * @len: bytes that will be needed, @need included
  * @access: rights that each region must give
  *
- * Return: -EAGAIN if a fault was requested: sroce_transport_paged() is called when the
+ * Return: -EAGAIN if a fault was requested: sroce_transport_faulted_in() is called when the
  * first @need bytes are present; -EFAULT if a key or right is wrong or a fault has failed
  * before; 0 if no region is on demand.
  */

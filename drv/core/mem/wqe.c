@@ -79,7 +79,7 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			   const struct sroce_abi_dma *dma,
 			   const u8 *payload)
 {
-	if (sroce_wqe_is_local(wqe))
+	if (sroce_wqe_is_mem_op(wqe))
 		return;
 	if (wqe->msg == SROCE_MSG_FLUSH) {
 		/* the length is that of the peer's memory; there is no payload */

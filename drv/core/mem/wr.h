@@ -195,7 +195,7 @@ static inline bool sroce_wqe_wants_response(const struct sroce_wqe *wqe)
 }
 
 /* Whether it sends no packet, but changes a window or region of this host */
-static inline bool sroce_wqe_is_local(const struct sroce_wqe *wqe)
+static inline bool sroce_wqe_is_mem_op(const struct sroce_wqe *wqe)
 {
 	return wqe->msg >= SROCE_MSG_LOCAL_INV && wqe->msg <= SROCE_MSG_REG_MR;
 }

@@ -50,7 +50,7 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 
 		/* a local operation has no PSN: it is passed with the request before */
 		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <
-		    !sroce_wqe_is_local(wqe))
+		    !sroce_wqe_is_mem_op(wqe))
 			break;
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0) {
 			if (sroce_wqe_wants_response(wqe))
@@ -259,7 +259,7 @@ static void rx_positive(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_read_retry_until(qp, qp->req.acked);
 	sroce_comp_settle(qp);
 	if (qp->req.acked != before && sroce_qp_may_send(qp))
-		sroce_retrans_passed(qp);
+		sroce_retrans_implied_gap(qp);
 }
 
 /* A NAK or RNR NAK: the PSN is the oldest not executed; all before is acknowledged. */
@@ -496,12 +496,12 @@ static bool is_outstanding(const struct sroce_req *req, const struct sroce_pkt *
 }
 
 /**
- * sroce_comp_paged() - process the deferred responses after pages were faulted in
+ * sroce_comp_faulted_in() - process the deferred responses after pages were faulted in
  * @qp: the QP, RC, locked
  *
  * Responses whose memory is still missing are deferred again.
  */
-void sroce_comp_paged(struct sroce_qp *qp)
+void sroce_comp_faulted_in(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_ofo_pkt *ofo, *next;

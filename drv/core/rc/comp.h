@@ -9,7 +9,7 @@ struct sroce_pkt;
 struct sroce_qp;
 
 void sroce_comp_settle(struct sroce_qp *qp);
-void sroce_comp_paged(struct sroce_qp *qp);
+void sroce_comp_faulted_in(struct sroce_qp *qp);
 void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 

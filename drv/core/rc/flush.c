@@ -160,7 +160,7 @@ void sroce_flush_qp_error(struct sroce_qp *qp)
 {
 	trace_sroce_state(qp, IB_QPS_ERR);
 	qp->state = IB_QPS_ERR;
-	sroce_resp_res_forget(qp);
+	sroce_resp_res_cancel(qp);
 	sroce_ofo_purge(qp);
 	sroce_flush_sq(qp);
 	sroce_flush_rq(qp);

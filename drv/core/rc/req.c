@@ -138,7 +138,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	bool last;
 	int ret;
 
-	if (sroce_wqe_is_local(wqe))
+	if (sroce_wqe_is_mem_op(wqe))
 		return do_local(qp, wqe);
 	if (wqe->msg == SROCE_MSG_FRAME)
 		return send_frame(qp, wqe);
@@ -449,7 +449,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			try_segs = false;
 		status = send_next(qp, wqe, &next);
 		if (status != IB_WC_SUCCESS)
-			sroce_sq_sched_give_up(qp, wqe, status);
+			sroce_sq_sched_fail(qp, wqe, status);
 	}
 	if (sroce_is_rc(qp) && sroce_qp_may_send(qp))
 		sroce_retrans_set_timer(qp);
@@ -458,10 +458,10 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 }
 
 /**
- * sroce_req_paged() - resume the requester after pages were faulted in
+ * sroce_req_faulted_in() - resume the requester after pages were faulted in
  * @qp: the QP, locked
  */
-void sroce_req_paged(struct sroce_qp *qp)
+void sroce_req_faulted_in(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	bool dropped = req->resp_dropped;
@@ -469,7 +469,7 @@ void sroce_req_paged(struct sroce_qp *qp)
 	req->paging = false;
 	req->resp_dropped = false;
 	if (req->n_deferred)
-		sroce_comp_paged(qp);
+		sroce_comp_faulted_in(qp);
 	if (dropped && sroce_qp_may_send(qp))
 		sroce_read_retry_dropped(qp, req->resp_dropped_end);
 }

@@ -8,6 +8,6 @@
 struct sroce_qp;
 
 bool sroce_req_run(struct sroce_qp *qp, u32 budget);
-void sroce_req_paged(struct sroce_qp *qp);
+void sroce_req_faulted_in(struct sroce_qp *qp);
 
 #endif /* SROCE_CORE_RC_REQ_H */

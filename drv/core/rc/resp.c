@@ -300,9 +300,9 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	/* a READ or WRITE of length 0 needs no R_Key, a FLUSH does */
 	if (len || flags & SROCE_FLUSHING) {
 		mr = is_whole(pkt) ?
-		     sroce_mr_remote_whole(qp, pkt->rkey, access_of(pkt)) :
-		     sroce_mr_remote(qp, pkt->rkey, pkt->va, len,
-				     access_of(pkt));
+		     sroce_mr_by_rkey_whole(qp, pkt->rkey, access_of(pkt)) :
+		     sroce_mr_by_rkey(qp, pkt->rkey, pkt->va, len,
+				      access_of(pkt));
 		if (!mr)
 			return reject(qp, pkt, REM_ACCESS);
 	}
@@ -434,8 +434,8 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	if (!len)
 		return PASS;
-	mr = sroce_mr_remote(qp, resp->rkey, resp->va, len,
-			     IB_ACCESS_REMOTE_WRITE);
+	mr = sroce_mr_by_rkey(qp, resp->rkey, resp->va, len,
+			      IB_ACCESS_REMOTE_WRITE);
 	if (!mr)
 		return reject(qp, pkt, REM_ACCESS);
 	ret = put_write(qp, pkt, mr);
@@ -466,12 +466,12 @@ static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 /* Queue a response of one packet, which can be replayed. */
 static void queue_single(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-			 bool bare, u64 orig)
+			 bool ack_only, u64 orig)
 {
 	struct sroce_res *res = sroce_resp_res_new(qp);
 
 	res->single = true;
-	res->bare = bare;
+	res->ack_only = ack_only;
 	res->orig = orig;
 	res->first_psn = pkt->psn;
 	res->last_psn = pkt->psn;
@@ -534,8 +534,8 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	if (!sroce_resp_res_has_room(qp))
 		return INV_REQ;
-	mr = sroce_mr_remote(qp, pkt->rkey, pkt->va, sizeof(u64),
-			     access_of(pkt));
+	mr = sroce_mr_by_rkey(qp, pkt->rkey, pkt->va, sizeof(u64),
+			      access_of(pkt));
 	if (!mr)
 		return REM_ACCESS;
 	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, do_atomic_op, &op);
@@ -797,8 +797,8 @@ static bool place_write_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE) ||
 	    pkt->payload_len >= resp->remaining)
 		return false;
-	mr = sroce_mr_remote(qp, resp->rkey, resp->va, pkt->payload_len,
-			     IB_ACCESS_REMOTE_WRITE);
+	mr = sroce_mr_by_rkey(qp, resp->rkey, resp->va, pkt->payload_len,
+			      IB_ACCESS_REMOTE_WRITE);
 	return mr && !put_write(qp, pkt, mr);
 }
 
@@ -836,10 +836,10 @@ bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
- * sroce_resp_paged() - resume the responder after pages were faulted in
+ * sroce_resp_faulted_in() - resume the responder after pages were faulted in
  * @qp: the QP, locked
  */
-void sroce_resp_paged(struct sroce_qp *qp)
+void sroce_resp_faulted_in(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 

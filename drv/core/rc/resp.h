@@ -12,6 +12,6 @@ void sroce_resp_complete(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			 enum ib_wc_status status);
 void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
-void sroce_resp_paged(struct sroce_qp *qp);
+void sroce_resp_faulted_in(struct sroce_qp *qp);
 
 #endif /* SROCE_CORE_RC_RESP_H */

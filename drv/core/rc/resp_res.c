@@ -69,10 +69,10 @@ void sroce_resp_res_end_replay(struct sroce_resp *resp)
 }
 
 /**
- * sroce_resp_res_forget() - cancel all first responses and replays
+ * sroce_resp_res_cancel() - cancel all first responses and replays
  * @qp: the QP, RC, locked
  */
-void sroce_resp_res_forget(struct sroce_qp *qp)
+void sroce_resp_res_cancel(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
 
@@ -97,7 +97,7 @@ struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *r
 	struct sroce_res *old = resp->res;
 
 	if (keep != had)
-		sroce_resp_res_forget(qp);
+		sroce_resp_res_cancel(qp);
 	for (i = 0; i < keep; i++)
 		res[i] = old[(resp->head + had - keep + i) % had];
 	for (i = 0; i < resp->fifo.n; i++)
@@ -168,7 +168,7 @@ static void add_replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 	u32 i;
 
 	for (i = 0; i < r->n; i++) {
-		struct sroce_resp_range *a = &r->q[i].answer;
+		struct sroce_resp_range *a = &r->q[i].range;
 
 		if (r->q[i].idx != idx || sroce_psn_diff(psn, a->end) > 0 ||
 		    sroce_psn_diff(a->psn, end) > 0)
@@ -177,14 +177,14 @@ static void add_replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 			a->end = end;
 		if (sroce_psn_diff(psn, a->psn) < 0) {
 			a->psn = psn;
-			a->opened = false;
+			a->started = false;
 		}
 		return;
 	}
 	if (i == SROCE_REPLAYS_MAX)
 		return;
 	r->q[i].idx = idx;
-	r->q[i].answer = (struct sroce_resp_range){ .psn = psn, .end = end };
+	r->q[i].range = (struct sroce_resp_range){ .psn = psn, .end = end };
 	r->n++;
 }
 

@@ -12,7 +12,7 @@ struct sroce_resp;
 
 void sroce_resp_res_end_first(struct sroce_resp *resp, struct sroce_res *res);
 void sroce_resp_res_end_replay(struct sroce_resp *resp);
-void sroce_resp_res_forget(struct sroce_qp *qp);
+void sroce_resp_res_cancel(struct sroce_qp *qp);
 struct sroce_res *sroce_resp_res_resize(struct sroce_qp *qp, struct sroce_res *res,
 					u32 n);
 bool sroce_resp_res_has_room(const struct sroce_qp *qp);

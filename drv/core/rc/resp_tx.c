@@ -121,7 +121,7 @@ static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
 {
 	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
 
-	fill_bth(qp, &pkt, res->bare ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
+	fill_bth(qp, &pkt, res->ack_only ? SROCE_OP_READ_ONLY : SROCE_OP_ATOMIC_ACK,
 		 res->first_psn, res->msn);
 	pkt.orig = res->orig;
 	send_plain(qp, &pkt);
@@ -129,7 +129,7 @@ static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
 
 static u8 read_opcode(const struct sroce_resp_range *a, bool last)
 {
-	if (!a->opened)
+	if (!a->started)
 		return last ? SROCE_OP_READ_ONLY :
 			      SROCE_OP_READ_FIRST;
 	return last ? SROCE_OP_READ_LAST :
@@ -159,7 +159,7 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 	if (ret)
 		return ret;
 	sroce_txbuf_commit(qp, &pkt, &txbuf);
-	a->opened = true;
+	a->started = true;
 	a->psn = psn;
 	return 0;
 }
@@ -172,7 +172,7 @@ static u32 send_read_segs(struct sroce_qp *qp, const struct sroce_res *res,
 	u32 off = sroce_psn_diff(a->psn, res->first_psn) * qp->mtu;
 	struct sroce_pkt pkt = { .payload_len = qp->mtu };
 
-	if (res->single || !a->opened || n < 2 || sroce_loopback_usable(qp))
+	if (res->single || !a->started || n < 2 || sroce_loopback_usable(qp))
 		return 0;
 	fill_bth(qp, &pkt, SROCE_OP_READ_MIDDLE, a->psn, res->msn);
 	n = sroce_segs_tx_remote(qp, &pkt, res->rkey, res->va + off, n);
@@ -188,7 +188,7 @@ static void refuse_read(struct sroce_qp *qp, u32 psn)
 	sroce_resp_tx_nak(qp, SROCE_NAK_REM_ACCESS);
 	resp->aeth_psn = psn;
 	resp->closing = true;
-	sroce_resp_res_forget(qp);
+	sroce_resp_res_cancel(qp);
 	sroce_qp_event(qp, IB_EVENT_QP_ACCESS_ERR);
 }
 
@@ -220,7 +220,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		bool replay = resp->replays.n;
 		u8 idx = replay ? resp->replays.q[0].idx : resp->fifo.idx[0];
 		struct sroce_res *res = &resp->res[idx];
-		struct sroce_resp_range *a = replay ? &resp->replays.q[0].answer :
+		struct sroce_resp_range *a = replay ? &resp->replays.q[0].range :
 						      &res->first;
 		int ret = 0;
 		u32 n;

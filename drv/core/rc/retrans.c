@@ -226,13 +226,13 @@ void sroce_retrans_gap(struct sroce_qp *qp)
 }
 
 /**
- * sroce_retrans_passed() - retransmit if a positive ACK implies a gap at req.acked
+ * sroce_retrans_implied_gap() - retransmit if a positive ACK implies a gap at req.acked
  * @qp: the QP, RC, locked
  *
  * Packets sent before a retransmission that was acknowledged are lost if the ACK stops
  * short of them. Then the NAK that reported them was lost as well.
  */
-void sroce_retrans_passed(struct sroce_qp *qp)
+void sroce_retrans_implied_gap(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
@@ -251,7 +251,7 @@ static bool acked_by_response(const struct sroce_qp *qp)
 	do {
 		i = (i - 1) & qp->sq.mask;
 		wqe = sroce_sq_wqe(&qp->sq, i);
-	} while (sroce_wqe_is_local(wqe) && i != qp->sq.cons);
+	} while (sroce_wqe_is_mem_op(wqe) && i != qp->sq.cons);
 	return sroce_wqe_wants_response(wqe) &&
 	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
 }

@@ -17,7 +17,7 @@
 
 static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	if (sroce_wqe_is_local(wqe))
+	if (sroce_wqe_is_mem_op(wqe))
 		return 0;
 	if (wqe->msg > SROCE_MSG_READ || qp->svc == SROCE_SVC_UD)
 		return 1;
@@ -40,7 +40,7 @@ bool sroce_sq_sched_idle(const struct sroce_qp *qp)
 static bool consumes_recv(const struct sroce_wqe *wqe)
 {
 	return wqe->msg != SROCE_MSG_WRITE && !sroce_wqe_wants_response(wqe) &&
-	       !sroce_wqe_is_local(wqe);
+	       !sroce_wqe_is_mem_op(wqe);
 }
 
 /* The newest message is beyond the limit sequence number (9.7.7.2.5). */
@@ -181,13 +181,13 @@ static void request_late_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 }
 
 /**
- * sroce_sq_sched_give_up() - give up the next work request, as it can't be executed
+ * sroce_sq_sched_fail() - give up the next work request, as it can't be executed
  * @qp: the QP, locked
  * @wqe: the work request; it fails once those before it are complete
  * @status: the error
  */
-void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			    enum ib_wc_status status)
+void sroce_sq_sched_fail(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			 enum ib_wc_status status)
 {
 	/* the error was not known before this attempt to send */
 	bool late = wqe->status == IB_WC_SUCCESS;
@@ -224,7 +224,7 @@ static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
 			return NULL;
 		wqe = sroce_sq_wqe(&qp->sq, req->next_idx);
 		/* after going back: local operations are not executed again */
-		if (!sroce_wqe_is_local(wqe) || !wqe->started)
+		if (!sroce_wqe_is_mem_op(wqe) || !wqe->started)
 			return wqe;
 		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 	}
@@ -243,7 +243,7 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 	if (!wqe->started && wqe->status == IB_WC_SUCCESS)
 		wqe->status = check_executable(qp, wqe);
 	if (wqe->status != IB_WC_SUCCESS) {
-		sroce_sq_sched_give_up(qp, wqe, wqe->status);
+		sroce_sq_sched_fail(qp, wqe, wqe->status);
 		return NULL;
 	}
 	if (!wqe->started) {
@@ -267,7 +267,7 @@ struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp)
 	if (must_wait(qp))
 		return NULL;
 	wqe = next_wqe(qp);
-	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_local(wqe))
+	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_mem_op(wqe))
 		return NULL;
 	return wqe->started || may_start(qp, wqe) ? wqe : NULL;
 }

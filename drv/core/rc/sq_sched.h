@@ -12,8 +12,8 @@ struct sroce_wqe;
 bool sroce_sq_sched_idle(const struct sroce_qp *qp);
 bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn);
 struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn);
-void sroce_sq_sched_give_up(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			    enum ib_wc_status status);
+void sroce_sq_sched_fail(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			 enum ib_wc_status status);
 struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp);
 struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *next);
 void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn);

@@ -114,7 +114,7 @@ int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u32 len,
 		       struct seg_fill *s)
 {
-	struct sroce_mr *mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
+	struct sroce_mr *mr = sroce_mr_by_rkey(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
 
 	return mr ? sroce_mr_walk(mr, va, len, false, fill_span, s) : -EFAULT;
 }

@@ -130,7 +130,7 @@ static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len,
 
 	if (!len)
 		return 0;
-	mr = sroce_mr_remote(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
+	mr = sroce_mr_by_rkey(qp, rkey, va, len, IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return -EFAULT;
 	ret = sroce_mr_walk(mr, va, len, false, sroce_mr_copy_from, &to);
@@ -162,8 +162,8 @@ int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 		if (!txbuf->lbpkt)
 			return 0;
 		ret = sroce_lbpkt_add(qp, txbuf->lbpkt,
-				      sroce_mr_remote(qp, rkey, va, pkt->payload_len,
-						      IB_ACCESS_REMOTE_READ),
+				      sroce_mr_by_rkey(qp, rkey, va, pkt->payload_len,
+						       IB_ACCESS_REMOTE_READ),
 				      va, pkt->payload_len);
 	} else {
 		u8 *to = alloc_payload(qp, &qp->av, pkt, txbuf);

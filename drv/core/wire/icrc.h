@@ -8,14 +8,11 @@
 
 void sroce_icrc_segment_header(u8 *l3, u32 l3_len, u32 n, u32 len);
 u32 sroce_icrc_net(const u8 *l3, u32 l3_len, const u8 *udp);
-u32 sroce_icrc_step_id(u32 crc, u16 flip);
 u32 sroce_icrc_bth(u32 crc, const u8 *bth);
-bool sroce_icrc_can_step(const u8 *was, const u8 *bth);
-u32 sroce_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth);
 
 /**
  * sroce_icrc_data() - add extended headers, payload or pad
- * @crc: from sroce_icrc_bth(), sroce_icrc_step() or an earlier call
+ * @crc: from sroce_icrc_bth(), sroce_train_icrc_step() or an earlier call
  * @data: the bytes
  * @len: number of bytes
  *

@@ -16,7 +16,6 @@
 #define SROCE_QPN_MASK		0xffffff
 #define SROCE_QPN_MULTICAST	0xffffff
 #define SROCE_QPN_GSI		1
-#define SROCE_QPN_MCAST		0xffffff
 #define SROCE_PKEY_FULL		0xffff
 #define SROCE_DEFAULT_QKEY_GSI	0x80010000
 #define SROCE_MTU_MIN		256
