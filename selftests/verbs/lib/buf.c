@@ -40,11 +40,11 @@ void vt_fill(void *to, size_t len, uint64_t seed)
 }
 
 /* Takes the buffer's pages out of the page tables, all the time. */
-static void *tide(void *arg)
+static void *evictor(void *arg)
 {
 	struct vt_buf *b = arg;
 
-	while (b->ebbs) {
+	while (b->evicts) {
 		madvise(b->map, b->map_len, MADV_DONTNEED);
 		usleep(500);
 	}
@@ -80,9 +80,9 @@ why_t vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
 		access |= IBV_ACCESS_ON_DEMAND;
 	b->mr = ibv_reg_mr(pd, b->data, len, access);
 	CHECK(b->mr, "ibv_reg_mr of %zu bytes: %s", len, strerror(errno));
-	b->ebbs = vt_opts.on_demand;
-	if (b->ebbs && pthread_create(&b->tide, NULL, tide, b)) {
-		b->ebbs = false;
+	b->evicts = vt_opts.on_demand;
+	if (b->evicts && pthread_create(&b->evictor, NULL, evictor, b)) {
+		b->evicts = false;
 		return because("pthread_create: %s", strerror(errno));
 	}
 	return NULL;
@@ -90,9 +90,9 @@ why_t vt_buf_open(struct vt_buf *b, struct ibv_pd *pd, size_t len, int access)
 
 void vt_buf_close(struct vt_buf *b)
 {
-	if (b->ebbs) {
-		b->ebbs = false;
-		pthread_join(b->tide, NULL);
+	if (b->evicts) {
+		b->evicts = false;
+		pthread_join(b->evictor, NULL);
 	}
 	if (b->mr)
 		ibv_dereg_mr(b->mr);

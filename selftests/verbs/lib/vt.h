@@ -90,8 +90,8 @@ struct vt_buf {
 	size_t len;
 	uint8_t *shadow;	/* what data should hold */
 	struct ibv_mr *mr;
-	pthread_t tide;		/* takes the pages away, if they come on demand */
-	volatile bool ebbs;
+	pthread_t evictor;		/* takes the pages away, if they come on demand */
+	volatile bool evicts;
 };
 
 uint64_t vt_rand(uint64_t *state);

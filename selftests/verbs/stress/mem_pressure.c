@@ -29,7 +29,7 @@
 #define MADV_SOFT_OFFLINE 101
 #endif
 
-struct tide {
+struct pressure {
 	uint8_t		*from, *to;	/* A's memory and B's */
 	struct ibv_mr	*mr[2];
 	pthread_t	thread;
@@ -42,11 +42,11 @@ struct tide {
 struct kind {
 	const char	*name;
 	bool		shared;		/* what is dropped is not lost */
-	bool		(*turn)(struct tide *t, uint64_t *rnd);
+	bool		(*turn)(struct pressure *t, uint64_t *rnd);
 };
 
 /* Some pages of one of the two */
-static uint8_t *some(struct tide *t, uint64_t *rnd, size_t *len)
+static uint8_t *some(struct pressure *t, uint64_t *rnd, size_t *len)
 {
 	size_t at = vt_below(rnd, SIZE / 4096) * 4096UL;
 
@@ -55,7 +55,7 @@ static uint8_t *some(struct tide *t, uint64_t *rnd, size_t *len)
 	return (vt_below(rnd, 2) ? t->from : t->to) + at;
 }
 
-static bool advise(struct tide *t, uint64_t *rnd, int advice)
+static bool advise(struct pressure *t, uint64_t *rnd, int advice)
 {
 	size_t len;
 	uint8_t *at = some(t, rnd, &len);
@@ -63,12 +63,12 @@ static bool advise(struct tide *t, uint64_t *rnd, int advice)
 	return !madvise(at, len, advice) || errno == EAGAIN || errno == EBUSY;
 }
 
-static bool drop(struct tide *t, uint64_t *rnd)
+static bool drop(struct pressure *t, uint64_t *rnd)
 {
 	return advise(t, rnd, MADV_DONTNEED);
 }
 
-static bool swap(struct tide *t, uint64_t *rnd)
+static bool swap(struct pressure *t, uint64_t *rnd)
 {
 	return advise(t, rnd, MADV_PAGEOUT);
 }
@@ -118,7 +118,7 @@ static void compact(void)
  * kernels that know of failing memory can be told so: others compact, which takes
  * its time and may leave ours where it is.
  */
-static bool migrate(struct tide *t, uint64_t *rnd)
+static bool migrate(struct pressure *t, uint64_t *rnd)
 {
 	uint8_t *all = vt_below(rnd, 2) ? t->from : t->to;
 	uint64_t before[PAGES], after[PAGES];
@@ -141,7 +141,7 @@ static bool migrate(struct tide *t, uint64_t *rnd)
 }
 
 /* Large pages are made, and split again by what befalls a part of them. */
-static bool fold(struct tide *t, uint64_t *rnd)
+static bool fold(struct pressure *t, uint64_t *rnd)
 {
 	uint8_t *at = vt_below(rnd, 2) ? t->from : t->to;
 	size_t len;
@@ -158,7 +158,7 @@ static bool fold(struct tide *t, uint64_t *rnd)
 }
 
 /* The copies are the child's; what is written meanwhile must be the parent's. */
-static bool spawn(struct tide *t, uint64_t *rnd)
+static bool spawn(struct pressure *t, uint64_t *rnd)
 {
 	pid_t pid = fork();
 
@@ -173,7 +173,7 @@ static bool spawn(struct tide *t, uint64_t *rnd)
 
 static void *ebb(void *arg)
 {
-	struct tide *t = ((void **)arg)[0];
+	struct pressure *t = ((void **)arg)[0];
 	const struct kind *k = ((void **)arg)[1];
 	uint64_t rnd = 7;
 
@@ -184,7 +184,7 @@ static void *ebb(void *arg)
 	return NULL;
 }
 
-static why_t one(struct vt_pair *p, struct tide *t, uint64_t *rnd)
+static why_t one(struct vt_pair *p, struct pressure *t, uint64_t *rnd)
 {
 	uint32_t len = 1 + vt_below(rnd, LONGEST);
 	size_t from = vt_below(rnd, SIZE - len), to = vt_below(rnd, SIZE - len);
@@ -212,12 +212,12 @@ static why_t one(struct vt_pair *p, struct tide *t, uint64_t *rnd)
 }
 
 /* Enough has befallen the memory */
-static bool enough(const struct tide *t)
+static bool enough(const struct pressure *t)
 {
 	return t->turns >= 2 && (!t->sure || t->moved);
 }
 
-static why_t traffic(struct vt_pair *p, struct tide *t)
+static why_t traffic(struct vt_pair *p, struct pressure *t)
 {
 	uint64_t rnd = vt_opts.seed, n = 0;
 	uint64_t start = vt_now_us(), took = 0;
@@ -251,7 +251,7 @@ static why_t open_mem(uint8_t **at, struct ibv_mr **mr, struct ibv_pd *pd,
 static why_t run(struct vt_pair *p, const void *arg)
 {
 	const struct kind *k = arg;
-	struct tide t = { .on = true };
+	struct pressure t = { .on = true };
 	const void *args[2] = { &t, k };
 	uint64_t rnd = 5;
 	why_t why;
