@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tracepoints of the core: each packet sent or received, each packet dropped at its QP,
+ * Tracepoints: each packet sent or received, each packet dropped at its QP,
  * each completion, and each transition to SQE or to the error state.
  */
 #undef TRACE_SYSTEM

@@ -2,7 +2,8 @@
 /*
  * The functions that the protocol core calls but does not implement. The module implements
  * them in drv/; the simulation, the fuzzers and the unit tests implement them in user
- * space. All are called with the QP locked and must not sleep.
+ * space. The core calls them with the QP locked, except for sroce_crc32(), which also checks
+ * packets whose QP is not known yet. None may sleep.
  */
 #ifndef SROCE_ENV_H
 #define SROCE_ENV_H
@@ -16,7 +17,7 @@ struct sroce_mr;
 struct sroce_odp;
 
 /**
- * sroce_count() - increment a counter of a QP's device
+ * sroce_count() - increment a counter of the set that a QP counts in
  * @qp: the QP
  * @c: the counter
  */

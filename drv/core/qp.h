@@ -244,8 +244,8 @@ struct sroce_rtt {
  * @resp_dropped: responses were dropped because the memory they go to is not present;
  *	they are requested again after the page fault
  * @resp_dropped_end: one past the last of them
- * @deferred: responses kept until the memory they go to is faulted in
- * @n_deferred: length of @deferred, at most sroce_resp.ofo_max
+ * @ofo_resps: responses kept until the memory they go to is faulted in
+ * @n_ofo_resps: length of @ofo_resps, at most sroce_resp.ofo_max
  * @retrans: recovery of lost requests
  * @read_retry: recovery of lost responses
  * @rtt: round trip time and cwnd
@@ -276,8 +276,8 @@ struct sroce_req {
 	bool	paging;
 	bool	resp_dropped;
 	u32	resp_dropped_end;
-	struct list_head	deferred;
-	u32	n_deferred;
+	struct list_head	ofo_resps;
+	u32	n_ofo_resps;
 	struct sroce_retrans	retrans;
 	struct sroce_read_retry	read_retry;
 	struct sroce_rtt	rtt;
@@ -426,7 +426,8 @@ struct sroce_resp {
  * struct sroce_qp - a queue pair
  * @ibqp: the RDMA core's view
  * @dev: its device
- * @counters: the device's counters, per CPU
+ * @counters: the counter set that it counts in, per CPU: its device's, or the one that
+ *	it is bound to
  * @lock: protects the members below; held for one trip at a time
  * @mutex: serializes modify and destroy
  * @type: QP type

@@ -47,7 +47,7 @@ struct sroce_gid {
  * struct sroce_dev - an RDMA device on a netdev
  * @ibdev: the RDMA core's part of the device
  * @sn: the module's part of the device's network namespace
- * @ndev: the netdev, held; NULL once it is gone
+ * @ndev: the netdev, held; NULL after sroce_device_dealloc()
  * @ndev_tracker: tracks the reference to @ndev
  * @list: entry in the list of all devices
  * @net_list: entry in sroce_snet.devs

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Loopback packets: packets to a QP of this host bypass the IP stack. The payload is
- * copied at most once, from one registered region to the other.
+ * Loopback packets: packets to a QP of this host bypass the IP stack. Large
+ * payload of a user's RC QP is copied once, from region to region; other payload is copied
+ * into the packet first.
  */
 
 #include <linux/moduleparam.h>

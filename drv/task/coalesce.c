@@ -24,10 +24,10 @@
 #define STREAK_MAX	128U
 /* Quick doorbells that make up for one that is late */
 #define LATE_PENALTY	2
-/* Most doorbells that are held, also as a part of the ring; holding fewer does not pay */
+/* Most doorbells that are held; at most 1 / RING_SHARE of the ring; least that pay */
 #define HELD_MAX	32
-#define HELD_MIN	4
 #define RING_SHARE	8
+#define HELD_MIN	4
 /* Bounds of the time for which they are held, in ns */
 #define HOLD_MIN	(4 * NSEC_PER_USEC)
 #define HOLD_MAX	(500 * NSEC_PER_USEC)

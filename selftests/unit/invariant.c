@@ -193,7 +193,7 @@ static void timers(const struct sroce_kqp *kqp)
 		return;
 	if (req->rnr_wait)
 		CHECK(kqp->rnr_when);
-	else if (req->paging || req->n_deferred)
+	else if (req->paging || req->n_ofo_resps)
 		CHECK(kqp->paged_when);
 	else if (kqp->qp.attr.timeout && req->una != req->max_psn)
 		CHECK(req->deadline);
@@ -265,9 +265,9 @@ static void deferred(const struct sroce_kqp *kqp)
 	const struct list_head *pos;
 	u32 n = 0;
 
-	for (pos = req->deferred.next; pos != &req->deferred; pos = pos->next)
+	for (pos = req->ofo_resps.next; pos != &req->ofo_resps; pos = pos->next)
 		n++;
-	CHECK_EQ(n, req->n_deferred);
+	CHECK_EQ(n, req->n_ofo_resps);
 	CHECK(n <= SROCE_OFO_MAX);
 	CHECK(!n || kqp->paged_when);
 	CHECK(!n || sroce_qp_may_send(&kqp->qp));

@@ -192,15 +192,15 @@ static void deferred_once(void)
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
 	xfers_until_sent(&t);
 	sim_buf_evict(t.a, 0);
-	while (!t.s->a.qp.req.n_deferred && sim_step(t.s))
+	while (!t.s->a.qp.req.n_ofo_resps && sim_step(t.s))
 		;
 	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 10);
-	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
+	CHECK_EQ(t.s->a.qp.req.n_ofo_resps, 3);
 	sroce_read_retry_dropped(&t.s->a.qp, t.s->a.qp.req.max_psn);
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 4);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_ODP_MISS) > 3);
-	CHECK_EQ(t.s->a.qp.req.n_deferred, 3);
+	CHECK_EQ(t.s->a.qp.req.n_ofo_resps, 3);
 	xfers_finish(&t);
 }
 

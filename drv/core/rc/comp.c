@@ -507,8 +507,8 @@ void sroce_comp_faulted_in(struct sroce_qp *qp)
 	struct sroce_ofo_pkt *ofo, *next;
 	LIST_HEAD(deferred);
 
-	list_splice_init(&req->deferred, &deferred);
-	req->n_deferred = 0;
+	list_splice_init(&req->ofo_resps, &deferred);
+	req->n_ofo_resps = 0;
 	list_for_each_entry_safe(ofo, next, &deferred, list) {
 		/* an earlier response may have failed the QP */
 		if (sroce_qp_may_send(qp) && is_outstanding(req, &ofo->pkt) &&

@@ -118,12 +118,12 @@ bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_req *req = &qp->req;
 	struct sroce_ofo_pkt *ofo;
 
-	if (pkt->loopback || req->n_deferred >= qp->resp.ofo_max)
+	if (pkt->loopback || req->n_ofo_resps >= qp->resp.ofo_max)
 		return false;
 	ofo = alloc_ofo(pkt);
 	if (!ofo)
 		return false;
-	if (!insert_by_psn(&req->deferred, ofo)) {
+	if (!insert_by_psn(&req->ofo_resps, ofo)) {
 		kfree(ofo);
 		return true;
 	}
@@ -132,7 +132,7 @@ bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		kfree(ofo);
 		return false;
 	}
-	req->n_deferred++;
+	req->n_ofo_resps++;
 	return true;
 }
 
@@ -143,8 +143,8 @@ bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
  */
 void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo)
 {
-	list_add_tail(&ofo->list, &qp->req.deferred);
-	qp->req.n_deferred++;
+	list_add_tail(&ofo->list, &qp->req.ofo_resps);
+	qp->req.n_ofo_resps++;
 }
 
 /**
@@ -208,8 +208,8 @@ void sroce_ofo_purge(struct sroce_qp *qp)
 		unlink_ofo(&qp->resp, ofo);
 		sroce_ofo_free(ofo);
 	}
-	list_for_each_entry_safe(ofo, next, &qp->req.deferred, list)
+	list_for_each_entry_safe(ofo, next, &qp->req.ofo_resps, list)
 		sroce_ofo_free(ofo);
-	INIT_LIST_HEAD(&qp->req.deferred);
-	qp->req.n_deferred = 0;
+	INIT_LIST_HEAD(&qp->req.ofo_resps);
+	qp->req.n_ofo_resps = 0;
 }

@@ -468,7 +468,7 @@ void sroce_req_faulted_in(struct sroce_qp *qp)
 
 	req->paging = false;
 	req->resp_dropped = false;
-	if (req->n_deferred)
+	if (req->n_ofo_resps)
 		sroce_comp_faulted_in(qp);
 	if (dropped && sroce_qp_may_send(qp))
 		sroce_read_retry_dropped(qp, req->resp_dropped_end);

@@ -51,7 +51,7 @@ void sroce_reset_qp(struct sroce_qp *qp)
 	if (qp->resp.ofo_queue.next)
 		sroce_ofo_purge(qp);
 	memset(&qp->req, 0, sizeof(qp->req));
-	INIT_LIST_HEAD(&qp->req.deferred);
+	INIT_LIST_HEAD(&qp->req.ofo_resps);
 	memset(&qp->resp, 0, sizeof(qp->resp));
 	INIT_LIST_HEAD(&qp->resp.ofo_queue);
 	qp->resp.ofo_max = SROCE_OFO_MAX;

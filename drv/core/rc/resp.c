@@ -3,7 +3,8 @@
  * Responder: checks and executes request packets (9.7.4, 9.8.2, 9.8.3).
  *
  * The checks are made in the order of the specification's figures; each returns a
- * verdict. Nothing is written to memory before all have passed.
+ * verdict. Nothing is written to memory before all have passed. The key that a SEND with
+ * invalidate names is checked after its payload was placed.
  */
 
 #include <linux/string.h>

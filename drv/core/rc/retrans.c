@@ -454,7 +454,7 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 	u64 rto = sroce_cwnd_rto(qp, timeout);
 
 	/* while this side waits for pages, the peer is not late */
-	if (req->rnr_wait || req->paging || req->n_deferred || req->max_psn == req->una) {
+	if (req->rnr_wait || req->paging || req->n_ofo_resps || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
 		return;

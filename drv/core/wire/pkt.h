@@ -85,7 +85,7 @@ struct sroce_pkt {
 
 /**
  * struct sroce_ofo_pkt - a packet that waits for a gap to be filled, or for a page fault
- * @list: in sroce_resp.ofo_queue or sroce_req.deferred
+ * @list: in sroce_resp.ofo_queue or sroce_req.ofo_resps
  * @pkt: the packet, kept by sroce_pkt_hold()
  * @l3: copy of its network header
  */
