@@ -12,8 +12,8 @@
 
 /* Shorter data is not worth the crypto API's call, which may save the FPU's registers. */
 #define HASH_MIN	256
-/* Implementations that only look up tables, or call crc32_le(), have this priority. */
-#define PRIORITY_GENERIC	100
+/* No more than this have implementations that look up tables, or call crc32_le(). */
+#define PRIORITY_GENERIC	150
 
 /* NULL if crc32_le() does it all */
 static struct crypto_shash *hash;
@@ -53,6 +53,14 @@ static bool is_accelerated(struct crypto_shash *tfm)
 	       crypto_shash_descsize(tfm) == sizeof(u32);
 }
 
+/* Whether the state of the chosen implementation is the CRC as crc32_le() has it */
+static bool __init is_right(void)
+{
+	static const u8 data[HASH_MIN] __initconst = { 0x5a, 0xa5, [HASH_MIN - 1] = 1 };
+
+	return crc_by_hash(~0U, data, sizeof(data)) == crc32_le(~0U, data, sizeof(data));
+}
+
 /**
  * sroce_crc_init() - find an accelerated CRC-32
  *
@@ -64,10 +72,11 @@ void __init sroce_crc_init(void)
 
 	if (IS_ERR(tfm))
 		return;
-	if (is_accelerated(tfm))
-		hash = tfm;
-	else
+	hash = tfm;
+	if (!is_accelerated(tfm) || !is_right()) {
+		hash = NULL;
 		crypto_free_shash(tfm);
+	}
 	pr_debug("sroce: CRC by %s\n", hash ? crypto_shash_driver_name(hash) : "crc32_le");
 }
 

@@ -377,7 +377,7 @@ int sroce_pager_wq_init(void)
 				   WQ_PERCPU | WQ_CPU_INTENSIVE, 0);
 	if (!pager_wq)
 		return -ENOMEM;
-	prefetch_wq = alloc_workqueue("sroce_advice", WQ_UNBOUND, PREFETCH_MAX);
+	prefetch_wq = alloc_workqueue("sroce_prefetch", WQ_UNBOUND, PREFETCH_MAX);
 	if (!prefetch_wq)
 		destroy_workqueue(pager_wq);
 	return prefetch_wq ? 0 : -ENOMEM;

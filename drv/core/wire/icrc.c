@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Invariant CRC (ICRC) of RoCEv2 packets, Annex A17.3.3. Fields that routers may change
- * are replaced by ones. Packets of a train have nearly the same headers: a CRC is linear,
- * so the CRC of one packet's headers is derived from another's by tables, for the bits
- * that differ.
+ * are replaced by ones.
  */
 
 #include <linux/compiler.h>

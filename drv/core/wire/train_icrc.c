@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * ICRCs of the segments of a train. The headers of segments of full length differ in a few
- * bits: the IPv4 identification, which counts up, the PSN and AckReq. So the CRC of the
- * headers is computed for one segment, and those of the others are derived from it.
+ * bits: the IPv4 identification, which counts up, the PSN and AckReq. A CRC is linear. So
+ * the CRC of the headers is computed for one segment, and those of the others are derived
+ * from it by tables, for the bits that differ.
  */
 
 #include <linux/string.h>
