@@ -234,42 +234,37 @@ static u32 user_wc_flags(u32 flags)
 	       (flags & IB_WC_WITH_INVALIDATE ? SROCE_ABI_WC_WITH_INV : 0);
 }
 
+/* What struct ib_wc and struct ib_uverbs_wc have in common */
+#define fill_wc(wc, cqe)						\
+do {									\
+	memset(wc, 0, sizeof(*(wc)));					\
+	(wc)->wr_id = (cqe)->wr_id;					\
+	(wc)->status = (cqe)->status;					\
+	(wc)->opcode = (cqe)->opcode;					\
+	(wc)->byte_len = (cqe)->byte_len;				\
+	if ((cqe)->wc_flags & IB_WC_WITH_INVALIDATE)			\
+		(wc)->ex.invalidate_rkey = (cqe)->inv_rkey;		\
+	else								\
+		(wc)->ex.imm_data = (cqe)->imm;				\
+	(wc)->src_qp = (cqe)->src_qp;					\
+	(wc)->pkey_index = (cqe)->pkey_index;				\
+	(wc)->port_num = 1;						\
+} while (0)
+
 static void put_user_wc(struct ib_uverbs_wc *wc, const struct sroce_qp *qp,
 			const struct sroce_cqe *cqe)
 {
-	memset(wc, 0, sizeof(*wc));
-	wc->wr_id = cqe->wr_id;
-	wc->status = cqe->status;
-	wc->opcode = cqe->opcode;
-	wc->byte_len = cqe->byte_len;
-	if (cqe->wc_flags & IB_WC_WITH_INVALIDATE)
-		wc->ex.invalidate_rkey = cqe->inv_rkey;
-	else
-		wc->ex.imm_data = cqe->imm;
+	fill_wc(wc, cqe);
 	wc->qp_num = qp->ibqp.qp_num;
-	wc->src_qp = cqe->src_qp;
 	wc->wc_flags = user_wc_flags(cqe->wc_flags);
-	wc->pkey_index = cqe->pkey_index;
-	wc->port_num = 1;
 }
 
 static void put_kernel_wc(struct ib_wc *wc, struct sroce_qp *qp,
 			  const struct sroce_cqe *cqe)
 {
-	memset(wc, 0, sizeof(*wc));
-	wc->wr_id = cqe->wr_id;
-	wc->status = cqe->status;
-	wc->opcode = cqe->opcode;
-	wc->byte_len = cqe->byte_len;
-	if (cqe->wc_flags & IB_WC_WITH_INVALIDATE)
-		wc->ex.invalidate_rkey = cqe->inv_rkey;
-	else
-		wc->ex.imm_data = cqe->imm;
+	fill_wc(wc, cqe);
 	wc->qp = &qp->ibqp;
-	wc->src_qp = cqe->src_qp;
 	wc->wc_flags = cqe->wc_flags;
-	wc->pkey_index = cqe->pkey_index;
-	wc->port_num = 1;
 	if (cqe->wc_flags & IB_WC_GRH) {
 		wc->wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
 		wc->network_hdr_type = cqe->v6 ? RDMA_NETWORK_IPV6 :
