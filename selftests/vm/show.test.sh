@@ -234,16 +234,37 @@ devinfo_has()
 	return 1
 }
 
-# What is 0 on Ethernet and without datagrams of RD, on any adapter
-EMPTY='max_ee_rd_atom|max_ee_init_rd_atom|max_ee|max_rdd|max_raw_ipv6_qp|max_fmr'
-EMPTY+='|sm_lid|port_lid|port_lmc|sm_sl|subnet_timeout|init_type_reply|port_cap_flags2'
-# nothing has gone wrong so far
-EMPTY+='|bad_pkey_cntr|qkey_viol_cntr'
-# what the provider has no call for
-EMPTY+='|max_tso|max_rwq_indirection_tables|max_rwq_indirection_table_size'
-EMPTY+='|rx_hash_function|rx_hash_fields_mask|max_wq_type_rq'
-EMPTY+='|qp_rate_limit_min|qp_rate_limit_max|max_cq_count|max_cq_period'
-EMPTY+='|maximum available device memory'
+# What is 0 or empty: on Ethernet and without datagrams of RD on any adapter; as nothing
+# has gone wrong so far; or as the provider has no call for it
+EMPTY=$(paste -sd '|' <<END
+max_ee_rd_atom
+max_ee_init_rd_atom
+max_ee
+max_rdd
+max_raw_ipv6_qp
+max_fmr
+sm_lid
+port_lid
+port_lmc
+sm_sl
+subnet_timeout
+init_type_reply
+port_cap_flags2
+bad_pkey_cntr
+qkey_viol_cntr
+max_tso
+max_rwq_indirection_tables
+max_rwq_indirection_table_size
+rx_hash_function
+rx_hash_fields_mask
+max_wq_type_rq
+qp_rate_limit_min
+qp_rate_limit_max
+max_cq_count
+max_cq_period
+maximum available device memory
+END
+)
 
 # Of all that is printed nothing else is empty, and there is something to print.
 nothing_empty()
