@@ -3,6 +3,8 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
+#include "drv/core/rc/flush.h"
+#include "drv/core/rc/reset.h"
 #include "drv/core/state.h"
 
 /*
@@ -64,23 +66,60 @@ bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *att
 }
 
 /**
- * sroce_state_start_req() - initialize the requester from the QP's attributes
- * @qp: the QP, locked, going to RTS
+ * sroce_state_set_attrs() - copy the attributes that a modify sets
+ * @to: the QP's attributes
+ * @attr: new values, checked
+ * @mask: which of them are set, enum ib_qp_attr_mask
  */
-void sroce_state_start_req(struct sroce_qp *qp)
+void sroce_state_set_attrs(struct ib_qp_attr *to, const struct ib_qp_attr *attr, int mask)
 {
-	struct sroce_req *req = &qp->req;
-
-	req->retries = qp->attr.retry_cnt;
-	req->rnr_retries = qp->attr.rnr_retry;
-	qp->drained = false;
+#define COPY(bit, field) do { if (mask & (bit)) to->field = attr->field; } while (0)
+	COPY(IB_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+	COPY(IB_QP_ACCESS_FLAGS, qp_access_flags);
+	COPY(IB_QP_PKEY_INDEX, pkey_index);
+	COPY(IB_QP_PORT, port_num);
+	COPY(IB_QP_QKEY, qkey);
+	COPY(IB_QP_AV, ah_attr);
+	COPY(IB_QP_PATH_MTU, path_mtu);
+	COPY(IB_QP_TIMEOUT, timeout);
+	COPY(IB_QP_RETRY_CNT, retry_cnt);
+	COPY(IB_QP_RNR_RETRY, rnr_retry);
+	COPY(IB_QP_RQ_PSN, rq_psn);
+	COPY(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	COPY(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
+	COPY(IB_QP_SQ_PSN, sq_psn);
+	COPY(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	COPY(IB_QP_PATH_MIG_STATE, path_mig_state);
+	COPY(IB_QP_DEST_QPN, dest_qp_num);
+#undef COPY
 }
 
 /**
- * sroce_state_start_resp() - initialize the responder from the QP's attributes
- * @qp: the QP, locked, going to RTR
+ * sroce_state_enter() - enter a state
+ * @qp: the QP, locked; its attributes are those for the new state
+ * @from: the present state
+ * @to: the new state; the transition was checked
  */
-void sroce_state_start_resp(struct sroce_qp *qp)
+void sroce_state_enter(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
 {
-	qp->resp.psn = qp->attr.rq_psn;
+	switch (to) {
+	case IB_QPS_RESET:
+		sroce_reset_qp(qp);
+		return;
+	case IB_QPS_ERR:
+		sroce_flush_qp_error(qp);
+		return;
+	case IB_QPS_RTR:
+		if (from == IB_QPS_INIT)
+			qp->resp.psn = qp->attr.rq_psn;
+		break;
+	case IB_QPS_RTS:
+		qp->req.retries = qp->attr.retry_cnt;
+		qp->req.rnr_retries = qp->attr.rnr_retry;
+		qp->drained = false;
+		break;
+	default:
+		break;
+	}
+	qp->state = to;
 }

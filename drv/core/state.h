@@ -10,7 +10,7 @@ struct sroce_qp;
 
 bool sroce_state_transition_ok(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			       int mask, enum ib_qp_state from, enum ib_qp_state to);
-void sroce_state_start_req(struct sroce_qp *qp);
-void sroce_state_start_resp(struct sroce_qp *qp);
+void sroce_state_set_attrs(struct ib_qp_attr *to, const struct ib_qp_attr *attr, int mask);
+void sroce_state_enter(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to);
 
 #endif /* SROCE_CORE_STATE_H */

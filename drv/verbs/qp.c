@@ -293,35 +293,11 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	return 0;
 }
 
-static void copy_attrs(struct ib_qp_attr *to, const struct ib_qp_attr *attr,
-		       int mask)
-{
-#define COPY(bit, field) do { if (mask & (bit)) to->field = attr->field; } while (0)
-	COPY(IB_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
-	COPY(IB_QP_ACCESS_FLAGS, qp_access_flags);
-	COPY(IB_QP_PKEY_INDEX, pkey_index);
-	COPY(IB_QP_PORT, port_num);
-	COPY(IB_QP_QKEY, qkey);
-	COPY(IB_QP_AV, ah_attr);
-	COPY(IB_QP_PATH_MTU, path_mtu);
-	COPY(IB_QP_TIMEOUT, timeout);
-	COPY(IB_QP_RETRY_CNT, retry_cnt);
-	COPY(IB_QP_RNR_RETRY, rnr_retry);
-	COPY(IB_QP_RQ_PSN, rq_psn);
-	COPY(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
-	COPY(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
-	COPY(IB_QP_SQ_PSN, sq_psn);
-	COPY(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
-	COPY(IB_QP_PATH_MIG_STATE, path_mig_state);
-	COPY(IB_QP_DEST_QPN, dest_qp_num);
-#undef COPY
-}
-
 /* Attributes are set before the state, which other CPUs read without the lock. */
 static void set_attrs(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 		      const struct sroce_av *av)
 {
-	copy_attrs(&qp->attr, attr, mask);
+	sroce_state_set_attrs(&qp->attr, attr, mask);
 	if (mask & IB_QP_AV) {
 		struct dst_cache dst = qp->av.dst;
 
@@ -338,27 +314,11 @@ static void set_attrs(struct sroce_qp *qp, const struct ib_qp_attr *attr, int ma
 
 static void enter_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
 {
-	switch (to) {
-	case IB_QPS_RESET:
-		sroce_reset_qp(qp);
-		qp->kqp->posted = qp->sq.prod;
-		sroce_pager_clear_errors(qp);
-		break;
-	case IB_QPS_RTR:
-		if (from == IB_QPS_INIT)
-			sroce_state_start_resp(qp);
-		qp->state = to;
-		break;
-	case IB_QPS_RTS:
-		sroce_state_start_req(qp);
-		qp->state = to;
-		break;
-	case IB_QPS_ERR:
-		sroce_flush_qp_error(qp);
-		break;
-	default:
-		qp->state = to;
-	}
+	sroce_state_enter(qp, from, to);
+	if (to != IB_QPS_RESET)
+		return;
+	qp->kqp->posted = qp->sq.prod;
+	sroce_pager_clear_errors(qp);
 }
 
 static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)

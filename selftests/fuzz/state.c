@@ -35,19 +35,10 @@ static void resize_res(struct sroce_qp *qp, u32 n)
 
 static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-#define COPY(bit, field) do { if (mask & (bit)) qp->attr.field = attr->field; } while (0)
-	COPY(IB_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
-	COPY(IB_QP_ACCESS_FLAGS, qp_access_flags);
-	COPY(IB_QP_TIMEOUT, timeout);
-	COPY(IB_QP_RETRY_CNT, retry_cnt);
-	COPY(IB_QP_RNR_RETRY, rnr_retry);
-	COPY(IB_QP_RQ_PSN, rq_psn);
-	COPY(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
-	COPY(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
-	COPY(IB_QP_SQ_PSN, sq_psn);
-	COPY(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
-	COPY(IB_QP_PATH_MIG_STATE, path_mig_state);
-#undef COPY
+	/* addresses, keys and the MTU stay what both ends were set up with */
+	sroce_state_set_attrs(&qp->attr, attr, mask & ~(IB_QP_AV | IB_QP_PATH_MTU |
+							IB_QP_QKEY | IB_QP_DEST_QPN |
+							IB_QP_PORT | IB_QP_PKEY_INDEX));
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		resize_res(qp, attr->max_dest_rd_atomic);
 }

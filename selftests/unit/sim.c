@@ -156,26 +156,9 @@ void sim_enter(struct sroce_kqp *kqp, enum ib_qp_state to)
 {
 	struct sroce_qp *qp = &kqp->qp;
 
-	switch (to) {
-	case IB_QPS_RESET:
-		sroce_reset_qp(qp);
-		break;
-	case IB_QPS_RTR:
-		sroce_state_start_resp(qp);
-		qp->state = to;
-		break;
-	case IB_QPS_RTS:
-		if (qp->state == IB_QPS_RTR)
-			sroce_reset_req_psn(qp, qp->attr.sq_psn);
-		sroce_state_start_req(qp);
-		qp->state = to;
-		break;
-	case IB_QPS_ERR:
-		sroce_flush_qp_error(qp);
-		break;
-	default:
-		qp->state = to;
-	}
+	if (to == IB_QPS_RTS && qp->state == IB_QPS_RTR)
+		sroce_reset_req_psn(qp, qp->attr.sq_psn);
+	sroce_state_enter(qp, IB_QPS_INIT, to);
 }
 
 struct sim *sim_new(const struct sim_cfg *cfg)

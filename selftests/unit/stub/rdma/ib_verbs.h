@@ -80,6 +80,10 @@ enum ib_qp_attr_mask {
 	IB_QP_DEST_QPN			= 1 << 20,
 };
 
+struct rdma_ah_attr {
+	u32			dlid;
+};
+
 struct ib_qp_attr {
 	enum ib_qp_state	qp_state;
 	enum ib_qp_state	cur_qp_state;
@@ -97,6 +101,9 @@ struct ib_qp_attr {
 	u8			timeout;
 	u8			retry_cnt;
 	u8			rnr_retry;
+	u8			port_num;
+	u16			pkey_index;
+	struct rdma_ah_attr	ah_attr;
 };
 
 enum ib_access_flags {
