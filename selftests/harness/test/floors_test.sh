@@ -10,7 +10,7 @@ DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 TREE=$(mktemp -d)
 trap 'rm -rf "$TREE"' EXIT
 
-fresh() { rm -rf "$TREE"/*; cp -a "$DIR/../drv" "$DIR/../Kbuild" "$TREE"; }
+fresh() { rm -rf "${TREE:?}"/*; cp -a "$DIR/../drv" "$DIR/../Kbuild" "$TREE"; }
 
 floors() { "$DIR/../tools/floors.py" --names "$TREE"; }
 
