@@ -63,7 +63,7 @@ checkpatch()
 			-exec "${run[@]}" --ignore COMPLEX_MACRO -f {} +
 		in_drv -name trace.h -exec "${run[@]}" \
 			--ignore PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE -f {} +
-		"${run[@]}" --ignore MACRO_WITH_FLOW_CONTROL,USLEEP_RANGE \
+		"${run[@]}" --ignore MACRO_WITH_FLOW_CONTROL,USLEEP_RANGE,TRAILING_SEMICOLON \
 			-f selftests/kverbs/*.[ch]
 		find uapi -name '*.h' -exec "${run[@]}" --ignore BIT_MACRO -f {} +
 	} >"$LOG" 2>&1

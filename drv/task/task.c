@@ -474,13 +474,17 @@ bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb, u32 
 		sroce_task_lock(qp);
 		while (!skb_queue_empty_lockless(&task->backlog))
 			sroce_backlog_drain(qp);
+		/* for sparse: the caller unlocks */
+		__release(&qp->lock);
 		return true;
 	}
 	sroce_backlog_queue(kqp, skb, qpn, n);
 	/* the owner of the QP sees the packet, or the lock is free */
 	smp_mb();
-	if (!is_elsewhere(task) && try_lock(qp))
+	if (!is_elsewhere(task) && try_lock(qp)) {
+		__acquire(&qp->lock);
 		sroce_task_unlock_run(qp);
+	}
 	return false;
 }
 
@@ -492,8 +496,11 @@ bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb, u32 
  */
 void sroce_task_send_held(struct sroce_qp *qp)
 {
-	if (sroce_coalesce_release(&qp->kqp->task.coalesce) && sroce_task_lock_doorbell(qp))
-		sroce_task_unlock_run(qp);
+	if (!sroce_coalesce_release(&qp->kqp->task.coalesce) || !sroce_task_lock_doorbell(qp))
+		return;
+	/* for sparse, which does not see that the doorbell has locked it */
+	__acquire(&qp->lock);
+	sroce_task_unlock_run(qp);
 }
 
 static struct sroce_kqp *find_qp(struct sroce_dev *dev, u32 qpn)
