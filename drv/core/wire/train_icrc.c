@@ -127,14 +127,8 @@ static const u32 psn_crc[6][16] = {
 	},
 };
 
-/**
- * sroce_train_icrc_can_step() - whether sroce_train_icrc_step() applies to two packets
- * @was: BTH of the first packet
- * @bth: BTH of the other; its network headers may differ in the IPv4 identification only
- *
- * Return: true if the BTHs differ in the PSN only.
- */
-bool sroce_train_icrc_can_step(const u8 *was, const u8 *bth)
+/* Whether two BTHs differ in the PSN only */
+static bool can_step(const u8 *was, const u8 *bth)
 {
 	u64 a, b;
 
@@ -201,7 +195,7 @@ static u16 id_flip(const struct sroce_train_icrc *t, u32 a, u32 b)
  */
 u32 sroce_train_icrc_headers(struct sroce_train_icrc *t, u32 n, const u8 *bth)
 {
-	if (sroce_train_icrc_can_step(t->bth, bth))
+	if (can_step(t->bth, bth))
 		return sroce_train_icrc_step(t->crc, id_flip(t, t->ref, n), t->bth, bth);
 	t->crc = sroce_icrc_bth(sroce_train_icrc_step_id(t->net, id_flip(t, 0, n)), bth);
 	t->ref = n;

@@ -25,7 +25,6 @@ struct sroce_train_icrc {
 };
 
 u32 sroce_train_icrc_step_id(u32 crc, u16 flip);
-bool sroce_train_icrc_can_step(const u8 *was, const u8 *bth);
 u32 sroce_train_icrc_step(u32 crc, u16 id, const u8 *was, const u8 *bth);
 void sroce_train_icrc_init(struct sroce_train_icrc *t, const u8 *l3, u32 l3_len,
 			   const u8 *udp);
