@@ -38,10 +38,19 @@ limits()
 network()
 {
 	[ -n "$SROCE_TWO" ] || return 0
-	modprobe virtio_net
+	case $SROCE_NIC in
+	igb)	modprobe igb ;;
+	*)	modprobe virtio_net ;;
+	esac
 	ip link set eth0 up
 	ip addr add "10.9.0.$VM_ID/24" dev eth0
 	ip -6 addr add "fd09::$VM_ID/64" dev eth0 nodad
+	# an emulated NIC takes its time to find a link
+	for _ in {1..500}; do
+		[ "$(cat /sys/class/net/eth0/carrier)" != 1 ] || return 0
+		$BB sleep 0.02
+	done
+	fail "eth0 has no carrier"
 }
 
 # Wait for a child with a limit that holds even if it hangs in the kernel,

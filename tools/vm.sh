@@ -12,6 +12,8 @@
 #   --timeout S         limit for the command                          [600]
 #   --two               two VMs on one Ethernet; the command runs in both, with
 #                       VM_ID=1 or 2, eth0 = 10.9.0.$VM_ID and fd09::$VM_ID
+#   --nic NIC           of --two: virtio, with one queue; virtio-mq, with one for
+#                       each CPU (it needs root, for taps); igb, with two  [virtio]
 #   --root SUITE        that Debian's user space instead of the host's
 #                       (tools/userland.sh); of the host it sees the clone, the
 #                       cache and the working directory
@@ -40,7 +42,7 @@ set -euo pipefail
 
 KERNEL=${KERNEL:-6.1}
 CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' TCG='' GDB='' KEEP='' APPEND=''
-ROOT=''
+ROOT='' NIC=virtio
 QEMU_ARGS=() ENVS=()
 # Seconds to boot, and to clean up beyond the command's own time: all of it
 # happens at a tenth of a real CPU's speed, on a machine that may be busy.
@@ -62,6 +64,7 @@ parse()
 		--mem)		MEM=$2; shift 2 ;;
 		--timeout)	TIMEOUT=$2; shift 2 ;;
 		--two)		TWO=1; shift ;;
+		--nic)		NIC=$2; shift 2 ;;
 		--root)		ROOT=$2; shift 2 ;;
 		--interactive)	INTERACTIVE=1; shift ;;
 		--icount)	ICOUNT=1 CPUS=1; shift ;;
@@ -114,8 +117,8 @@ write_job()
 	local v
 	mkdir -p "$JOB/vm1" "$JOB/vm2" "$JOB/shared"
 	echo "$SROCE_ROOT/tools/vm-guest.sh" >"$JOB/guest"
-	printf 'SROCE_MODULES=%q SROCE_TWO=%q\n' \
-		"$KDIR/lib/modules/$RELEASE" "$TWO" >"$JOB/setup"
+	printf 'SROCE_MODULES=%q SROCE_TWO=%q SROCE_NIC=%q\n' \
+		"$KDIR/lib/modules/$RELEASE" "$TWO" "$NIC" >"$JOB/setup"
 	{
 		for v in "${!SROCE_@}" ROUNDS TESTS VERBOSE KERNEL TERM; do
 			[ -z "${!v+set}" ] || printf 'export %s=%q\n' "$v" "${!v}"
@@ -125,6 +128,7 @@ write_job()
 		done
 		printf 'export SROCE_CWD=%q SROCE_TIMEOUT=%q SROCE_JOB=/run/job\n' \
 			"$PWD" "$TIMEOUT"
+		printf 'export SROCE_NIC=%q\n' "$NIC"
 		[ -z "$INTERACTIVE" ] || {
 			local size
 			size=$(stty size 2>/dev/null || echo 24 80)
@@ -156,9 +160,42 @@ kept_dirs()
 	(IFS=,; echo "${keep[*]-}")
 }
 
+# Taps have several queues, a stream has one. They and the bridge between them go
+# with the network namespace of this script.
+taps_needed() { [ -n "$TWO" ] && [ "$NIC" = virtio-mq ]; }
+
+taps()
+{
+	local id
+	ip link add sroce type bridge mcast_snooping 0 forward_delay 0
+	ip link set sroce up
+	for id in 1 2; do
+		ip tuntap add dev "tap$id" mode tap multi_queue vnet_hdr
+		ip link set "tap$id" txqueuelen 10000 master sroce up
+	done
+}
+
+# Each line is an argument for QEMU.
+nic_args()	# id
+{
+	local mac=mac=52:54:00:09:00:0$1 wire="addr.type=unix,addr.path=$JOB/wire"
+	if [ "$1" = 1 ]; then wire+=,server=on; else wire+=,server=off,reconnect-ms=100; fi
+	case $NIC in
+	virtio-mq)
+		echo "-device"
+		echo "virtio-net-pci,netdev=n,$mac,mq=on,vectors=$((2 * CPUS + 2))"
+		echo "-netdev"
+		echo "tap,id=n,ifname=tap$1,queues=$CPUS,script=no,downscript=no,vhost=off"
+		return ;;
+	igb)	printf '%s\n' -device "igb,netdev=n,$mac" ;;
+	*)	printf '%s\n' -device "virtio-net-pci,netdev=n,$mac" ;;
+	esac
+	printf '%s\n' -netdev "stream,id=n,$wire"
+}
+
 qemu()	# id
 {
-	local id=$1 dir=$JOB/vm$1 args=()
+	local id=$1 dir=$JOB/vm$1 args=() nic=()
 	args=(
 		-nodefaults -no-user-config -display none -no-reboot
 		-name "sroce$id" -machine "q35,usb=off,vmport=off" "${ACCEL[@]}"
@@ -183,10 +220,8 @@ qemu()	# id
 		       -device virtserialport,chardev=out,nr=1)
 	fi
 	if [ -n "$TWO" ]; then
-		args+=(-device "virtio-net-pci,netdev=n,mac=52:54:00:09:00:0$id"
-		       -netdev "stream,id=n,addr.type=unix,addr.path=$JOB/wire,$(
-			[ "$id" = 1 ] && echo server=on ||
-			echo server=off,reconnect-ms=100)")
+		mapfile -t nic < <(nic_args "$id")
+		args+=("${nic[@]}")
 	fi
 	[ -z "$GDB" ] || args+=(-gdb "tcp:127.0.0.1:$((1233 + id))")
 	exec qemu-system-x86_64 "${args[@]}" ${QEMU_ARGS[@]+"${QEMU_ARGS[@]}"}
@@ -318,7 +353,12 @@ main()
 {
 	local keep khz='' rc=0
 	parse "$@"
+	case $NIC in virtio|virtio-mq|igb) ;; *) die "unknown NIC $NIC" ;; esac
 	"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL"
+	if taps_needed; then
+		[ -n "${VM_OWN_NET:-}" ] || VM_OWN_NET=1 exec unshare -n "$0" "$@"
+		taps
+	fi
 	RELEASE=$(kernel_release "$KERNEL") || die "no kernel $KERNEL"
 	KDIR=$(kernel_dir "$RELEASE")
 	make_vmlinux "$KDIR" "$RELEASE"
