@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Tracepoints: each packet sent or received, each packet dropped at its QP,
- * each completion, and each transition to SQE or to the error state.
+ * each completion, each decrease of a congestion window, and each transition to SQE or
+ * to the error state.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM sroce
@@ -103,6 +104,31 @@ TRACE_EVENT(sroce_state,
 	),
 	TP_printk("qp %u state %d to %d", __entry->qpn, __entry->from,
 		  __entry->to)
+);
+
+/* After a decrease of the window; times in ns, windows in packets */
+TRACE_EVENT(sroce_cwnd,
+	TP_PROTO(struct sroce_qp *qp, const struct sroce_cwnd *cwnd),
+	TP_ARGS(qp, cwnd),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, cwnd)
+		__field(u32, ssthresh)
+		__field(u32, w_max)
+		__field(u64, rtt)
+		__field(u64, min_rtt)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->qpn;
+		__entry->cwnd = sroce_cwnd(cwnd);
+		__entry->ssthresh = cwnd->ssthresh;
+		__entry->w_max = cwnd->w_max;
+		__entry->rtt = cwnd->rtt;
+		__entry->min_rtt = cwnd->min_rtt;
+	),
+	TP_printk("qp %u cwnd %u ssthresh %u w_max %u rtt %llu min_rtt %llu",
+		  __entry->qpn, __entry->cwnd, __entry->ssthresh, __entry->w_max,
+		  __entry->rtt, __entry->min_rtt)
 );
 
 #endif /* SROCE_TRACE_H */

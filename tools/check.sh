@@ -89,6 +89,7 @@ main()
 		[ ! -e selftests/sim/Makefile ] || {
 			tap "simulation" make -s -C selftests/sim check
 			tap "goodput" make -s -C selftests/sim goodput-check
+			tap "shared links" make -s -C selftests/sim links-check
 			tap "planted bugs" make -s -C selftests/sim planted
 		}
 		for t in selftests/*/test/*_test.*; do

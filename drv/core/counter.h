@@ -32,6 +32,8 @@
 	C(TX_NO_MEM, "tx_no_memory")					\
 	C(TX_NO_ROUTE, "tx_no_route")					\
 	C(TX_DROPPED, "tx_drops")					\
+	C(TX_CONGESTED, "tx_queue_congested")				\
+	C(TX_STOPPED, "tx_queue_stopped")				\
 	/* receive: drops before a QP is found */			\
 	C(RX_MALFORMED, "rx_malformed")					\
 	C(RX_BAD_OPCODE, "rx_unknown_opcode")				\
@@ -50,6 +52,12 @@
 	C(OUT_OF_SEQ, "out_of_sequence")				\
 	C(OFO_QUEUED, "ofo_queued")					\
 	C(UC_GAP, "uc_dropped_messages")				\
+	/* congestion, under the names of other devices */		\
+	C(RX_MARKED, "np_ecn_marked_roce_packets")			\
+	C(CNP_SENT, "np_cnp_sent")					\
+	C(CNP_RCVD, "rp_cnp_handled")					\
+	C(CNP_IGNORED, "rp_cnp_ignored")				\
+	/* responder, continued */					\
 	C(NAK_SEQ_SENT, "tx_nak_seq")					\
 	C(NAK_INV_SENT, "tx_nak_invalid_request")				\
 	C(NAK_ACC_SENT, "tx_nak_remote_access")				\
@@ -61,6 +69,8 @@
 	C(FLUSH_REPLAY, "replayed_flushes")				\
 	/* requester and completer */					\
 	C(RETRANSMIT, "retransmitted_pkts")				\
+	C(CWND_DECREASE, "cwnd_decreases")				\
+	C(PACED, "paced_trains")					\
 	C(TIMEOUT, "local_ack_timeout_err")					\
 	C(PROBE, "ack_probes")						\
 	C(READ_RETRY, "read_retries")					\

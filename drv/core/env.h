@@ -26,6 +26,12 @@ static inline void sroce_count(struct sroce_qp *qp, enum sroce_counter c)
 	this_cpu_inc(qp->counters->c[c]);
 }
 
+/* Likewise, by @n */
+static inline void sroce_count_n(struct sroce_qp *qp, enum sroce_counter c, u32 n)
+{
+	this_cpu_add(qp->counters->c[c], n);
+}
+
 /**
  * struct sroce_cqe - a completion, before it is converted to the format of its CQ
  * @wr_id: ID of the work request
@@ -84,6 +90,13 @@ bool sroce_tx_can_append(struct sroce_qp *qp);
 void sroce_tx_commit(struct sroce_qp *qp, u32 n);
 /* Discard the packets begun. */
 void sroce_tx_abort(struct sroce_qp *qp);
+/* Packets that the transmit queue of requests or responses takes now */
+u32 sroce_tx_room(struct sroce_qp *qp, bool response);
+/*
+ * There are more packets than fitted. Return: whether there is room now, for a trip that
+ * follows at once. If not, sroce_transport_run() is called when there is.
+ */
+bool sroce_tx_wait_room(struct sroce_qp *qp, bool response);
 
 /*
  * Queue the payload of a work request as an Ethernet frame. Return: 0 or an error of
@@ -92,6 +105,8 @@ void sroce_tx_abort(struct sroce_qp *qp);
 int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe);
 /* Bytes of the longest frame that the netdev takes */
 u32 sroce_raw_max(struct sroce_qp *qp);
+/* Bytes of the longest datagram: the port's active MTU */
+u32 sroce_ud_max(struct sroce_qp *qp);
 
 /* Whether the QP's peer is on this host, and loopback packets can be sent to it */
 bool sroce_loopback_usable(struct sroce_qp *qp);

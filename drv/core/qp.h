@@ -19,6 +19,7 @@
 #include "drv/core/wire/pkt.h"
 #include "drv/core/wire/psn.h"
 #include "drv/core/mem/wr.h"
+#include "drv/core/rc/cwnd.h"
 
 struct sroce_cq;
 struct sroce_mr;
@@ -26,12 +27,6 @@ struct sroce_srq;
 struct sroce_dev;
 struct sroce_kqp;
 
-/* Range in which the cwnd follows the round trip, in request packets: rc/cwnd.c */
-#define SROCE_CWND_MIN	1536U
-#define SROCE_CWND_MAX	2048U
-/* The cwnd before the first sample, and the least one after timeouts */
-#define SROCE_CWND_INIT	256U
-#define SROCE_CWND_SLOW	16U
 /* Least packets to retransmit per gap where gaps are dense */
 #define SROCE_RETRANS_BATCH_MIN	8U
 /* Upper bound of a distance between gaps that is averaged, in packets */
@@ -40,8 +35,6 @@ struct sroce_kqp;
 #define SROCE_OFO_MAX		SROCE_CWND_MAX
 /* Responses accepted behind a gap, in PSNs from the oldest missing one */
 #define SROCE_READ_AHEAD	16384
-/* ACKs requested per cwnd */
-#define SROCE_ACKS_PER_CWND	2
 /* Packets sent per trip, before the other side gets the CPU */
 #define SROCE_TX_BUDGET		64
 /* Payload bytes of loopback packets and raw frames sent per trip */
@@ -56,6 +49,7 @@ struct sroce_kqp;
  * @v6: the network type is IPv6
  * @multicast: @dgid is a group
  * @tclass: traffic class: DSCP and ECN
+ * @priority: priority of the packets in this host, as skb->priority
  * @hop_limit: TTL
  * @flow_label: IPv6 flow label
  * @sport: UDP source port, derived from the flow for ECMP
@@ -72,6 +66,7 @@ struct sroce_av {
 	bool			multicast;
 	u8			tclass;
 	u8			hop_limit;
+	u32			priority;
 	u32			flow_label;
 	u16			sport;
 	int			ifindex;
@@ -107,8 +102,11 @@ enum sroce_gap_policy {
  * @last: one past the newest PSN of the last retransmission, or req.acked if that is later
  * @copies: copies of the packet at req.acked to send after the packets up to @to
  * @gap_reported: the retransmission fills a gap that the peer has reported or implied
+ * @sent_once: that was one packet, sent once
  * @recover_psn: one past the packets sent before the newest gap was filled; an ACK below
  *	it shows that another of them was lost
+ * @left_psn: one past the packets that have left the network, arrived or lost, though they
+ *	may not be acknowledged
  * @n: packets of the newest retransmission, 0 once all were acknowledged
  * @gap: PSN of the newest gap
  * @gap_dist: moving average of the distance between gaps, in packets
@@ -134,7 +132,9 @@ struct sroce_retrans {
 	u32			last;
 	u32			copies;
 	bool			gap_reported;
+	bool			sent_once;
 	u32			recover_psn;
+	u32			left_psn;
 	u32			n;
 	u32			gap;
 	s32			gap_dist;
@@ -155,13 +155,17 @@ struct sroce_retrans {
  * @wqe: the READ or atomic
  * @psn: PSN of the first response that is missing
  * @end: one past the PSN of the last
- * @when: when they were requested, in ns of sroce_now(); 0 after the first has come
+ * @when: when they were requested, in ns of sroce_now()
+ * @answered: the first has come
+ * @sent: one past the requests that were sent before
  */
 struct sroce_read_range {
 	struct sroce_wqe *wqe;
 	u32	psn;
 	u32	end;
 	u64	when;
+	bool	answered;
+	u32	sent;
 };
 
 /* Most ranges of responses that are requested again at a time */
@@ -170,45 +174,44 @@ struct sroce_read_range {
 /**
  * struct sroce_read_retry - recovery of lost responses, see rc/read_retry.c
  * @high: one past the newest response that has come or was requested again
- * @full: @range had no space for all that are missing
+ * @full: not all that are missing are in @range
+ * @selective: the peer serves repeated READs in any order, beside others
+ * @interleaved: the newest response was the last of a range, though older requests are
+ *	being answered
+ * @resume: PSN of the next response to those
  * @n: entries in @range
  * @range: the ranges that were requested again, oldest request first
  */
 struct sroce_read_retry {
 	u32			high;
 	bool			full;
+	bool			selective;
+	bool			interleaved;
+	u32			resume;
 	u32			n;
 	struct sroce_read_range	range[SROCE_READ_RANGES_MAX];
 };
 
 /**
- * struct sroce_rtt - round trip time and cwnd of a requester, see rc/cwnd.c
- * @cwnd: request packets that may be unacknowledged; 0 for SROCE_CWND_INIT
+ * struct sroce_rtt - round trip time of a requester, see rc/rtt.c
  * @sampling: a sample is being taken
- * @retrans: the sampled packet is a retransmission; such a sample does not change @cwnd
+ * @retrans: the sampled packet is a retransmission; such a sample may be spurious
  * @psn: PSN of the sampled packet
- * @acked: req.acked when it was sent
  * @start: when it was sent, in ns of sroce_now()
  * @first: when the first packet of all was sent, in ns of sroce_now(); 0 for not yet
  * @srtt: smoothed round trip time, in ns, as in RFC 6298
  * @rttvar: its mean deviation, in ns
- * @min_rtt: the shortest recent round trip time, in ns
- * @min_rtt_at: when @min_rtt was measured, in ns of sroce_now()
  * @assume_lost: for this many samples a retransmission counts as needed, even if the
- *	answer comes sooner than @min_rtt
+ *	answer comes sooner than a round trip
  */
 struct sroce_rtt {
-	u32	cwnd;
 	bool	sampling;
 	bool	retrans;
 	u32	psn;
-	u32	acked;
 	u64	start;
 	u64	first;
 	u64	srtt;
 	u64	rttvar;
-	u64	min_rtt;
-	u64	min_rtt_at;
 	u32	assume_lost;
 };
 
@@ -248,7 +251,10 @@ struct sroce_rtt {
  * @n_ofo_resps: length of @ofo_resps, at most sroce_resp.ofo_max
  * @retrans: recovery of lost requests
  * @read_retry: recovery of lost responses
- * @rtt: round trip time and cwnd
+ * @rtt: round trip time
+ * @cwnd: window of request packets
+ * @quota: request packets that may leave before the next ACK, or @pace_at
+ * @pace_at: when more may leave, in ns of sroce_now(); 0 for not waiting
  * @resp_bitmap: responses from @una on that have come, indexed by the PSN modulo its size
  */
 struct sroce_req {
@@ -281,6 +287,9 @@ struct sroce_req {
 	struct sroce_retrans	retrans;
 	struct sroce_read_retry	read_retry;
 	struct sroce_rtt	rtt;
+	struct sroce_cwnd	cwnd;
+	u32			quota;
+	u64			pace_at;
 	DECLARE_BITMAP(resp_bitmap, SROCE_READ_AHEAD);
 };
 
@@ -377,6 +386,7 @@ struct sroce_replays {
  * @res: responder resources: a ring of READs, atomics and FLUSHes kept for replay
  * @ofo_queue: requests that wait for a gap to be filled, by PSN, or for a page fault;
  *	without RC in the order of arrival
+ * @ofo_near: RC: the packet in @ofo_queue next to the newest arrival, or NULL
  * @ofo_len: length of @ofo_queue
  * @ofo_max: upper bound of @ofo_len
  * @paging: the next request, at @psn, waits for a page fault
@@ -408,6 +418,7 @@ struct sroce_resp {
 	struct sroce_replays	replays;
 	struct sroce_res	*res;
 	struct list_head	ofo_queue;
+	struct list_head	*ofo_near;
 	u32			ofo_len;
 	u32			ofo_max;
 	bool			paging;
@@ -446,6 +457,9 @@ struct sroce_resp {
  * @rq: receive queue, unused with an SRQ
  * @req: requester
  * @resp: responder
+ * @cc: congestion control is on: windows follow losses and delays, and CNPs are heeded
+ * @cnp_due: a CNP is to be sent
+ * @cnp_at: when that was so last, in ns of sroce_now(); 0 for never
  * @drained: SQD was reached and nothing is outstanding
  * @lb_copy_only: loopback packets carry their payload, because the QP has used a window or
  *	a region on demand, which they can't refer to
@@ -485,6 +499,9 @@ struct sroce_qp {
 	struct sroce_req	req ____cacheline_aligned;
 	struct sroce_resp	resp ____cacheline_aligned;
 
+	bool			cc;
+	bool			cnp_due;
+	u64			cnp_at;
 	bool			drained;
 	bool			lb_copy_only;
 	bool			has_mw;

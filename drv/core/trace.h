@@ -8,4 +8,5 @@
 #define trace_sroce_drop(qp, pkt, why)		((void)(qp), (void)(pkt))
 #define trace_sroce_complete(qp, cqe)		((void)(qp), (void)(cqe))
 #define trace_sroce_state(qp, state)		((void)(qp))
+#define trace_sroce_cwnd(qp, cwnd)		((void)(qp), (void)(cwnd))
 #endif

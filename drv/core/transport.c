@@ -5,8 +5,10 @@
  */
 
 #include <linux/string.h>
+#include "drv/core/ecn.h"
 #include "drv/core/env.h"
 #include "drv/core/mem/mr.h"
+#include "drv/core/rc/cc.h"
 #include "drv/core/rc/comp.h"
 #include "drv/core/rc/req.h"
 #include "drv/core/rc/resp.h"
@@ -39,6 +41,11 @@ static u32 own_qkey(const struct sroce_qp *qp)
 	return qp->type == IB_QPT_GSI ? SROCE_DEFAULT_QKEY_GSI : qp->attr.qkey;
 }
 
+static bool is_connected(const struct sroce_qp *qp)
+{
+	return qp->svc == SROCE_SVC_RC || qp->svc == SROCE_SVC_UC;
+}
+
 #define NO_DROP	(-1)
 
 /* Return: the counter of the reason to drop a packet, or NO_DROP. */
@@ -48,7 +55,7 @@ static int drop_reason(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	if (!sroce_qp_may_receive(qp))
 		return SROCE_CNT_RX_QP_STATE;
-	if (sroce_pkt_svc(pkt) != qp->svc)
+	if (sroce_pkt_svc(pkt) != qp->svc && !(pkt->op->flags & SROCE_CNP && is_connected(qp)))
 		return SROCE_CNT_RX_QP_TYPE;
 	if (!pkey_matches(pkt->pkey))
 		return SROCE_CNT_RX_PKEY;
@@ -83,6 +90,12 @@ void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return;
 	}
 	trace_sroce_rx(qp, pkt);
+	if (pkt->op->flags & SROCE_CNP) {
+		sroce_cc_cnp(qp);
+		return;
+	}
+	if (is_connected(qp))
+		sroce_ecn_rx(qp, pkt);
 	if (pkt->op->flags & SROCE_RESPONSE) {
 		sroce_comp_rx(qp, pkt);
 		return;
@@ -119,8 +132,24 @@ bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 						sroce_resp_rx_segs(qp, pkt)))
 		return false;
 	sroce_count(qp, SROCE_CNT_RX_PKT_BATCHES);
+	sroce_ecn_rx(qp, pkt);
 	trace_segs(qp, pkt);
 	return true;
+}
+
+/*
+ * Call @run with the budget of a trip, or less if the transmit queue is nearly full.
+ * Return: whether the budget ran out and a trip must follow. If it is the queue that is
+ * full, that trip is made when there is room.
+ */
+static bool run_within(struct sroce_qp *qp, bool (*run)(struct sroce_qp *qp, u32 budget),
+		       bool response)
+{
+	u32 room = sroce_tx_room(qp, response);
+
+	if (!run(qp, min_t(u32, room, SROCE_TX_BUDGET)))
+		return false;
+	return room >= SROCE_TX_BUDGET || sroce_tx_wait_room(qp, response);
 }
 
 /**
@@ -134,11 +163,26 @@ bool sroce_transport_run(struct sroce_qp *qp)
 	bool more = false;
 
 	qp->trip_bytes = 0;
+	if (qp->cnp_due)
+		sroce_ecn_tx(qp);
 	if (qp->svc == SROCE_SVC_RC)
-		more = sroce_resp_tx_run(qp, SROCE_TX_BUDGET);
-	more |= sroce_req_run(qp, SROCE_TX_BUDGET);
+		more = run_within(qp, sroce_resp_tx_run, true);
+	more |= run_within(qp, sroce_req_run, false);
 	sroce_mr_put_last(qp);
 	return more;
+}
+
+/**
+ * sroce_transport_tx_dropped() - this host has dropped packets of a QP
+ * @qp: the QP, locked; the caller calls sroce_transport_run() afterwards
+ * @response: they were READ responses, ACKs and the like, not requests
+ *
+ * A queue on this host was full. The packets are recovered like others that are lost.
+ */
+void sroce_transport_tx_dropped(struct sroce_qp *qp, bool response)
+{
+	if (sroce_is_rc(qp))
+		sroce_cc_local_drop(qp, response);
 }
 
 /**

@@ -11,6 +11,7 @@ struct sroce_qp;
 void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_transport_run(struct sroce_qp *qp);
+void sroce_transport_tx_dropped(struct sroce_qp *qp, bool response);
 void sroce_transport_faulted_in(struct sroce_qp *qp);
 
 #endif /* SROCE_CORE_TRANSPORT_H */

@@ -121,6 +121,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	mutex_init(&dev->group_lock);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev->loopback = sroce_loopback_default();
+	dev->cc = true;
 	set_guid(dev, ndev);
 	set_ops(dev);
 	return dev;
@@ -167,6 +168,7 @@ static int add_to_list(struct sroce_dev *dev, struct net_device *ndev)
 		list_add_tail(&dev->list, &devs);
 		rcu_assign_pointer(dev->ndev, ndev);
 		netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+		sroce_sdev_update_tx_limit(dev, ndev);
 		sroce_snet_get(dev, dev_net(ndev));
 	}
 	mutex_unlock(&devs_lock);
@@ -288,7 +290,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		case NETDEV_UP:
 		case NETDEV_DOWN:
 		case NETDEV_CHANGE:
+			sroce_sdev_update_tx_limit(dev, ndev);
 			port_changed(dev, ndev);
+			break;
+		case NETDEV_FEAT_CHANGE:
+			sroce_sdev_update_tx_limit(dev, ndev);
 			break;
 		}
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The operations of the device, its attributes, and the verbs that need no state. */
+/* The operations of the device, and the verbs that need no state. */
 
 #include <linux/if_vlan.h>
 #include <linux/slab.h>
@@ -8,6 +8,7 @@
 #include <rdma/ib_mad.h>
 #include "drv/compat/compat.h"
 #include "drv/core/qp.h"
+#include "drv/dev/attr.h"
 #include "drv/dev/device.h"
 #include "drv/dev/ops.h"
 #include "drv/dev/pma.h"
@@ -238,90 +239,11 @@ static int sroce_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return 0;
 }
 
-/* udev recognizes a RoCE device by this attribute. */
-static ssize_t parent_show(struct device *device,
-			   struct device_attribute *attr, char *buf)
-{
-	struct sroce_dev *dev =
-		rdma_device_to_drv_device(device, struct sroce_dev, ibdev);
-	struct net_device *ndev = sroce_sdev_netdev(dev);
-	int ret;
-
-	ret = sysfs_emit(buf, "%s\n", ndev ? ndev->name : "");
-	dev_put(ndev);
-	return ret;
-}
-
-static DEVICE_ATTR_RO(parent);
-
-/* Shown by ibstat and ibv_devinfo */
-static ssize_t hca_type_show(struct device *device,
-			     struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "sroce\n");
-}
-
-static DEVICE_ATTR_RO(hca_type);
-
-static ssize_t hw_rev_show(struct device *device,
-			   struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%x\n", SROCE_HW_VERSION);
-}
-
-static DEVICE_ATTR_RO(hw_rev);
-
-static ssize_t board_id_show(struct device *device,
-			     struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "SROCE\n");
-}
-
-static DEVICE_ATTR_RO(board_id);
-
-/* Whether packets to this host bypass the IP stack, and so tcpdump */
-static ssize_t loopback_show(struct device *device, struct device_attribute *attr,
-			     char *buf)
-{
-	struct sroce_dev *dev = rdma_device_to_drv_device(device,
-						struct sroce_dev, ibdev);
-
-	return sysfs_emit(buf, "%d\n", READ_ONCE(dev->loopback));
-}
-
-static ssize_t loopback_store(struct device *device, struct device_attribute *attr,
-			      const char *buf, size_t count)
-{
-	struct sroce_dev *dev = rdma_device_to_drv_device(device,
-						struct sroce_dev, ibdev);
-	bool val;
-	int ret = kstrtobool(buf, &val);
-
-	if (ret)
-		return ret;
-	WRITE_ONCE(dev->loopback, val);
-	return count;
-}
-static DEVICE_ATTR_RW(loopback);
-
-static struct attribute *dev_attributes[] = {
-	&dev_attr_board_id.attr,
-	&dev_attr_hca_type.attr,
-	&dev_attr_hw_rev.attr,
-	&dev_attr_loopback.attr,
-	&dev_attr_parent.attr,
-	NULL
-};
-
-static const struct attribute_group dev_group = {
-	.attrs = dev_attributes,
-};
-
 static const struct ib_device_ops device_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_RXE,
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
-	.device_group = &dev_group,
+	.device_group = &sroce_attr_group,
 
 	.add_gid = sroce_gid_tbl_add,
 	.advise_mr = sroce_pager_advise,

@@ -70,7 +70,7 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	attrs[n++] = (struct sroce_attr){ "rq_epsn", qp->resp.psn };
 	attrs[n++] = (struct sroce_attr){ "sq_unacked",
 		sroce_psn_diff(req->max_psn, req->una) };
-	attrs[n++] = (struct sroce_attr){ "sq_cwnd", req->rtt.cwnd };
+	attrs[n++] = (struct sroce_attr){ "sq_cwnd", sroce_cwnd(&req->cwnd) };
 	attrs[n++] = (struct sroce_attr){ "srtt_ns", req->rtt.srtt };
 	attrs[n++] = (struct sroce_attr){ "retries_left", req->retries };
 	attrs[n++] = (struct sroce_attr){ "rnr_wait", req->rnr_wait };

@@ -11,6 +11,8 @@
 #include <linux/workqueue.h>
 #include "drv/core/qp.h"
 
+struct sock;
+struct sroce_kqp;
 struct sroce_ringmem;
 
 /*
@@ -24,15 +26,41 @@ enum sroce_txq_nr {
 };
 
 /**
- * struct sroce_txq - a transmit queue of a QP
+ * struct sroce_txq - a transmit queue of a QP, see drv/net/txq.c
  * @skbs: packets for the IP stack, in order; sent after unlock
  * @lbpkts: loopback packets, in order; delivered after unlock
  * @sending: a CPU is sending from both lists; it also sends what other CPUs queue
+ * @dropped: the IP stack has dropped packets, or reported congestion; the next trip tells
+ *	the transport
+ * @queued: bytes of @skbs, as skb->truesize counts them
+ * @restart_at: bytes charged to @sk at which a stopped queue goes on
+ * @kqp: the QP
+ * @sk: what the IP stack holds is charged to it; NULL if the QP never sends from here.
+ *	Its sk_user_data is this structure while the queue is stopped, else NULL
+ * @def_write_space: sk_write_space of a socket that nobody waits for
  */
 struct sroce_txq {
 	struct sk_buff_head	skbs;
 	struct list_head	lbpkts;
 	bool			sending;
+	bool			dropped;
+	u32			queued;
+	u32			restart_at;
+	struct sroce_kqp	*kqp;
+	struct sock		*sk;
+	void			(*def_write_space)(struct sock *sk);
+};
+
+/**
+ * struct sroce_txq_limit - how much of a QP may be on its way through this host
+ * @bytes: sroce_dev.tx_limit that @packets was computed of
+ * @mtu: path MTU that @packets was computed of, in bytes
+ * @packets: packets of the path MTU in each transmit queue
+ */
+struct sroce_txq_limit {
+	u32	bytes;
+	u32	mtu;
+	u32	packets;
 };
 
 /**
@@ -83,8 +111,10 @@ struct sroce_coalesce {
  * @cpu: 1 + the CPU on which @tasklet is to continue, or 0
  * @db_pending: a doorbell found the QP locked; the owner reads the send ring
  * @db_cpu: 1 + the CPU that read the send ring for the last doorbell, or 0
+ * @post_cpu: 1 + the CPU on which the consumer has posted last, or 0
  * @backlog: packets that found the QP locked
  * @backlog_rcv: receives a packet of @backlog
+ * @wake: has the tasklet make a trip, as a transmit queue has room again
  * @coalesce: doorbell coalescing
  * @ack_timer: ACK timer
  * @ack_when: time when @ack_timer will fire, in ns of sroce_now(); 0 if it is not set
@@ -96,9 +126,11 @@ struct sroce_task {
 	int			cpu;
 	bool			db_pending;
 	int			db_cpu;
+	int			post_cpu;
 	struct sk_buff_head	backlog;
 	void			(*backlog_rcv)(struct sroce_qp *qp, struct sk_buff *skb,
 					       u32 qpn, u32 n);
+	void			(*wake)(struct sroce_kqp *kqp);
 	struct sroce_coalesce	coalesce;
 	struct hrtimer		ack_timer;
 	u64			ack_when;
@@ -169,6 +201,9 @@ struct sroce_pager {
  * @posted: kernel QP: number of send work requests posted
  * @task: scheduling of the work for the QP
  * @txq: transmit queues, sent after unlock
+ * @limit: limit of each of @txq
+ * @tx_cpu: 1 + the CPU whose queue of a netdev the packets take, as skb->sender_cpu; 0
+ *	before the first packet
  * @open_txq: transmit queue of the open packets, those under construction
  * @open: skb of the open packets: a new one, or the train that they are appended to
  * @open_bth: BTH of the first open packet
@@ -187,6 +222,8 @@ struct sroce_kqp {
 	u32			posted;
 	struct sroce_task	task;
 	struct sroce_txq	txq[SROCE_TXQS];
+	struct sroce_txq_limit	limit;
+	int			tx_cpu;
 	struct sroce_txq	*open_txq;
 	struct sk_buff		*open;
 	u8			*open_bth;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Basic properties of a device: its netdev, and the path MTU that this allows. */
 
+#include <linux/ethtool.h>
 #include <linux/netdevice.h>
 #include "drv/core/wire/wire.h"
 #include "drv/lookup/sdev.h"
@@ -48,4 +49,34 @@ enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev)
 {
 	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
 							       IB_PORT_DOWN;
+}
+
+/* Bytes that the line takes in a ms; U32_MAX if its speed is not known */
+static u32 bytes_per_ms(struct net_device *ndev)
+{
+	struct ethtool_link_ksettings link;
+
+	if (__ethtool_get_link_ksettings(ndev, &link) || !link.base.speed ||
+	    link.base.speed == (u32)SPEED_UNKNOWN)
+		return U32_MAX;
+	/* Mbit/s */
+	return min_t(u64, link.base.speed * 125ULL, U32_MAX);
+}
+
+/**
+ * sroce_sdev_update_tx_limit() - set how much of a QP may be on its way through this host
+ * @dev: the device
+ * @ndev: its netdev
+ *
+ * Two of the longest trains, so that one is built while the other is sent, but not more
+ * than what the line takes in a ms. A limit that the administrator has set stays.
+ *
+ * Context: RTNL.
+ */
+void sroce_sdev_update_tx_limit(struct sroce_dev *dev, struct net_device *ndev)
+{
+	u32 train = min_t(u32, READ_ONCE(ndev->gso_max_size), GSO_LEGACY_MAX_SIZE);
+
+	if (!dev->tx_limit_set)
+		WRITE_ONCE(dev->tx_limit, min(2 * train, bytes_per_ms(ndev)));
 }

@@ -66,6 +66,10 @@ struct sroce_gid {
  * @srqs: number of the newest SRQ
  * @odps: number of ODP regions
  * @loopback: packets to peers on this host bypass the IP stack
+ * @cc: congestion control is on for QPs that are created
+ * @ecn: packets are ECN-capable, ECT(0), on paths that are set from now on
+ * @tx_limit: bytes that a transmit queue of a QP may have in this host's qdiscs and drivers
+ * @tx_limit_set: @tx_limit was set by the administrator; else it follows the netdev
  * @gone: the netdev is being unregistered, or has left the namespace
  * @enabled: the RDMA core has enabled the device at least once
  * @port_state: port state that was reported last
@@ -94,6 +98,10 @@ struct sroce_dev {
 	atomic_t			srqs;
 	atomic_t			odps;
 	bool				loopback;
+	bool				cc;
+	bool				ecn;
+	u32				tx_limit;
+	bool				tx_limit_set;
 	bool				gone;
 	bool				enabled;
 	enum ib_port_state		port_state;
@@ -122,5 +130,6 @@ static inline void sroce_live_dec(void)
 enum ib_mtu sroce_sdev_mtu(int netdev_mtu);
 enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev);
 struct net_device *sroce_sdev_netdev(struct sroce_dev *dev);
+void sroce_sdev_update_tx_limit(struct sroce_dev *dev, struct net_device *ndev);
 
 #endif /* SROCE_LOOKUP_SDEV_H */

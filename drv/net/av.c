@@ -3,13 +3,37 @@
 
 #include <linux/jhash.h>
 #include <linux/random.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 #include <rdma/ib_cache.h>
 #include "drv/core/qp.h"
 #include "drv/lookup/gid_tbl.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
 #include "drv/net/av.h"
+
+/* SLs have 4 bits */
+#define SL_MASK	15
+
+/* The traffic class's own ECN bits are sent as they are. */
+static u8 traffic_class(struct sroce_dev *dev, u8 tclass)
+{
+	if (READ_ONCE(dev->ecn) && !(tclass & INET_ECN_MASK))
+		return tclass | INET_ECN_ECT_0;
+	return tclass;
+}
+
+/*
+ * The SL is the priority, as adapters make it that of the VLAN tag. An SL of 0 is also
+ * that of programs that only know of the traffic class.
+ */
+static u32 priority(const struct rdma_ah_attr *attr)
+{
+	u8 sl = rdma_ah_get_sl(attr) & SL_MASK;
+
+	return sl ?: rt_tos2priority(rdma_ah_read_grh(attr)->traffic_class);
+}
 
 /**
  * sroce_av_from_attr() - resolve address attributes into a path
@@ -39,7 +63,8 @@ int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 	if (av->v6 == ipv6_addr_v4mapped((struct in6_addr *)&grh->dgid))
 		return -EINVAL;
 	av->multicast = sroce_gid_tbl_is_multicast(&grh->dgid);
-	av->tclass = grh->traffic_class;
+	av->tclass = traffic_class(dev, grh->traffic_class);
+	av->priority = priority(attr);
 	av->hop_limit = grh->hop_limit ?: 64;
 	av->flow_label = grh->flow_label & 0xfffff;
 	av->ip_id = get_random_u32();

@@ -11,6 +11,7 @@
 #include "drv/lookup/kqp.h"
 #include "drv/lookup/sdev.h"
 #include "drv/net/raw.h"
+#include "drv/net/txq.h"
 
 /**
  * sroce_raw_max() - length of the longest frame that the netdev takes
@@ -62,7 +63,7 @@ int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	skb->protocol = eth_hdr(skb)->h_proto;
 	sroce_count(qp, SROCE_CNT_TX_PACKETS);
 	this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES], wqe->length);
-	__skb_queue_tail(&qp->kqp->txq[SROCE_TXQ_REQUESTS].skbs, skb);
+	sroce_txq_add(&qp->kqp->txq[SROCE_TXQ_REQUESTS], skb);
 	return 0;
 }
 

@@ -31,6 +31,7 @@
 #include "drv/net/raw.h"
 #include "drv/net/route.h"
 #include "drv/net/tx.h"
+#include "drv/net/txq.h"
 
 /* Bytes that carry-less multiplication processes at once */
 #define PAYLOAD_ALIGN	16
@@ -162,6 +163,7 @@ static struct sk_buff *skb_create(struct sroce_qp *qp, struct sroce_av *av, u32 
 	}
 	skb_dst_set(skb, dst);
 	skb->dev = dst->dev;
+	skb->priority = av->priority;
 	skb_reserve(skb, headroom);
 	skb_put(skb, len);
 	put_udp(skb, av);
@@ -191,7 +193,7 @@ static bool same_path6(const struct ipv6hdr *ip, const struct sroce_av *av)
 
 static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
 {
-	if (udp_hdr(skb)->source != htons(av->sport))
+	if (udp_hdr(skb)->source != htons(av->sport) || skb->priority != av->priority)
 		return false;
 	if (skb->protocol == htons(ETH_P_IP))
 		return !av->v6 && same_path4(ip_hdr(skb), av);
@@ -391,10 +393,12 @@ void sroce_tx_commit(struct sroce_qp *qp, u32 n)
 	u32 len = kqp->open_len;
 
 	put_icrcs(kqp, kqp->open_joins ? tx_cb(skb)->n : 0, n);
-	if (kqp->open_joins)
+	if (kqp->open_joins) {
 		train_append(skb, len, n);
-	else
-		__skb_queue_tail(&kqp->open_txq->skbs, skb);
+		kqp->open_txq->queued += len * n;
+	} else {
+		sroce_txq_add(kqp->open_txq, skb);
+	}
 	kqp->open = NULL;
 }
 
@@ -434,13 +438,34 @@ bool sroce_tx_can_append(struct sroce_qp *qp)
 }
 
 /**
- * sroce_tx_count() - count packets that are about to be sent
+ * sroce_ud_max() - length of the longest datagram that may be sent
  * @qp: the QP, locked
- * @list: its packets; frames of raw packet QPs are counted by sroce_raw_tx()
+ *
+ * Return: the active MTU of the port, in bytes; if the netdev is gone, that of any port.
+ */
+u32 sroce_ud_max(struct sroce_qp *qp)
+{
+	enum ib_mtu mtu = IB_MTU_4096;
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(qp->dev->ndev);
+	if (ndev)
+		mtu = sroce_sdev_mtu(READ_ONCE(ndev->mtu));
+	rcu_read_unlock();
+	return ib_mtu_enum_to_int(mtu);
+}
+
+/**
+ * sroce_tx_prepare() - charge and count packets that are about to be sent
+ * @qp: the QP, locked
+ * @txq: the transmit queue that they were in
+ * @list: the packets; frames of raw packet QPs are counted by sroce_raw_tx()
  *
  * Return: whether there is a train of several packets among them.
  */
-bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
+bool sroce_tx_prepare(struct sroce_qp *qp, struct sroce_txq *txq,
+		      const struct sk_buff_head *list)
 {
 	bool train = false;
 	struct sk_buff *skb;
@@ -448,6 +473,7 @@ bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list)
 	skb_queue_walk(list, skb) {
 		u32 n = tx_cb(skb)->n;
 
+		sroce_txq_own(qp->kqp, txq, skb);
 		if (!n)
 			continue;
 		train |= n > 1;
@@ -498,10 +524,14 @@ static void set_gso(struct sroce_dev *dev, struct sk_buff *skb)
  *
  * Context: bottom halves disabled, no lock held. Packets to this host are received after
  * the caller enables bottom halves.
+ *
+ * Return: whether a queue on this host was too full: the stack has dropped packets, or
+ * says that it is about to.
  */
-void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
+bool sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
 {
 	struct net *net = dev->sn->net;
+	bool dropped = false;
 	struct sk_buff *skb;
 	int err;
 
@@ -515,7 +545,13 @@ void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
 			err = ip_local_out(net, dev->sn->sk4->sk, skb);
 		else
 			err = ip6_local_out(net, dev->sn->sk6->sk, skb);
-		if (net_xmit_eval(err))
-			this_cpu_inc(dev->counters->c[SROCE_CNT_TX_DROPPED]);
+		if (likely(!err))
+			continue;
+		/* other errors are not those of a queue */
+		dropped |= err == NET_XMIT_DROP || err == NET_XMIT_CN || err == -ENOBUFS;
+		this_cpu_inc(dev->counters->c[err == NET_XMIT_CN ?
+					      SROCE_CNT_TX_CONGESTED :
+					      SROCE_CNT_TX_DROPPED]);
 	}
+	return dropped;
 }

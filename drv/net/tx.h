@@ -11,7 +11,8 @@ struct sroce_qp;
 struct sroce_txq;
 
 bool sroce_tx_txq_can_append(struct sroce_txq *txq);
-bool sroce_tx_count(struct sroce_qp *qp, const struct sk_buff_head *list);
-void sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list);
+bool sroce_tx_prepare(struct sroce_qp *qp, struct sroce_txq *txq,
+		      const struct sk_buff_head *list);
+bool sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list);
 
 #endif /* SROCE_NET_TX_H */

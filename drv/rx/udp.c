@@ -10,6 +10,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include "drv/compat/unaligned.h"
 #include "drv/core/env.h"
@@ -71,10 +72,12 @@ static bool read_addresses(struct sroce_pkt *pkt, const struct sk_buff *skb)
 				       (struct in6_addr *)pkt->sgid.raw);
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr,
 				       (struct in6_addr *)pkt->dgid.raw);
+		pkt->ce = INET_ECN_is_ce(ip_hdr(skb)->tos);
 		return pkt->l3_len == sizeof(struct iphdr);
 	}
 	memcpy(pkt->sgid.raw, &ipv6_hdr(skb)->saddr, sizeof(pkt->sgid));
 	memcpy(pkt->dgid.raw, &ipv6_hdr(skb)->daddr, sizeof(pkt->dgid));
+	pkt->ce = INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
 	return pkt->l3_len == sizeof(struct ipv6hdr);
 }
 

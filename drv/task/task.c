@@ -22,6 +22,7 @@
 #include "drv/lookup/snet.h"
 #include "drv/net/loopback.h"
 #include "drv/net/tx.h"
+#include "drv/net/txq.h"
 #include "drv/queue/cq.h"
 #include "drv/queue/srq.h"
 #include "drv/task/backlog.h"
@@ -125,10 +126,12 @@ static void take_packets(struct sroce_txq *txq, struct sk_buff_head *list,
 		__skb_queue_tail(&txq->skbs, last);
 }
 
-/* Count packets that are about to be sent, and tell drv/task/steer.c about a train. */
-static void count_packets(struct sroce_qp *qp, const struct sk_buff_head *list)
+/* Prepare packets to be sent, and tell drv/task/steer.c about a train. */
+static void prepare_packets(struct sroce_qp *qp, struct sroce_txq *txq,
+			    const struct sk_buff_head *list)
 {
-	if (sroce_tx_count(qp, list) && !sroce_coalesce_active(&qp->kqp->task.coalesce))
+	if (sroce_tx_prepare(qp, txq, list) &&
+	    !sroce_coalesce_active(&qp->kqp->task.coalesce))
 		sroce_steer_note_tx();
 }
 
@@ -139,12 +142,13 @@ static void count_packets(struct sroce_qp *qp, const struct sk_buff_head *list)
  *
  * @more: the protocol is called again at once, and its packets may join the last train.
  *
- * Return: whether packets are left over, other than that train.
+ * Return: whether packets are left over, other than that train, or were dropped.
  */
 static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 {
 	struct sk_buff_head list;
 	LIST_HEAD(lbpkts);
+	bool dropped;
 	u32 round;
 
 	if (txq->sending)
@@ -159,15 +163,16 @@ static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 		list_splice_init(&txq->lbpkts, &lbpkts);
 		if (skb_queue_empty(&list) && list_empty(&lbpkts))
 			break;
-		count_packets(qp, &list);
+		prepare_packets(qp, txq, &list);
 		spin_unlock(&qp->lock);
-		sroce_tx_xmit(qp->dev, &list);
+		dropped = sroce_tx_xmit(qp->dev, &list);
 		deliver(qp->dev, &lbpkts);
 		spin_lock(&qp->lock);
+		txq->dropped |= dropped;
 	}
 	txq->sending = false;
 	this_cpu_dec(nested);
-	return !more && !txq_empty(txq);
+	return txq->dropped || (!more && !txq_empty(txq));
 }
 
 static bool send_queued(struct sroce_qp *qp, bool more)
@@ -180,6 +185,20 @@ static bool send_queued(struct sroce_qp *qp, bool more)
 		if (!txq_empty(&txq[i]))
 			left |= send_txq(qp, &txq[i], more);
 	return left;
+}
+
+/* Tell the transport what the IP stack has dropped since it was told last. */
+static void report_drops(struct sroce_qp *qp)
+{
+	struct sroce_txq *txq = qp->kqp->txq;
+	int i;
+
+	for (i = 0; i < SROCE_TXQS; i++) {
+		if (likely(!txq[i].dropped))
+			continue;
+		txq[i].dropped = false;
+		sroce_transport_tx_dropped(qp, i == SROCE_TXQ_RESPONSES);
+	}
 }
 
 /*
@@ -319,6 +338,7 @@ static bool lock_unless_busy(struct sroce_qp *qp)
  */
 bool sroce_task_lock_doorbell(struct sroce_qp *qp)
 {
+	WRITE_ONCE(qp->kqp->task.post_cpu, raw_smp_processor_id() + 1);
 	if (!lock_unless_busy(qp)) {
 		/* a CPU that sees the flag also sees what was posted */
 		smp_mb();
@@ -379,6 +399,7 @@ static bool run_and_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 	sroce_backlog_drain(qp);
 	take_pending_doorbell(qp);
 	take_held(qp);
+	report_drops(qp);
 	more = sroce_transport_run(qp);
 	watch_error(qp);
 	more |= send_queued(qp, more && !(qp->deferred & SROCE_DEFER_SEND_NOW));
@@ -582,6 +603,12 @@ static void tasklet_fn(struct tasklet_struct *t)
 	sroce_task_unlock_run(qp);
 }
 
+/* On a virtual link this CPU still has packets that those of another would overtake. */
+static void wake(struct sroce_kqp *kqp)
+{
+	go_on(&kqp->task);
+}
+
 /**
  * sroce_task_init() - set up the kernel's part of a QP
  * @qp: the QP
@@ -602,6 +629,7 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 	spin_lock_init(&kqp->post_lock);
 	skb_queue_head_init(&task->backlog);
 	task->backlog_rcv = backlog_rcv;
+	task->wake = wake;
 	for (i = 0; i < SROCE_TXQS; i++) {
 		__skb_queue_head_init(&kqp->txq[i].skbs);
 		INIT_LIST_HEAD(&kqp->txq[i].lbpkts);
@@ -613,7 +641,7 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 }
 
 /**
- * sroce_task_stop() - stop the tasklet and the timers of a QP, drop its queued packets
+ * sroce_task_stop() - stop the tasklet and the timers of a QP, drop the packets in it
  * @kqp: the QP, in RESET; it can't be found any more, and all references are gone
  *
  * Context: process; may sleep, for as long as a trip into the QP takes.
@@ -628,10 +656,9 @@ void sroce_task_stop(struct sroce_kqp *kqp)
 	hrtimer_cancel(&task->ack_timer);
 	hrtimer_cancel(&task->rnr_timer);
 	sroce_coalesce_stop(&task->coalesce);
+	sroce_txq_stop(kqp);
 	tasklet_kill(&task->tasklet);
 	sroce_backlog_purge(kqp);
-	for (i = 0; i < SROCE_TXQS; i++) {
-		__skb_queue_purge(&kqp->txq[i].skbs);
+	for (i = 0; i < SROCE_TXQS; i++)
 		sroce_loopback_purge(&kqp->txq[i].lbpkts);
-	}
 }

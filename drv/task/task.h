@@ -59,8 +59,12 @@
  *                     drv/task/coalesce.c
  * cpu                 an owner that has unlocked    the tasklet, once it has the lock
  *                     the QP while there is more
- *                     to do: the CPU on which the
+ *                     to do, or who has freed what
+ *                     a full transmit queue waits
+ *                     for: the CPU on which the
  *                     tasklet is to go on
+ * txq[].dropped       the owner that has sent what  the owner in its next trip, which
+ * (struct sroce_kqp)  the IP stack has dropped      tells the transport
  * db_cpu              the trip that takes in a      never: the next doorbell changes it
  *                     doorbell
  * txq[].sending       the owner, before it drops    the same CPU, with the lock held

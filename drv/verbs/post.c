@@ -211,6 +211,7 @@ static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&kqp->post_lock, flags);
 	if (ret)
 		*bad = wr;
+	WRITE_ONCE(kqp->task.post_cpu, raw_smp_processor_id() + 1);
 	tasklet_schedule(&kqp->task.tasklet);
 	return ret;
 }

@@ -19,6 +19,7 @@
 #include "drv/lookup/sdev.h"
 #include "drv/mem/mw.h"
 #include "drv/net/av.h"
+#include "drv/net/txq.h"
 #include "drv/queue/cq.h"
 #include "drv/queue/ringmem.h"
 #include "drv/queue/srq.h"
@@ -138,6 +139,7 @@ static void free_qp(struct sroce_qp *qp)
 	sroce_cq_detach_qp(qp->rcq);
 	sroce_ringmem_destroy(kqp->sq_mem);
 	sroce_ringmem_destroy(kqp->rq_mem);
+	sroce_txq_close(kqp);
 	dst_cache_destroy(&qp->av.dst);
 	kvfree(qp->sq.slots);
 	kfree(qp->resp.res);
@@ -181,6 +183,7 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	qp->type = init->qp_type;
 	qp->svc = service_of(qp->type);
 	qp->user = udata;
+	qp->cc = READ_ONCE(qp->dev->cc);
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_scq(init->send_cq);
 	qp->rcq = to_scq(init->recv_cq);
@@ -233,6 +236,8 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->attr.cap = init->cap;
 	sroce_reset_qp(qp);
 	ret = copy_resp(qp, udata);
+	if (!ret)
+		ret = sroce_txq_open(qp);
 	if (!ret)
 		ret = sroce_qp_tbl_add(qp);
 	if (ret)

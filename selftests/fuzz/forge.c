@@ -262,15 +262,6 @@ void act_forge(struct world *w, const u8 *r)
 		sim_deliver(w->s, sp);
 }
 
-static struct sim_packet *unlink_head(struct sim *s)
-{
-	struct sim_packet *p = s->wire_head;
-
-	if (p)
-		s->wire_head = p->next;
-	return p;
-}
-
 /* Longer, shorter: in memory of just its size, so that reading on is seen */
 static void resize(struct sim_packet *p, u32 len)
 {
@@ -302,7 +293,7 @@ static u32 new_len(const struct sim_packet *p, u32 head, u8 sel)
  */
 void act_mangle(struct world *w, const u8 *r)
 {
-	struct sim_packet *p = unlink_head(w->s);
+	struct sim_packet *p = sim_wire_take(w->s);
 	u32 head, i;
 
 	if (!p)
@@ -337,5 +328,5 @@ void act_wire(struct world *w, const u8 *r)
 	if (r[1] % 3)
 		sim_copy_later(w->s, p, later);
 	if (r[1] % 3 != 1 && w->s->wire_head == p)
-		sim_packet_free(unlink_head(w->s));
+		sim_packet_free(sim_wire_take(w->s));
 }

@@ -133,6 +133,21 @@ static void print_fates(const struct scenario *sc)
 			       sc->fate[i].what, sc->fate[i].arg);
 }
 
+static void print_foreign(const struct scenario *sc)
+{
+	static const char *const resps[FOREIGN_RESPS] = { "our", "rdma_rxe's", "a strict" };
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		const struct foreign_rules *f = &sc->foreign[i];
+
+		if (sc_is_foreign(sc, i))
+			printf("  side %u has %s responder, an ACK for %u messages%s\n", i,
+			       resps[f->resp], f->ack_every,
+			       f->back_n ? ", and sends all again from the newest ACK on" : "");
+	}
+}
+
 /**
  * scenario_print() - what is to happen
  * @sc: the scenario
@@ -166,6 +181,10 @@ void scenario_print(const struct scenario *sc)
 	if (sc->gap_policy[0] || sc->gap_policy[1] || sc->short_recv)
 		printf("  take the other for %u and %u, receives lack %u bytes\n",
 		       sc->gap_policy[0], sc->gap_policy[1], sc->short_recv);
+	print_foreign(sc);
+	if (sc->mark || sc->cc_off)
+		printf("  %u packets of 10000 are marked; sides without congestion control: %u\n",
+		       sc->mark, sc->cc_off);
 	if (sc->page_delay)
 		printf("  on demand: %x and %x, %s pages of %u come within %llu us, one goes in %u events\n",
 		       sc->on_demand[0], sc->on_demand[1],

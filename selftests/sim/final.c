@@ -154,6 +154,7 @@ static void check_agreed(const struct host_run *hr, const struct host_run *peer)
 	CHECK_EQ(req->read_psns, 0);
 	CHECK(!req->rnr_wait && !req->pending_err && !req->deadline);
 	CHECK(!resp->ofo_len && !resp->fifo.n && !resp->replays.n);
+	CHECK_EQ(foreign_waiting(peer->kqp), 0);
 	CHECK(!resp->aeth && !resp->have_wqe && !resp->msg && !resp->closing);
 	CHECK(no_bits(req->resp_bitmap, ARRAY_SIZE(req->resp_bitmap)));
 }
@@ -327,7 +328,8 @@ static void check_retransmits(struct world *w)
 	u32 i, n = w->impair.nfates;
 	u64 again = 0;
 
-	if (w->sc->class != SC_LOSS || w->sc->ns_per_kb)
+	if (w->sc->class != SC_LOSS || w->sc->ns_per_kb ||
+	    sc_is_foreign(w->sc, 0) || sc_is_foreign(w->sc, 1))
 		return;
 	for (i = 0; i < w->n; i++)
 		again += sim_count(w->host[i].kqp, SROCE_CNT_RETRANSMIT);

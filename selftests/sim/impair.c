@@ -16,15 +16,6 @@ void impair_init(struct world *w)
 	w->s->loopback = w->sc->loopback;
 }
 
-static u32 side_of(const struct world *w, const struct sroce_kqp *kqp)
-{
-	u32 i;
-
-	for (i = 0; i < w->n && w->s->kqp[i] != kqp; i++)
-		;
-	return i & 1;
-}
-
 static bool chance(struct impair *im, u32 rate)
 {
 	return rate && rnd_below(&im->r, 10000) < rate;
@@ -52,23 +43,13 @@ static bool blackout(const struct world *w)
 	return false;
 }
 
-static u32 on_the_wire(const struct world *w)
-{
-	const struct sim_packet *p;
-	u32 n = 0;
-
-	for (p = w->s->wire_head; p; p = p->next)
-		n++;
-	return n;
-}
-
 static bool lost(struct world *w, const struct sc_faults *f)
 {
 	struct impair *im = &w->impair;
 
 	if (f->one == (s32)im->nr || blackout(w))
 		return true;
-	if (f->queue && on_the_wire(w) >= f->queue)
+	if (f->queue && w->s->wire_len >= f->queue)
 		return true;
 	if (im->burst) {
 		im->burst--;
@@ -198,12 +179,23 @@ static void send_ghost(struct sim *s, const struct sim_packet *p, u64 arg)
 	sim_packet_free(ghost);
 }
 
+/* A queue on the path marks the packet: not by the script, but by its number. */
+static void mark(const struct world *w, struct sim_packet *p)
+{
+	struct rnd r = { w->sc->impair_seed + w->impair.nr * 0x9e3779b97f4a7c15ULL };
+
+	if (!w->sc->mark || rnd_below(&r, 10000) >= w->sc->mark)
+		return;
+	p->data[1] |= p->l3_len == 40 ? 3 << 4 : 3;
+	trace_note(w, "the next packet is marked");
+}
+
 /* During an RNR wait only responses of executed requests may be asked for again. */
 static bool breaks_wait(const struct sim_packet *p)
 {
 	const struct sroce_req *req = &p->from->qp.req;
 
-	return req->rnr_wait && !sim_is_response(p) &&
+	return req->rnr_wait && !sim_is_response(p) && sim_bth(p)[0] != SROCE_OP_CNP &&
 	       sroce_psn_diff(sim_psn(p), req->acked) >= 0;
 }
 
@@ -211,7 +203,7 @@ int impair_wire(struct sim *s, struct sim_packet *p)
 {
 	struct world *w = s->arg;
 	struct impair *im = &w->impair;
-	u32 side = side_of(w, p->from);
+	u32 side = p->from->nr & 1;
 	u64 arg = 0;
 	char what;
 
@@ -220,6 +212,7 @@ int impair_wire(struct sim *s, struct sim_packet *p)
 	if (breaks_wait(p))
 		t_fail("impair", 1, "a request is sent during an RNR wait");
 	follow(w, p);
+	mark(w, p);
 	p->when = arrival(w, p, side);
 	if (what)
 		record(im, im->nr, what, arg);

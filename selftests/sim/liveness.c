@@ -198,7 +198,8 @@ static bool may_be_silent(struct world *w, struct host_run *hr)
 	if (sim_count(hr->kqp, SROCE_CNT_ODP_MISS))
 		return true;
 	/* eight timeouts in a row, with probes in between, can't be chance */
-	if (sc->class == SC_LOSS || sc->class == SC_BACKN)
+	if ((sc->class == SC_LOSS || sc->class == SC_BACKN || sc->class == SC_FOREIGN) &&
+	    !sc->foreign[hr->nr & 1].back_n)
 		return sc->cfg.retry_cnt < 7;
 	return w->impair.any;
 }

@@ -65,10 +65,8 @@ static void clear_wire(struct sim *s)
 {
 	struct sim_packet *p;
 
-	while ((p = s->wire_head)) {
-		s->wire_head = p->next;
+	while ((p = sim_wire_take(s)))
 		sim_packet_free(p);
-	}
 }
 
 static void begin_anew(struct sroce_kqp *kqp)

@@ -184,7 +184,8 @@ static void choose_faults(struct maker *m)
 		f->one = below(m, 200);
 		break;
 	case SC_LOSS:
-		m->bulk = once_in(m, 6);
+	case SC_FOREIGN:
+		m->bulk = once_in(m, sc->class == SC_LOSS ? 6 : 3);
 		f->drop = m->bulk ? rate(m) / 10 : rate(m);
 		break;
 	case SC_BACKN:
@@ -587,8 +588,8 @@ static void choose_pages(struct maker *m)
 	struct scenario *sc = m->sc;
 	u32 i;
 
-	if (sc->class == SC_CALM || sc->class == SC_ONE ||
-	    sc->class == SC_LOSS || sc->class == SC_LONG || !once_in(m, 3))
+	if (sc->class == SC_CALM || sc->class == SC_ONE || sc->class == SC_LOSS ||
+	    sc->class == SC_LONG || sc->class == SC_FOREIGN || !once_in(m, 3))
 		return;
 	for (i = 0; i < 2; i++)
 		sc->on_demand[i] = below(m, 8);
@@ -597,6 +598,61 @@ static void choose_pages(struct maker *m)
 	if (!once_in(m, 4))
 		sc->evict_every = range(m, 4, 60);
 	sc->page_few = once_in(m, 2);
+}
+
+/*
+ * Strict hardware takes a repeat for another request, so it must not meet a READ that was
+ * only thought to be lost: nothing arrives twice or late, and the timeout is long.
+ */
+static void choose_strict(struct maker *m, struct foreign_rules *f)
+{
+	static const u8 every[] = { 1, 4, 16 };
+	struct scenario *sc = m->sc;
+
+	f->ack_every = every[below(m, ARRAY_SIZE(every))];
+	sc->cfg.timeout = range(m, 14, 16);
+	if (sc->ns_per_kb > 400)
+		sc->ns_per_kb = 400;
+}
+
+/* One side is not ours. */
+static void choose_foreign(struct maker *m)
+{
+	struct scenario *sc = m->sc;
+	struct foreign_rules *f = &sc->foreign[below(m, 2)];
+	bool strict = sc->class == SC_FOREIGN || sc->class == SC_LOSS;
+
+	if (sc->class != SC_FOREIGN &&
+	    ((sc->class != SC_LOSS && sc->class != SC_MESS && sc->class != SC_BURST &&
+	      sc->class != SC_BACKN && sc->class != SC_SMALL) || !once_in(m, 6)))
+		return;
+	f->resp = below(m, strict ? FOREIGN_RESPS : FOREIGN_RESP_STRICT);
+	f->back_n = !f->resp || once_in(m, 3);
+	if (f->resp == FOREIGN_RESP_STRICT)
+		choose_strict(m, f);
+	/* there is a wire, and all memory is there */
+	sc->loopback = false;
+	memset(sc->on_demand, 0, sizeof(sc->on_demand));
+	sc->page_delay = 0;
+	sc->evict_every = 0;
+}
+
+/*
+ * Not in classes that count each packet that is sent twice: an ACK may have to be asked for
+ * again once the window has become smaller. A foreign peer may take that for a new request.
+ */
+static void choose_ecn(struct maker *m)
+{
+	static const u32 marks[] = { 100, 1000, 5000, 10000 };
+	struct scenario *sc = m->sc;
+
+	if (sc->class == SC_CALM || sc->class == SC_ONE || sc->cfg.type == IB_QPT_UD ||
+	    sc_is_foreign(sc, 0) || sc_is_foreign(sc, 1))
+		return;
+	if (once_in(m, 4))
+		sc->mark = marks[below(m, ARRAY_SIZE(marks))];
+	if (once_in(m, 8))
+		sc->cc_off = range(m, 1, 3);
 }
 
 /**
@@ -642,4 +698,6 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	choose_rest(&m);
 	sc->loopback = once_in(&m, 6);
 	choose_pages(&m);
+	choose_foreign(&m);
+	choose_ecn(&m);
 }

@@ -8,6 +8,7 @@
 #define SIM_SCENARIO_H
 
 #include "../unit/sim.h"
+#include "foreign.h"
 
 #define SC_PAIRS	2
 #define SC_HOSTS	(2 * SC_PAIRS)
@@ -34,7 +35,8 @@
 	C(BACKN, backn, "a peer that keeps nothing out of order")	\
 	C(UC, uc, "unreliable connection")				\
 	C(UD, ud, "datagrams")						\
-	C(ALL, all, "everything at once")
+	C(ALL, all, "everything at once")				\
+	C(FOREIGN, foreign, "peers that are not us, and losses")
 
 #define SC_CLASS_ENUM(id, name, what) SC_##id,
 enum sc_class {
@@ -143,6 +145,7 @@ struct scenario {
 	u32		pairs;
 	bool		srq;
 	bool		backn[2];	/* side keeps nothing out of order */
+	struct foreign_rules foreign[2];	/* of a side */
 	u32		ofo_max;	/* or no more than this, 0: the usual */
 	u32		train;		/* packets received at once, if they come so */
 	u32		prior_events;	/* events before a RESET, 0: newly made */
@@ -162,6 +165,8 @@ struct scenario {
 	u32		chunk;
 	u32		batch;		/* work requests per doorbell */
 	u64		impair_seed;
+	u32		mark;		/* packets of 10000 that are marked CE; 0: no ECT */
+	u8		cc_off;		/* BIT(side) of those without congestion control */
 	struct sc_faults faults;
 	struct sc_host	host[SC_HOSTS];
 	u32		nacts;
@@ -227,6 +232,12 @@ static inline bool sc_takes_recv(u32 opcode)
 static inline bool sc_shared_word(const struct sc_op *op)
 {
 	return op->word == SC_COUNTERS - 1;
+}
+
+/* What of a side is not ours */
+static inline bool sc_is_foreign(const struct scenario *sc, u32 side)
+{
+	return sc->foreign[side].resp || sc->foreign[side].back_n;
 }
 
 /* It fails before a packet of it is sent. */

@@ -282,6 +282,19 @@ static void make_srqs(struct world *w)
 		w->host[i].kqp->qp.srq = w->srq[i & 1];
 }
 
+/* As if the administrator had said so before the QP was made */
+static void set_cc(struct world *w, struct host_run *hr)
+{
+	struct sroce_qp *qp = &hr->kqp->qp;
+
+	if (w->sc->mark)
+		qp->av.tclass |= 2;
+	if (!(w->sc->cc_off & BIT(hr->nr & 1)))
+		return;
+	qp->cc = false;
+	sroce_reset_req_psn(qp, qp->attr.sq_psn);
+}
+
 static void make_host(struct world *w, u32 nr)
 {
 	struct host_run *hr = &w->host[nr];
@@ -298,12 +311,15 @@ static void make_host(struct world *w, u32 nr)
 		sim_enter(hr->kqp, IB_QPS_RTR);
 	if (hr->sc->no_access)
 		hr->kqp->qp.attr.qp_access_flags = 0;
+	set_cc(w, hr);
 	hr->kqp->qp.sig_all = w->sc->sig_all;
 	hr->kqp->qp.req.retrans.gap_policy = w->sc->gap_policy[nr & 1];
 	if (w->sc->ofo_max)
 		hr->kqp->qp.resp.ofo_max = w->sc->ofo_max;
 	if (w->sc->backn[nr & 1])
 		hr->kqp->qp.resp.ofo_max = 0;
+	if (sc_is_foreign(w->sc, nr & 1))
+		foreign_set(hr->kqp, &w->sc->foreign[nr & 1]);
 	liveness_start(w, hr);
 }
 

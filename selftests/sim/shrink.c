@@ -118,6 +118,32 @@ static bool one_pair(struct shrinker *sh)
 	return try(sh);
 }
 
+/* A foreign requester or responder is not needed. */
+static bool ours(struct shrinker *sh, u32 side)
+{
+	struct foreign_rules *f = &sh->cand.foreign[side];
+	bool any = false;
+
+	if (f->back_n) {
+		f->back_n = false;
+		any |= try(sh);
+	}
+	if (f->resp) {
+		f->resp = FOREIGN_RESP_NONE;
+		any |= try(sh);
+	}
+	return any;
+}
+
+/* Both sides have congestion control. */
+static bool with_cc(struct shrinker *sh)
+{
+	if (!sh->cand.cc_off)
+		return false;
+	sh->cand.cc_off = 0;
+	return try(sh);
+}
+
 static bool simpler(struct shrinker *sh)
 {
 	struct scenario *c = &sh->cand;
@@ -131,6 +157,10 @@ static bool simpler(struct shrinker *sh)
 	any |= zero32(sh, &c->train);
 	any |= zero32(sh, &c->srq_limit);
 	any |= zero32(sh, &c->evict_every);
+	any |= zero32(sh, &c->mark);
+	any |= with_cc(sh);
+	any |= ours(sh, 0);
+	any |= ours(sh, 1);
 	for (i = 0; i < SC_HOSTS; i++) {
 		any |= zero(sh, &c->host[i].rts_late);
 		any |= zero(sh, &c->host[i].recv_late);

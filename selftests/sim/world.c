@@ -484,6 +484,7 @@ void world_run(const struct scenario *sc, bool verbose, struct outcome *out)
 	}
 	region_free(&w->ro);
 	free_packets(w);
+	foreign_end(w->s);
 	sim_end(w->s);
 	free(w);
 	t_on_fail = NULL;

@@ -18,7 +18,8 @@ static void put_l3(u8 *p, const struct sroce_av *av, u32 total)
 {
 	if (av->v6) {
 		memset(p, 0, 40);
-		p[0] = 0x60;
+		p[0] = 0x60 | av->tclass >> 4;
+		p[1] = av->tclass << 4;
 		p[7] = av->hop_limit;
 		put16(p + 4, total - 40);
 		p[6] = 17;
@@ -28,6 +29,7 @@ static void put_l3(u8 *p, const struct sroce_av *av, u32 total)
 	}
 	memset(p, 0, 20);
 	p[0] = 0x45;
+	p[1] = av->tclass;
 	put16(p + 2, total);
 	p[6] = 0x40;
 	p[8] = av->hop_limit;
@@ -65,7 +67,7 @@ void sim_packet_free(struct sim_packet *p)
 	free(p);
 }
 
-static struct sim_packet *packet_copy(const struct sim_packet *p)
+struct sim_packet *sim_packet_copy(const struct sim_packet *p)
 {
 	struct sim_packet *q = malloc(sizeof(*q));
 
@@ -79,8 +81,11 @@ static struct sim_packet *packet_copy(const struct sim_packet *p)
 static __le32 icrc_of(const struct sim_packet *p)
 {
 	const u8 *bth = sim_bth(p);
-	u32 crc = sroce_icrc_bth(sroce_icrc_net(p->data, p->l3_len, p->data + p->l3_len), bth);
+	u32 crc;
 
+	if (p->from->sim->quick)
+		return 0;
+	crc = sroce_icrc_bth(sroce_icrc_net(p->data, p->l3_len, p->data + p->l3_len), bth);
 	crc = sroce_icrc_data(crc, bth + SROCE_BTH_LEN,
 			      p->data + p->len - SROCE_ICRC_LEN - bth -
 			      SROCE_BTH_LEN);
@@ -143,6 +148,18 @@ bool sroce_tx_can_append(struct sroce_qp *qp)
 	return qp->kqp->sim->can_append;
 }
 
+u32 sroce_tx_room(struct sroce_qp *qp, bool response)
+{
+	struct sim *s = qp->kqp->sim;
+
+	return s->tx_room ? s->tx_room(s, qp, response) : ~0u;
+}
+
+bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
+{
+	return sroce_tx_room(qp, response);
+}
+
 /* No packet may be sent that the other side would call malformed. */
 static void check_sent(const struct sim_packet *p)
 {
@@ -196,6 +213,12 @@ u32 sroce_raw_max(struct sroce_qp *qp)
 {
 	(void)qp;
 	return SIM_FRAME_MAX;
+}
+
+/* UD has no path MTU: here the attribute stands for the port's. */
+u32 sroce_ud_max(struct sroce_qp *qp)
+{
+	return 128 << qp->attr.path_mtu;
 }
 
 int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -490,46 +513,6 @@ u32 sroce_crc32(u32 crc, const void *data, u32 len)
 	return crc;
 }
 
-static void enqueue(struct sim *s, struct sim_packet *p)
-{
-	struct sim_packet **at = &s->wire_head;
-
-	if (s->wire_head && s->wire_last->when <= p->when)
-		at = &s->wire_last->next;
-	while (*at && (*at)->when <= p->when)
-		at = &(*at)->next;
-	p->next = *at;
-	*at = p;
-	if (!p->next)
-		s->wire_last = p;
-}
-
-/* Put a packet on the wire, as often as the hook wants it to arrive. */
-void sim_send(struct sim *s, struct sim_packet *p)
-{
-	int copies = 1;
-
-	p->when = p->lbpkt ? s->now : s->now + SIM_LATENCY;
-	if (s->wire && !p->lbpkt)
-		copies = s->wire(s, p);
-	s->sent++;
-	for (; copies > 1; copies--)
-		enqueue(s, packet_copy(p));
-	if (copies == 1)
-		enqueue(s, p);
-	else
-		sim_packet_free(p);
-}
-
-/* For the wire hook: another copy, which arrives later */
-void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay)
-{
-	struct sim_packet *q = packet_copy(p);
-
-	q->when = s->now + delay;
-	enqueue(s, q);
-}
-
 /* QPs that are locked and hold a reference to a region */
 static u32 users(const struct sim *s)
 {
@@ -544,10 +527,14 @@ static u32 users(const struct sim *s)
 static void unlock_run(struct sroce_kqp *kqp)
 {
 	struct sim *s = kqp->sim;
-	bool more = sroce_transport_run(&kqp->qp);
-	/* a short queue takes no time to build */
-	u64 delay = kqp->qp.deferred & SROCE_DEFER_SEND_NOW ? 0 : s->task_delay;
+	u64 delay;
+	bool more;
 
+	if (s->before_run)
+		s->before_run(s, kqp);
+	more = sroce_transport_run(&kqp->qp);
+	/* a short queue takes no time to build */
+	delay = kqp->qp.deferred & SROCE_DEFER_SEND_NOW ? 0 : s->task_delay;
 	kqp->task_when = more ? s->now + delay + 1 : 0;
 	kqp->events |= kqp->qp.events;
 	kqp->qp.events = 0;
@@ -563,9 +550,12 @@ static void unlock_run(struct sroce_kqp *kqp)
 			kqp->txq_tail = &kqp->txq;
 		sim_send(s, p);
 	}
+	if (s->after_run)
+		s->after_run(s, kqp);
 	CHECK(!kqp->qp.last_mr);
 	CHECK_EQ(s->mr_refs, s->lb_frags + users(s));
-	sim_invariants(kqp);
+	if (!s->quick)
+		sim_invariants(kqp);
 }
 
 static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)
@@ -577,6 +567,7 @@ static void fill_net(struct sroce_pkt *pkt, const struct sim_packet *p)
 	pkt->l3 = ip;
 	pkt->l3_len = p->l3_len;
 	pkt->vlan = 0xffff;
+	pkt->ce = (p->l3_len == 40 ? ip[1] >> 4 & 3 : ip[1] & 3) == 3;
 	if (p->l3_len == 40) {
 		memcpy(pkt->sgid.raw, ip + 8, 16);
 		memcpy(pkt->dgid.raw, ip + 24, 16);
@@ -637,7 +628,8 @@ static struct sroce_kqp *receive(struct sim *s, struct sim_packet *p)
 	icrc = icrc_of(p);
 	if (!ret && !memcmp(&icrc, p->data + p->len - 4, sizeof(icrc))) {
 		fill_net(&pkt, p);
-		sroce_transport_rx(&kqp->qp, &pkt);
+		if (!s->arrives || s->arrives(s, kqp, p, &pkt))
+			sroce_transport_rx(&kqp->qp, &pkt);
 		drop_ref(p);
 		return kqp;
 	}
@@ -658,14 +650,6 @@ void sim_deliver_two(struct sim *s, struct sim_packet *p, struct sim_packet *q)
 {
 	receive(s, p);
 	sim_deliver(s, q);
-}
-
-static struct sim_packet *arrive(struct sim *s)
-{
-	struct sim_packet *p = s->wire_head;
-
-	s->wire_head = p->next;
-	return p;
 }
 
 /* Whether @p is @n packets after one that had @bth, and differs in PSN only */
@@ -710,7 +694,7 @@ static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 	u32 i, n = 0;
 	bool taken;
 
-	if (s->max_segs == 1)
+	if (s->max_segs == 1 || s->arrives)
 		return 0;
 	for (p = s->wire_head; p && n < max && p->when <= s->now &&
 	     continues(p, bth, len, n + 1); p = p->next)
@@ -729,7 +713,7 @@ static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 	taken = sroce_transport_rx_segs(&kqp->qp, &pkt);
 	free(all.data);
 	for (i = 0; taken && i < n; i++)
-		sim_packet_free(arrive(s));
+		sim_packet_free(sim_wire_take(s));
 	return taken ? n : 0;
 }
 
@@ -737,7 +721,7 @@ static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 static struct sroce_kqp *receive_some(struct sim *s, struct sroce_kqp *had,
 					  u32 *n)
 {
-	struct sim_packet *p = arrive(s);
+	struct sim_packet *p = sim_wire_take(s);
 	struct sroce_kqp *kqp;
 	u8 bth[SROCE_BTH_LEN];
 	u32 len = 0;
@@ -767,7 +751,6 @@ static void deliver_train(struct sim *s)
 	if (kqp)
 		unlock_run(kqp);
 }
-
 
 void sim_doorbell(struct sroce_kqp *kqp)
 {

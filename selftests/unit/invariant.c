@@ -203,6 +203,39 @@ static void timers(const struct sroce_kqp *kqp)
 		CHECK(kqp->ack_when && kqp->ack_when <= req->deadline + SROCE_SLACK_MAX);
 }
 
+/* The window is within its bounds. What the pacing holds back has a timer. */
+static void window(const struct sroce_kqp *kqp)
+{
+	const struct sroce_req *req = &kqp->qp.req;
+	u32 cwnd = sroce_cwnd(&req->cwnd);
+
+	if (kqp->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&kqp->qp))
+		return;
+	CHECK(cwnd >= SROCE_CWND_MIN && cwnd <= SROCE_CWND_MAX);
+	CHECK(sroce_cc_unacked(&kqp->qp) <= (s32)SROCE_CWND_MAX);
+	CHECK(sroce_psn_diff(req->max_psn, req->retrans.left_psn) >= 0);
+	if (req->pace_at)
+		CHECK(kqp->ack_when && kqp->ack_when <= req->pace_at + SROCE_SLACK_MAX);
+}
+
+/*
+ * A QP that has gone back is sending again, unless something holds it back that comes to
+ * an end: the pacing is the only thing that has to see to that itself.
+ */
+static void pacing(const struct sroce_kqp *kqp)
+{
+	const struct sroce_req *req = &kqp->qp.req;
+	u32 cwnd = sroce_cwnd(&req->cwnd);
+
+	if (kqp->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&kqp->qp) ||
+	    req->psn == req->max_psn || req->rnr_wait || req->paging || kqp->task_when ||
+	    kqp->sim->tx_room)
+		return;
+	if (!req->quota && cwnd < SROCE_CC_LARGE &&
+	    sroce_cc_in_flight(&kqp->qp) < (s32)cwnd)
+		CHECK(req->pace_at);
+}
+
 /* Entries of the FIFO are distinct, and marked as queued. */
 static void fifo(const struct sroce_resp *resp, const struct sroce_fifo *f)
 {
@@ -319,6 +352,8 @@ void sim_invariants(const struct sroce_kqp *kqp)
 		responses(qp);
 	}
 	timers(kqp);
+	window(kqp);
+	pacing(kqp);
 	deferred(kqp);
 	responder(qp);
 	at_rest(qp);

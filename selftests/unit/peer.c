@@ -39,6 +39,7 @@ void peer_begin_with(struct xfers *t, const struct sim_cfg *cfg, u32 size)
 
 	c.mtu = IB_MTU_256;
 	xfers_init(t, &c, size, 4096);
+	sim_open_cwnd(&t->s->a);
 	peer_record(t->s, &t->s->a);
 }
 

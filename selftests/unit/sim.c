@@ -125,6 +125,7 @@ static void kqp_init(struct sim *s, struct sroce_kqp *kqp,
 	bool is_b = nr & 1;
 
 	s->kqp[nr] = kqp;
+	kqp->nr = nr;
 	kqp->sim = s;
 	kqp->txq_tail = &kqp->txq;
 	kqp->scq.max = c->cqe;
@@ -138,6 +139,7 @@ static void kqp_init(struct sim *s, struct sroce_kqp *kqp,
 		  c->type == IB_QPT_UC ? SROCE_SVC_UC :
 		  c->type == IB_QPT_RAW_PACKET ? SROCE_SVC_RAW : SROCE_SVC_UD;
 	qp->user = true;
+	qp->cc = true;
 	qp->qpn = qpn_of(nr);
 	qp->ibqp.qp_num = qp->qpn;
 	qp->scq = &kqp->scq;
@@ -190,6 +192,11 @@ struct sroce_kqp *sim_pair(struct sim *s, const struct sim_cfg *cfg)
 }
 
 /* As drv/verbs/qp.c destroys a QP */
+void sim_open_cwnd(struct sroce_kqp *kqp)
+{
+	kqp->qp.req.cwnd.cwnd = SROCE_CWND_MAX;
+}
+
 void sim_destroy(struct sroce_kqp *kqp)
 {
 	kqp->gone = true;
@@ -243,10 +250,8 @@ void sim_end(struct sim *s)
 	struct sim_packet *p;
 	u32 i;
 
-	while ((p = s->wire_head)) {
-		s->wire_head = p->next;
+	while ((p = sim_wire_take(s)))
 		sim_packet_free(p);
-	}
 	CHECK_EQ(s->mr_refs, 0);
 	for (i = 0; i < s->kqps; i++)
 		kqp_free(s->kqp[i]);

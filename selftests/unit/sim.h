@@ -19,7 +19,7 @@
 #define SIM_MRS		64
 #define SIM_AHS		4
 #define SIM_ANY_KEY	0xabc00000	/* and above: fast, valid all the time */
-#define SIM_KQPS	8
+#define SIM_KQPS	136
 #define SIM_GUARD	16
 #define SIM_GUARD_BYTE	0xc3	/* around memory */
 #define SIM_FRESH_BYTE	0xa5	/* in a packet, until it is written */
@@ -36,6 +36,7 @@ struct sim_packet {
 	struct sroce_kqp	*to;	/* NULL: by the BTH's QP number */
 	u64			when;	/* it arrives */
 	u32			refs;	/* besides the wire's */
+	bool			kept;	/* it has arrived before, see @arrives */
 	struct sroce_lbpkt	*lbpkt;	/* a loopback packet: there is no frame */
 	u32			l3_len;
 	u32			len;
@@ -98,6 +99,7 @@ struct sim_fault_req {
 /* One end of the wire: a QP with what surrounds it */
 struct sroce_kqp {
 	struct sim		*sim;
+	u32			nr;	/* in sim->kqp[]: odd ones are B's */
 	struct sroce_qp		qp;
 	struct sroce_counters	counters;
 	struct sroce_cq		scq, rcq;
@@ -141,6 +143,8 @@ struct sim {
 	struct sim_cfg		cfg;
 	u64			now;
 	struct sim_packet	*wire_head, *wire_last;
+	struct sim_packet	*wire_newest[2];	/* sent by either side, or NULL */
+	u32			wire_len;
 	u32			sent;		/* packets sent so far */
 	u32			steps;
 	struct sim_buf		*mrs[SIM_MRS];
@@ -148,6 +152,7 @@ struct sim {
 	struct sroce_ah		ahs[SIM_AHS];
 	int			mr_refs;
 	int			held;		/* packets that sroce_pkt_hold() keeps */
+	bool			quick;		/* to measure: no ICRC, no invariants */
 	bool			loopback;	/* no wire: loopback packets */
 	u32			lb_frags;	/* of those under way */
 	bool			tx_fails;	/* packets can't be allocated */
@@ -168,10 +173,21 @@ struct sim {
 	bool			can_append;	/* what was queued last is never full */
 	/* Whether a packet can be allocated, unless @tx_fails */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
+	/* Packets that a transmit queue takes now; NULL: any number */
+	u32			(*tx_room)(struct sim *s, struct sroce_qp *qp, bool response);
 	/* How many copies of a packet arrive; may change @when and the bytes */
 	int			(*wire)(struct sim *s, struct sim_packet *p);
 	void			(*posted)(struct sim *s, struct sroce_qp *qp,
 					  const struct sroce_cqe *cqe);
+	/*
+	 * For peers that are not us. @arrives returns false if it drops the packet, or
+	 * keeps a copy for later. The others are called around each run of a QP.
+	 */
+	bool			(*arrives)(struct sim *s, struct sroce_kqp *kqp,
+					   const struct sim_packet *p, const struct sroce_pkt *pkt);
+	void			(*before_run)(struct sim *s, struct sroce_kqp *kqp);
+	void			(*after_run)(struct sim *s, struct sroce_kqp *kqp);
+	void			*foreign;	/* for these hooks */
 	void			*arg;		/* for the hooks */
 };
 
@@ -240,6 +256,8 @@ struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len);
 /* States */
 void sim_enter(struct sroce_kqp *kqp, enum ib_qp_state to);
 void sim_destroy(struct sroce_kqp *kqp);
+/* The window is as large as it gets, as on a fast path. */
+void sim_open_cwnd(struct sroce_kqp *kqp);
 
 /* Bytes of payload that all simulations have copied */
 extern u64 sim_copied;
@@ -259,7 +277,12 @@ void sim_deliver_two(struct sim *s, struct sim_packet *p, struct sim_packet *q);
 void sim_send(struct sim *s, struct sim_packet *p);
 void sim_copy_later(struct sim *s, const struct sim_packet *p, u64 delay);
 void sim_seal(struct sim_packet *p);
+struct sim_packet *sim_packet_copy(const struct sim_packet *p);
 void sim_packet_free(struct sim_packet *p);
+
+/* The wire: packets by the time they arrive; the next is taken off it */
+void sim_wire_put(struct sim *s, struct sim_packet *p);
+struct sim_packet *sim_wire_take(struct sim *s);
 
 /* Byte number @i of what @seed stands for */
 static inline u8 sim_pattern(u64 i, u32 seed)

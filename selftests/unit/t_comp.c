@@ -79,6 +79,7 @@ static void rnr_behind_gap(void)
 	peer_begin(&t);
 	xfer_put(&t, IB_WR_RDMA_READ, 2 * MTU);
 	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
+	t.s->a.qp.req.read_retry.selective = true;
 	peer_go(&t);
 	peer_hear(&t, 0x0d, FIRST + 2, ACK, MTU);
 	peer_sent(2, FIRST, 1);

@@ -1,330 +1,622 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RTT samples, the congestion window and the timeout that follow from them */
+/* The congestion window: growth, decreases, and what is learned of the path */
 
 #include "tests.h"
-#include "xfer.h"
+#include "core.h"
 
-#define US 1000ULL
+#define US	1000ULL
+#define MS	(1000 * US)
+#define SEC	(1000 * MS)
+/* Losses far apart: random ones */
+#define APART	SROCE_GAP_DIST_MAX
 
-/* @n packets are acknowledged @ns after the last of them was sent. */
-static void sample(struct sim *s, u32 n, u64 ns)
+static u64 now;
+
+/* A new window on a path with this round trip */
+static struct sroce_cwnd begin(u64 rtt)
 {
-	struct sroce_req *req = &s->a.qp.req;
+	struct sroce_cwnd c = {};
 
-	sroce_cwnd_sent(&s->a.qp, sroce_psn_add(req->acked, n - 1), true);
-	s->now += ns;
-	req->acked = sroce_psn_add(req->acked, n);
-	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
+	now = 100 * SEC;
+	sroce_cwnd_sample(&c, rtt, now);
+	sroce_cwnd_sample(&c, rtt, now);
+	return c;
 }
 
-static struct sim *begin(void)
+/* The queue adds @queue to the round trip, for a while. */
+static void queue_up(struct sroce_cwnd *c, u64 queue)
 {
-	struct sim *s = sim_new(NULL);
-
-	/* sets the clock */
-	sim_doorbell(&s->a);
-	s->a.qp.req.rtt.cwnd = SROCE_CWND_MIN;
-	return s;
+	now += c->rtt + 1;
+	sroce_cwnd_sample(c, c->min_rtt + queue, now);
+	sroce_cwnd_sample(c, c->min_rtt + queue, now);
 }
 
-static void end(struct sim *s)
+/* The same in congestion avoidance, with @cwnd packets, as many as before the decrease */
+static struct sroce_cwnd begin_avoidance(u32 cwnd, u64 rtt, u64 queue)
 {
-	sroce_reset_req_psn(&s->a.qp, s->a.qp.req.acked);
-	sim_end(s);
+	struct sroce_cwnd c = begin(rtt);
+
+	c.cwnd = cwnd;
+	c.ssthresh = cwnd;
+	c.w_max = cwnd;
+	c.cut_at = now;
+	queue_up(&c, queue);
+	now += 10 * c.rtt;
+	return c;
 }
 
-static void grows(void)
+/* All of the window is acknowledged, a round trip later. */
+static u32 round_trip(struct sroce_cwnd *c)
 {
-	struct sim *s = begin();
-	struct sroce_rtt *rtt = &s->a.qp.req.rtt;
-
-	t_case("cwnd: twice the delivered packets, within bounds");
-	sample(s, 100, 50 * US);
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
-	sample(s, 900, 50 * US);
-	CHECK_EQ(rtt->cwnd, 1800);
-	sample(s, 5000, 50 * US);
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX);
-
-	t_case("cwnd: shrinks by an eighth when a queue grows");
-	sample(s, 600, 150 * US);
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX / 8 * 7);
-	sample(s, 600, 200 * US);
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_MAX / 64 * 49);
-	while (rtt->cwnd > SROCE_CWND_MIN && t_ok()) {
-		u32 was = rtt->cwnd;
-
-		sample(s, 10, 400 * US);
-		CHECK(rtt->cwnd < was);
-	}
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
-	end(s);
+	now += c->rtt;
+	sroce_cwnd_sample(c, c->rtt, now);
+	sroce_cwnd_acked(c, sroce_cwnd(c), now);
+	return sroce_cwnd(c);
 }
 
-/* After the start, or a slow peer, the window grows with each ACK in time. */
-static void recovers(void)
+static u32 after(struct sroce_cwnd *c, u32 round_trips)
 {
-	struct sim *s = begin();
-	struct sroce_rtt *rtt = &s->a.qp.req.rtt;
-	u64 eighth = (4096ULL << 8) / 8;
-	u32 i;
-
-	t_case("cwnd: small at first, doubled by each ACK in time");
-	rtt->cwnd = 0;
-	CHECK_EQ(sroce_cwnd(&s->a.qp), SROCE_CWND_INIT);
-	sample(s, 128, eighth - 1);
-	CHECK_EQ(rtt->cwnd, 2 * SROCE_CWND_INIT);
-	sample(s, 128, eighth);
-	CHECK_EQ(rtt->cwnd, 2 * SROCE_CWND_INIT);
-	sample(s, 128, 10 * US);
-	sample(s, 128, 10 * US);
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_MIN);
-
-	t_case("cwnd: small for a slow peer");
-	for (i = 0; i < 20; i++)
-		sroce_cwnd_timeout(&s->a.qp);
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_SLOW);
-	sample(s, 8, 2 * eighth);
-	CHECK_EQ(rtt->cwnd, SROCE_CWND_SLOW);
-	sample(s, 8, eighth / 2);
-	CHECK_EQ(rtt->cwnd, 2 * SROCE_CWND_SLOW);
-	end(s);
+	while (round_trips--)
+		round_trip(c);
+	return sroce_cwnd(c);
 }
 
-/* A timeout shows that the window is too large, whatever came before. */
+static void slow_start(void)
+{
+	struct sroce_cwnd c = begin(100 * US);
+	u32 n;
+
+	t_case("cwnd: slow start doubles each round trip, up to the bound");
+	CHECK_EQ(sroce_cwnd(&c), SROCE_CWND_INIT);
+	for (n = 2 * SROCE_CWND_INIT; n <= SROCE_CWND_MAX; n *= 2)
+		CHECK_EQ(round_trip(&c), n);
+	CHECK_EQ(round_trip(&c), SROCE_CWND_MAX);
+
+	t_case("cwnd: an ACK of a part of it adds as much");
+	c = begin(100 * US);
+	sroce_cwnd_acked(&c, 3, now);
+	CHECK_EQ(sroce_cwnd(&c), SROCE_CWND_INIT + 3);
+
+	t_case("cwnd: slower past a queue of a round trip, by a sixth");
+	c = begin(100 * US);
+	c.cwnd = 80;
+	queue_up(&c, 100 * US);
+	CHECK_EQ(round_trip(&c), 160);
+	queue_up(&c, 101 * US);
+	CHECK_EQ(round_trip(&c), 160 + 160 / 6 + 1);
+	CHECK_EQ(c.ssthresh, 0);
+	sroce_cwnd_acked(&c, 1, now);
+	CHECK_EQ(sroce_cwnd(&c), 187);
+
+	t_case("cwnd: by an eighth past a queue that is long on any path");
+	c = begin(50 * MS);
+	c.cwnd = 80;
+	queue_up(&c, 4 * MS);
+	CHECK_EQ(round_trip(&c), 160);
+	queue_up(&c, 4 * MS + 1);
+	CHECK_EQ(round_trip(&c), 160 + 160 / 8 + 1);
+	CHECK_EQ(round_trip(&c), 181 + 181 / 8 + 1);
+
+	t_case("cwnd: slow start goes on as the queue is gone, until the first decrease");
+	CHECK_EQ(c.ssthresh, 0);
+	queue_up(&c, 0);
+	CHECK_EQ(round_trip(&c), 2 * 204);
+	queue_up(&c, 5 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(c.ssthresh, 408 * 7 / 10);
+	queue_up(&c, 0);
+	CHECK(round_trip(&c) < 408);
+}
+
+static void losses(void)
+{
+	struct sroce_cwnd c = begin(1 * MS);
+
+	t_case("cwnd: a loss without a queue may be random");
+	c.cwnd = 100;
+	CHECK(!sroce_cwnd_congested(&c));
+	CHECK(!sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 100);
+
+	t_case("cwnd: one late answer is no queue, two are");
+	sroce_cwnd_sample(&c, 10 * MS, now);
+	CHECK(!sroce_cwnd_congested(&c));
+	sroce_cwnd_sample(&c, 10 * MS, now);
+	CHECK(sroce_cwnd_congested(&c));
+
+	t_case("cwnd: congested past a round trip of queue at first, then past a quarter");
+	c = begin(1 * MS);
+	queue_up(&c, 1 * MS);
+	CHECK(!sroce_cwnd_congested(&c));
+	queue_up(&c, 1 * MS + 1);
+	CHECK(sroce_cwnd_congested(&c));
+	c.ssthresh = 50;
+	queue_up(&c, 250 * US);
+	CHECK(!sroce_cwnd_congested(&c));
+	queue_up(&c, 250 * US + 1);
+	CHECK(sroce_cwnd_congested(&c));
+
+	t_case("cwnd: or past 4 ms on a long path");
+	c = begin(100 * MS);
+	queue_up(&c, 4 * MS);
+	CHECK(!sroce_cwnd_congested(&c));
+	queue_up(&c, 4 * MS + 1);
+	CHECK(sroce_cwnd_congested(&c));
+}
+
+static void decreases(void)
+{
+	struct sroce_cwnd c = begin_avoidance(100, 1 * MS, 300 * US);
+
+	t_case("cwnd: a loss with a queue leaves what the path holds without");
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 76);
+	CHECK_EQ(c.ssthresh, 76);
+	CHECK_EQ(c.w_max, 100);
+
+	t_case("cwnd: but at least 0.7 of the window");
+	c = begin_avoidance(100, 1 * MS, 900 * US);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 70);
+	c = begin_avoidance(100, 100 * MS, 5 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 70);
+
+	t_case("cwnd: once per round trip, and not before a sample shows the effect");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK(!sroce_cwnd_lost(&c, 1, APART, now + 2 * MS + 1));
+	CHECK(!sroce_cwnd_lost(&c, 1, APART, now + 8 * MS));
+	CHECK_EQ(sroce_cwnd(&c), 70);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now + 8 * MS + 1));
+	CHECK_EQ(sroce_cwnd(&c), 49);
+	now += 8 * MS + 1;
+	sroce_cwnd_sample(&c, 2 * MS, now);
+	CHECK(!sroce_cwnd_lost(&c, 1, APART, now + 2 * MS));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now + 2 * MS + 1));
+
+	t_case("cwnd: a second decrease leaves more to flows that are new");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	c.w_max = 200;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(c.w_max, 85);
+}
+
+static void overflows(void)
+{
+	struct sroce_cwnd c = begin_avoidance(30, 1 * MS, 0);
+
+	t_case("cwnd: a third of a window lost is an overflow, without a queue, too");
+	CHECK(!sroce_cwnd_lost(&c, 9, APART, now));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now + 2 * MS));
+	CHECK_EQ(sroce_cwnd(&c), 21);
+
+	t_case("cwnd: but not over more than two round trips");
+	c = begin_avoidance(30, 1 * MS, 0);
+	CHECK(!sroce_cwnd_lost(&c, 9, APART, now));
+	CHECK(!sroce_cwnd_lost(&c, 9, APART, now + 2 * MS + 1));
+	CHECK_EQ(sroce_cwnd(&c), 30);
+
+	t_case("cwnd: two of a few packets lost are no overflow, three are");
+	c = begin_avoidance(4, 1 * MS, 0);
+	CHECK(!sroce_cwnd_lost(&c, 2, APART, now));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 2);
+
+	t_case("cwnd: neither are two losses per window, more are");
+	c = begin_avoidance(100, 1 * MS, 0);
+	CHECK(!sroce_cwnd_lost(&c, 1, 50, now));
+	CHECK(sroce_cwnd_lost(&c, 1, 49, now));
+	CHECK_EQ(sroce_cwnd(&c), 100);
+
+	t_case("cwnd: a peer that drops what follows must not be sent so much again");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, 0, now));
+	CHECK_EQ(sroce_cwnd(&c), 70);
+	CHECK(!sroce_cwnd_lost(&c, 1, 0, now + 2 * MS));
+	/* a loss is rare there, so no sample is needed */
+	CHECK(sroce_cwnd_lost(&c, 1, 0, now + 2 * MS + 1));
+	c = begin_avoidance(100, 1 * MS, 0);
+	CHECK(sroce_cwnd_lost(&c, 1, 0, now));
+}
+
+static void no_sample(void)
+{
+	struct sroce_cwnd c = {};
+
+	t_case("cwnd: decreases before the first sample");
+	now = 100 * SEC;
+	CHECK(sroce_cwnd_local_drop(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 11);
+	sroce_cwnd_timeout(&c, ++now);
+	CHECK_EQ(sroce_cwnd(&c), 5);
+	CHECK(sroce_cwnd_lost(&c, 3, 0, ++now));
+	CHECK_EQ(sroce_cwnd(&c), 3);
+	c = (struct sroce_cwnd){};
+	CHECK(sroce_cwnd_cnp(&c, now));
+	sroce_cwnd_acked(&c, 4, ++now);
+	CHECK(sroce_cwnd(&c) <= SROCE_CWND_INIT);
+}
+
+static void undo(void)
+{
+	struct sroce_cwnd c = begin_avoidance(100, 1 * MS, 1 * MS);
+
+	t_case("cwnd: a decrease for a packet that was just late is taken back, once");
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	sroce_cwnd_undo(&c, now + 1 * MS);
+	CHECK_EQ(sroce_cwnd(&c), 100);
+	CHECK_EQ(c.ssthresh, 100);
+	c.cwnd = 50;
+	sroce_cwnd_undo(&c, now + 1 * MS);
+	CHECK_EQ(sroce_cwnd(&c), 50);
+
+	t_case("cwnd: in slow start that goes on then");
+	c = begin(1 * MS);
+	c.cwnd = 100;
+	CHECK(sroce_cwnd_lost(&c, 50, APART, now));
+	CHECK_EQ(c.ssthresh, 70);
+	sroce_cwnd_undo(&c, now + 1 * MS);
+	CHECK_EQ(round_trip(&c), 200);
+
+	t_case("cwnd: nothing is taken back from a window that has grown since");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	c.cwnd = 120;
+	sroce_cwnd_undo(&c, now + 1 * MS);
+	CHECK_EQ(sroce_cwnd(&c), 120);
+
+	t_case("cwnd: a decrease of long ago was for other losses, and stays");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	sroce_cwnd_undo(&c, now + 4 * MS + 1);
+	CHECK_EQ(sroce_cwnd(&c), 70);
+
+	t_case("cwnd: as does one for a CNP");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	now += 2 * MS;
+	c.alpha = 1024;
+	c.rise_at = now;
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 35);
+	sroce_cwnd_undo(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 35);
+	c = begin_avoidance(100, 10 * MS, 0);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	sroce_cwnd_undo(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 70);
+
+	t_case("cwnd: as do those for a full queue of this host and for a timeout");
+	c = begin_avoidance(100, 1 * MS, 100 * US);
+	CHECK(sroce_cwnd_local_drop(&c, now));
+	sroce_cwnd_undo(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 90);
+	sroce_cwnd_timeout(&c, now);
+	sroce_cwnd_undo(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 45);
+
+	t_case("cwnd: and with them what was decreased before");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	now += c.rtt + 1;
+	CHECK(sroce_cwnd_local_drop(&c, now));
+	sroce_cwnd_undo(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 49);
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	sroce_cwnd_timeout(&c, now);
+	sroce_cwnd_undo(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 35);
+
+	t_case("cwnd: a recovery after a CNP does not go on when a decrease is taken back");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 97);
+	now += c.rtt + 1;
+	sroce_cwnd_sample(&c, c.rtt, now);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	sroce_cwnd_undo(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 97);
+	CHECK_EQ(c.target, 0);
+}
+
+/* A window of 1000 is decreased to 700, on a long path that keeps a short queue. */
+static struct sroce_cwnd begin_cubic(void)
+{
+	struct sroce_cwnd c = begin_avoidance(1000, 100 * MS, 4 * MS + 1);
+
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 700);
+	queue_up(&c, 2 * MS);
+	return c;
+}
+
+/* (300 / 0.4)^(1/3) s is 9086 ms; the window follows the curve by a round trip. */
+static void cubic(void)
+{
+	struct sroce_cwnd c = begin_cubic();
+	u32 early, half, late;
+
+	t_case("cwnd: CUBIC returns to the window before the decrease after k ms");
+	early = after(&c, 1);
+	CHECK_EQ(c.k, 9085);
+	half = after(&c, 4500 / 102);
+	late = after(&c, 4500 / 102);
+	CHECK(early >= 700 && early <= 712);
+	CHECK(half > 950 && half < 970);
+	CHECK(late >= 995 && late <= 1000);
+
+	t_case("cwnd: and grows past it, slowly at first");
+	half = after(&c, 3000 / 102);
+	CHECK(half >= 1005 && half <= 1015);
+	late = after(&c, 3000 / 102);
+	CHECK(late >= 1065 && late <= 1095);
+
+	t_case("cwnd: by at most a half in a round trip, after a long pause, too");
+	now += 1000 * SEC;
+	half = sroce_cwnd(&c);
+	CHECK(round_trip(&c) <= half + half / 2 + 1);
+}
+
+static void fair(void)
+{
+	struct sroce_cwnd c = begin_avoidance(100, 1 * MS, 1 * MS);
+
+	t_case("cwnd: as fast as TCP on a short path: 9/17 packets per round trip");
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	queue_up(&c, 200 * US);
+	after(&c, 17);
+	CHECK(sroce_cwnd(&c) >= 78 && sroce_cwnd(&c) <= 79);
+	after(&c, 17);
+	CHECK(sroce_cwnd(&c) >= 87 && sroce_cwnd(&c) <= 88);
+
+	t_case("cwnd: a packet per round trip past the window before the decrease");
+	after(&c, 23);
+	CHECK_EQ(sroce_cwnd(&c), 100);
+	CHECK_EQ(after(&c, 10), 110);
+
+	t_case("cwnd: a third of that while a small window keeps a short queue full");
+	c = begin_avoidance(20, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 14);
+	queue_up(&c, 1 * MS);
+	CHECK_EQ(after(&c, 17), 17);
+	queue_up(&c, 200 * US);
+	CHECK_EQ(after(&c, 4), 19);
+}
+
+static void idle(void)
+{
+	struct sroce_cwnd c = begin_avoidance(1000, 1 * MS, 1 * MS);
+
+	t_case("cwnd: by an eighth without a queue, until near the former window");
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 700);
+	queue_up(&c, 0);
+	CHECK_EQ(round_trip(&c), 700 + 700 / 8 + 1);
+	CHECK_EQ(round_trip(&c), 788 + 788 / 8 + 1);
+	CHECK_EQ(round_trip(&c), 887 + 887 / 32 + 1);
+
+	t_case("cwnd: each ACK adds its part of that");
+	c = begin_avoidance(320, 1 * MS, 0);
+	sroce_cwnd_acked(&c, 160, now);
+	CHECK_EQ(sroce_cwnd(&c), 325);
+	sroce_cwnd_acked(&c, 160, now);
+	CHECK_EQ(sroce_cwnd(&c), 330);
+}
+
 static void timeouts(void)
 {
-	struct sim *s = begin();
-	struct sroce_req *req = &s->a.qp.req;
+	struct sroce_cwnd c = begin_avoidance(100, 1 * MS, 0);
+	u32 i;
 
-	t_case("cwnd: halved by a timeout, not by a probe");
-	req->rtt.cwnd = SROCE_CWND_MAX;
-	req->max_psn = sroce_psn_add(req->una, 10);
-	req->psn = req->max_psn;
-	req->retrans.probe_at = s->now;
-	sroce_retrans_timer(&s->a.qp);
-	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PROBE), 1);
-	CHECK_EQ(req->rtt.cwnd, SROCE_CWND_MAX);
-	req->deadline = s->now;
-	sroce_retrans_timer(&s->a.qp);
-	CHECK_EQ(sim_count(&s->a, SROCE_CNT_TIMEOUT), 1);
-	CHECK_EQ(req->rtt.cwnd, SROCE_CWND_MAX / 2);
-	req->max_psn = req->una;
-	end(s);
+	t_case("cwnd: halved by each timeout, down to the bound");
+	sroce_cwnd_timeout(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), 50);
+	CHECK_EQ(c.ssthresh, 50);
+	for (i = 0; i < 10; i++)
+		sroce_cwnd_timeout(&c, now);
+	CHECK_EQ(sroce_cwnd(&c), SROCE_CWND_MIN);
+	CHECK(!sroce_cwnd_lost(&c, 2, APART, now + 5 * MS));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now + 5 * MS));
+	CHECK_EQ(sroce_cwnd(&c), SROCE_CWND_MIN);
+	CHECK(after(&c, 20) > SROCE_CWND_MIN);
 }
 
-/* Half a window is acknowledged while so many packets followed it. */
-static u32 window_after(u32 followed, bool sending)
+static void local_drops(void)
 {
-	struct sim *s = begin();
-	struct sroce_req *req = &s->a.qp.req;
-	u32 half = SROCE_CWND_MIN / SROCE_ACKS_PER_CWND, window;
+	struct sroce_cwnd c = begin_avoidance(100, 1 * MS, 100 * US);
 
-	req->psn = sroce_psn_add(req->acked, half + followed);
-	req->next_idx = s->a.qp.sq.prod + sending;
-	sample(s, half, 50 * US);
-	window = req->rtt.cwnd;
-	req->psn = req->acked;
-	req->next_idx = s->a.qp.sq.prod;
-	end(s);
-	return window;
+	t_case("cwnd: a full queue of this host decreases it, once per round trip");
+	CHECK(sroce_cwnd_local_drop(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 90);
+	CHECK(!sroce_cwnd_local_drop(&c, now + c.rtt));
+	CHECK(sroce_cwnd_local_drop(&c, now + c.rtt + 1));
+	CHECK_EQ(sroce_cwnd(&c), 81);
 }
 
-static void outran(void)
+static void cnps(void)
 {
-	t_case("cwnd: grows if the ACK comes before a quarter of it was sent");
-	CHECK_EQ(window_after(0, true), SROCE_CWND_MAX);
-	CHECK_EQ(window_after(SROCE_CWND_MIN / 4, true), SROCE_CWND_MAX);
-	CHECK_EQ(window_after(SROCE_CWND_MIN / 4 + 1, true), SROCE_CWND_MIN);
+	struct sroce_cwnd c = begin_avoidance(1000, 100 * US, 0);
+	u32 i, cwnd;
 
-	t_case("cwnd: or before one budget of packets, with nothing more to send");
-	CHECK_EQ(window_after(SROCE_TX_BUDGET, false), SROCE_CWND_MAX);
-	CHECK_EQ(window_after(SROCE_TX_BUDGET + 1, false), SROCE_CWND_MIN);
-}
+	t_case("cwnd: a CNP decreases it by half of alpha, once per round trip");
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(c.alpha, 64);
+	CHECK_EQ(sroce_cwnd(&c), 969);
+	CHECK(!sroce_cwnd_cnp(&c, now + 99 * US));
+	CHECK(sroce_cwnd_cnp(&c, now + 100 * US));
+	/* a step of 55 us has passed: 64 decays to 60 first */
+	CHECK_EQ(c.alpha, 120);
+	CHECK_EQ(sroce_cwnd(&c), 969 - 969 * 120 / 2048);
 
-static void opens(void)
-{
-	struct sim *s = begin();
-	struct sroce_req *req = &s->a.qp.req;
+	t_case("cwnd: alpha decays with time, until nothing is left");
+	c = begin_avoidance(1000, 5 * US, 0);
+	c.alpha = 512;
+	c.rise_at = now;
+	CHECK(sroce_cwnd_cnp(&c, now + 110 * US - 1));
+	CHECK_EQ(c.alpha, 480 + (1024 - 480) / 16);
+	c = begin_avoidance(1000, 5 * US, 0);
+	c.alpha = 512;
+	c.rise_at = now;
+	CHECK(sroce_cwnd_cnp(&c, now + 110 * US));
+	CHECK_EQ(c.alpha, 450 + (1024 - 450) / 16);
+	c.alpha = 1024;
+	CHECK(sroce_cwnd_cnp(&c, now + 10 * SEC));
+	CHECK_EQ(c.alpha, 64);
 
-	t_case("cwnd: open until as many packets are in flight");
-	sample(s, 900, 50 * US);
-	req->psn = sroce_psn_add(req->acked, 1799);
-	CHECK(sroce_cwnd_free(&s->a.qp));
-	req->psn = sroce_psn_add(req->acked, 1800);
-	CHECK(!sroce_cwnd_free(&s->a.qp));
-	/* but responses of READs don't count */
-	req->read_psns = 10;
-	CHECK(sroce_cwnd_free(&s->a.qp));
-	req->psn = sroce_psn_add(req->acked, 1810);
-	CHECK(!sroce_cwnd_free(&s->a.qp));
-	req->read_psns = 0;
-	end(s);
-}
+	t_case("cwnd: past 4 ms of round trip a CNP counts as a loss");
+	c = begin_avoidance(1000, 4 * MS, 0);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 969);
+	c = begin_avoidance(1000, 4 * MS + 1, 0);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 700);
+	CHECK_EQ(c.ssthresh, 700);
+	CHECK_EQ(c.w_max, 1000);
+	CHECK_EQ(c.target, 0);
+	CHECK_EQ(c.alpha, 0);
+	CHECK(!sroce_cwnd_cnp(&c, now + 4 * MS));
+	CHECK(sroce_cwnd_cnp(&c, now + 4 * MS + 1));
+	CHECK_EQ(sroce_cwnd(&c), 490);
+	c = begin_avoidance(1000, 1 * MS, 3 * MS + 1);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 700);
 
-static void samples(void)
-{
-	struct sim *s = begin();
-	struct sroce_req *req = &s->a.qp.req;
-	struct sroce_rtt *rtt = &req->rtt;
+	t_case("cwnd: and per 50 us on a short path");
+	c = begin_avoidance(1000, 5 * US, 0);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK(!sroce_cwnd_cnp(&c, now + 49 * US));
+	CHECK(sroce_cwnd_cnp(&c, now + 50 * US));
 
-	t_case("cwnd: one RTT sample at a time, until its packet is acknowledged");
-	sroce_cwnd_sent(&s->a.qp, 1009, true);
-	s->now += 10 * US;
-	sroce_cwnd_sent(&s->a.qp, 1019, true);
-	req->acked = 1009;
-	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
-	CHECK_EQ(rtt->srtt, 0);
-	s->now += 30 * US;
-	req->acked = 1015;
-	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
-	CHECK_EQ(rtt->srtt, 40 * US);
-	CHECK_EQ(rtt->rttvar, 20 * US);
-	req->acked = 1030;
-	sroce_cwnd_acked(&s->a.qp, &(u64){ 0 });
-	CHECK_EQ(rtt->srtt, 40 * US);
+	t_case("cwnd: many CNPs decrease it to nearly a half each, down to the bound");
+	c = begin_avoidance(1000, 5 * US, 0);
+	for (i = 0; i < 100; i++)
+		sroce_cwnd_cnp(&c, now += 50 * US);
+	CHECK(c.alpha > 1000 && c.alpha <= 1024);
+	CHECK(sroce_cwnd(&c) <= 3);
+	c.cwnd = 1000;
+	sroce_cwnd_cnp(&c, now += 50 * US);
+	CHECK(sroce_cwnd(&c) >= 500 && sroce_cwnd(&c) < 515);
 
-	t_case("cwnd: srtt and rttvar as in RFC 6298");
-	sample(s, 1, 48 * US);
-	CHECK_EQ(rtt->srtt, 41 * US);
-	CHECK_EQ(rtt->rttvar, 17 * US);
-	sample(s, 1, 25 * US);
-	CHECK_EQ(rtt->srtt, 39 * US);
-	CHECK_EQ(rtt->rttvar, 16 * US + 750);
-	CHECK_EQ(rtt->min_rtt, 25 * US);
-
-	t_case("cwnd: min_rtt is forgotten after 10 s");
-	s->now += 9900 * SIM_MS;
-	sample(s, 1, 90 * US);
-	CHECK_EQ(rtt->min_rtt, 25 * US);
-	s->now += 200 * SIM_MS;
-	sample(s, 1, 70 * US);
-	CHECK_EQ(rtt->min_rtt, 70 * US);
-
-	t_case("cwnd: an RTT of 0 counts as 1 ns");
-	sample(s, 900, 0);
-	CHECK_EQ(rtt->min_rtt, 1);
-	CHECK_EQ(rtt->cwnd, 1800);
-	end(s);
-}
-
-static void rto(void)
-{
-	struct sim *s = begin();
-	struct sroce_qp *qp = &s->a.qp;
-
-	t_case("cwnd: rto follows the RTT and the timeout");
-	CHECK_EQ(sroce_cwnd_rto(qp, 0), 10 * SIM_MS);
-	CHECK_EQ(sroce_cwnd_rto(qp, 8 * SIM_MS), 2 * SIM_MS);
-	CHECK_EQ(sroce_cwnd_rto(qp, 100 * US), 200 * US);
-	sample(s, 1, 1000 * US);
-	CHECK_EQ(sroce_cwnd_rto(qp, 0), 3000 * US);
-	CHECK_EQ(sroce_cwnd_rto(qp, 8 * SIM_MS), 2 * SIM_MS);
-	qp->req.rtt.srtt = 0;
-	sample(s, 1, 10 * US);
-	CHECK_EQ(sroce_cwnd_rto(qp, 0), 200 * US);
-	qp->req.rtt.srtt = 0;
-	sample(s, 1, 900 * SIM_MS);
-	CHECK_EQ(sroce_cwnd_rto(qp, 0), 500 * SIM_MS);
-	end(s);
-}
-
-/* @n more packets are sent; the last of them has AckReq set if @asks. */
-static void leave(struct sim *s, u32 n, bool asks)
-{
-	struct sroce_req *req = &s->a.qp.req;
-
-	req->psn = sroce_psn_add(req->psn, n);
-	req->max_psn = req->psn;
-	sroce_cwnd_sent(&s->a.qp, sroce_psn_add(req->psn, -1), asks);
-	sroce_retrans_set_timer(&s->a.qp);
-}
-
-static void unasked(void)
-{
-	struct sim *s = begin();
-	struct sroce_req *req = &s->a.qp.req;
-	u64 due;
-
-	s->a.qp.attr.retry_cnt = 7;
-	sample(s, 10, 50 * US);
-	req->una = req->acked;
-	req->psn = req->acked;
-	req->max_psn = req->acked;
-
-	t_case("cwnd: silence does not count without an ACK request");
-	leave(s, 64, false);
-	s->now += 500 * US;
-	leave(s, 64, false);
-	CHECK(req->retrans.probe_at > s->now);
-	s->now += 500 * US;
-	leave(s, 64, true);
-	due = req->retrans.probe_at;
-	CHECK(due > s->now);
-
-	t_case("cwnd: it counts from the first ACK request on");
-	s->now += 50 * US;
-	leave(s, 64, false);
-	s->now += 50 * US;
-	leave(s, 64, true);
-	CHECK_EQ(req->retrans.probe_at, due);
-	end(s);
-}
-
-struct busy {
-	u64	take;		/* ns that the peer needs for each request packet */
-	u64	until;
-};
-
-static int takes_long(struct sim *s, struct sim_packet *p)
-{
-	struct busy *b = s->arg;
-
-	p->when = s->now + SIM_LATENCY;
-	if (p->from == &s->a) {
-		p->when = max(p->when, b->until) + b->take;
-		b->until = p->when;
+	t_case("cwnd: fast recovery goes halfway back five times");
+	c = begin_avoidance(1024, 5 * US, 0);
+	c.alpha = 1024;
+	c.rise_at = now;
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 512);
+	sroce_cwnd_acked(&c, 100, now + 54 * US);
+	CHECK_EQ(sroce_cwnd(&c), 512);
+	for (i = 0, cwnd = 512; i < 5; i++) {
+		CHECK_EQ(c.target, 1024);
+		sroce_cwnd_acked(&c, 1, now += 55 * US);
+		cwnd = (cwnd + 1024 + 1) / 2;
+		CHECK_EQ(sroce_cwnd(&c), cwnd);
 	}
-	return 1;
+	CHECK_EQ(cwnd, 1008);
+	CHECK(c.alpha < 800);
+
+	t_case("cwnd: and grows as before then");
+	CHECK_EQ(c.target, 0);
+	CHECK_EQ(round_trip(&c), 1008 + 1008 / 32 + 1);
+
+	t_case("cwnd: a loss ends the recovery");
+	c = begin_avoidance(1000, 100 * US, 100 * US);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	now += 1 * MS;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(c.target, 0);
+	CHECK_EQ(sroce_cwnd(&c), 678);
 }
 
-/*
- * The peer takes longer than many timeouts for the packets of a large window. Nothing is
- * lost, and the window shrinks to what the peer can execute within a timeout.
- */
-static void peer_is_slow(u32 us)
+static void min_rtt(void)
 {
-	struct busy busy = { .take = us * 1000 };
-	u32 first;
-	struct xfers t;
+	struct sroce_cwnd c = begin(1000 * US);
 
-	t_case("cwnd: no error for a peer that takes %u us for each packet", us);
-	xfers_init(&t, NULL, 3100000, 4096);
-	t.s->wire = takes_long;
-	t.s->arg = &busy;
-	t.s->train = SROCE_TX_BUDGET;
-	t.s->task_delay = SIM_LATENCY;
-	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
-	xfers_run(&t);
-	first = sim_count(&t.s->a, SROCE_CNT_TIMEOUT);
-	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
-	xfers_run_check(&t);
-	/* the slow peer costs timeouts only once */
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), first);
-	xfers_end(&t);
+	t_case("cwnd: a shorter round trip replaces the shortest at once");
+	sroce_cwnd_sample(&c, 900 * US, now);
+	CHECK_EQ(c.min_rtt, 900 * US);
+	sroce_cwnd_sample(&c, 1700 * US, now + 10 * SEC);
+	CHECK_EQ(c.min_rtt, 900 * US);
+
+	t_case("cwnd: one that is old rises by a sixteenth of the difference only");
+	sroce_cwnd_sample(&c, 1700 * US, now + 10 * SEC + 1);
+	CHECK_EQ(c.min_rtt, 950 * US);
+	sroce_cwnd_sample(&c, 1750 * US, now + 20 * SEC);
+	CHECK_EQ(c.min_rtt, 950 * US);
+	sroce_cwnd_sample(&c, 1750 * US, now + 20 * SEC + 2);
+	CHECK_EQ(c.min_rtt, 1000 * US);
+	sroce_cwnd_sample(&c, 400 * US, now + 60 * SEC);
+	CHECK_EQ(c.min_rtt, 400 * US);
+}
+
+/* Mostly small, sometimes large: up to a quarter of an hour in ns */
+static u64 some_ns(struct rnd *r)
+{
+	return 1 + (rnd64(r) >> (24 + rnd_below(r, 40)));
+}
+
+static void event(struct sroce_cwnd *c, struct rnd *r)
+{
+	switch (rnd_below(r, 12)) {
+	case 0:
+		sroce_cwnd_lost(c, 1 + rnd_below(r, SROCE_CWND_MAX), rnd_below(r, 1024), now);
+		break;
+	case 1:
+		sroce_cwnd_undo(c, now);
+		break;
+	case 2:
+		sroce_cwnd_local_drop(c, now);
+		break;
+	case 3:
+		sroce_cwnd_cnp(c, now);
+		break;
+	case 4:
+		sroce_cwnd_timeout(c, now);
+		break;
+	case 5:
+		sroce_cwnd_sample(c, some_ns(r), now);
+		break;
+	default:
+		sroce_cwnd_acked(c, 1 + rnd_below(r, sroce_cwnd(c)), now);
+	}
+}
+
+/* Whatever happens, the window is within its bounds, and no arithmetic overflows. */
+static void anything(void)
+{
+	struct rnd r = { 1 };
+	struct sroce_cwnd c;
+	u32 i, k;
+
+	t_case("cwnd: within its bounds after random events");
+	for (i = 0; i < 1000 && t_ok(); i++) {
+		c = (struct sroce_cwnd){};
+		now = 1;
+		for (k = 0; k < 300; k++) {
+			now += some_ns(&r);
+			event(&c, &r);
+			CHECK(sroce_cwnd(&c) >= SROCE_CWND_MIN);
+			CHECK(sroce_cwnd(&c) <= SROCE_CWND_MAX);
+		}
+	}
 }
 
 UNIT_TESTS(cwnd)
 {
-	grows();
-	recovers();
+	slow_start();
+	losses();
+	decreases();
+	overflows();
+	no_sample();
+	undo();
+	cubic();
+	fair();
+	idle();
 	timeouts();
-	outran();
-	opens();
-	samples();
-	rto();
-	unasked();
-	peer_is_slow(8);
-	peer_is_slow(20);
-	peer_is_slow(50);
+	local_drops();
+	cnps();
+	min_rtt();
+	anything();
 }

@@ -16,6 +16,7 @@ static void nothing_kept(bool hold)
 	t.s->arg = &lost;
 	t.s->no_memory = !hold;
 	t.s->hold_fails = hold;
+	sim_open_cwnd(&t.s->a);
 	xfer_put(&t, IB_WR_SEND, 20 * 1024);
 	xfers_run_check(&t);
 	CHECK_EQ(lost.p[0].seen, 2);
@@ -93,6 +94,92 @@ static void far_ahead(u32 ahead, bool kept)
 	xfers_end(&t);
 }
 
+/* Packet number @i of @n, a power of two, in an order of arrival */
+static u32 ascending(u32 i, u32 n)
+{
+	(void)n;
+	return i;
+}
+
+static u32 descending(u32 i, u32 n)
+{
+	return n - 1 - i;
+}
+
+/* Swapped as far as the search goes */
+static u32 swapped(u32 i, u32 n)
+{
+	(void)n;
+	return i ^ (SROCE_OFO_SCAN_MAX - 1);
+}
+
+/* The bits of the number reversed: each goes right between others. */
+static u32 scattered(u32 i, u32 n)
+{
+	u32 r = 0;
+
+	for (; n > 1; n >>= 1, i >>= 1)
+		r = r << 1 | (i & 1);
+	return r;
+}
+
+/* A request arrives, so far behind a gap. */
+static void arrives(struct xfers *t, u32 behind)
+{
+	xfers_forge(t, &(struct sroce_pkt){ .opcode = 0x04, .psn = 1001 + behind }, NULL);
+}
+
+/* As many requests as may be kept arrive behind a gap; return: how many are kept. */
+static u32 kept_in_order(u32 (*order)(u32 i, u32 n))
+{
+	u32 i, n = SROCE_OFO_MAX, kept;
+	struct xfers t;
+
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->quick = true;
+	for (i = 0; i < n; i++)
+		arrives(&t, order(i, n));
+	kept = t.s->b.qp.resp.ofo_len;
+	sim_run(t.s);
+	xfers_end(&t);
+	return kept;
+}
+
+static void search_bound(void)
+{
+	t_case("ofo: requests in ascending or descending order, or swapped, are all kept");
+	CHECK_EQ(kept_in_order(ascending), SROCE_OFO_MAX);
+	CHECK_EQ(kept_in_order(descending), SROCE_OFO_MAX);
+	CHECK_EQ(kept_in_order(swapped), SROCE_OFO_MAX);
+
+	t_case("ofo: a request is dropped if the search for its place takes long");
+	CHECK(kept_in_order(scattered) < SROCE_OFO_MAX / 2);
+	CHECK(kept_in_order(scattered) >= SROCE_OFO_SCAN_MAX);
+}
+
+/* A batch is retransmitted, but for its first packet: most of it is there already. */
+static void batch_retransmitted(void)
+{
+	u32 i, n = SROCE_OFO_MAX, holes = 0;
+	struct xfers t;
+
+	t_case("ofo: holes anywhere are filled by retransmissions in order");
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->quick = true;
+	for (i = 0; i < n; i++) {
+		if (i % 100 == 50)
+			holes++;
+		else
+			arrives(&t, i);
+	}
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, n - holes);
+	for (i = 0; i < n; i++)
+		arrives(&t, i);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, n);
+	sim_run(t.s);
+	xfers_end(&t);
+}
+
 /* The other packets of a message arrive during a page fault of the first. */
 static void in_order(void)
 {
@@ -100,6 +187,7 @@ static void in_order(void)
 
 	t_case("ofo: a request that waits for pages is executed once, as are all after it");
 	xfers_init_odp(&t, XFER_REMOTE, false);
+	sim_open_cwnd(&t.s->a);
 	xfer_put(&t, IB_WR_RDMA_WRITE, 20000);
 	xfer_put(&t, IB_WR_ATOMIC_FETCH_AND_ADD, 8);
 	xfer_put(&t, IB_WR_SEND, 3000);
@@ -337,6 +425,8 @@ UNIT_TESTS(ofo)
 	far_ahead((1 << 18) - 1, true);
 	far_ahead(1 << 18, false);
 	far_ahead(0x7fffff, false);
+	search_bound();
+	batch_retransmitted();
 	in_order();
 	no_room();
 	little_room();

@@ -61,6 +61,8 @@ static void round_trip(struct rnd *r, u8 opcode)
 
 	random_fields(r, &p, opcode);
 	buf = build(&p, &len);
+	/* neither FECN nor BECN, but for a CNP */
+	CHECK_EQ(buf[4], opcode == SROCE_OP_CNP ? 0x40 : 0);
 	CHECK_EQ(sroce_pkt_parse(&q, buf, len < SROCE_HDR_MAX ? len :
 				 SROCE_HDR_MAX, len), 0);
 	SAME(opcode);

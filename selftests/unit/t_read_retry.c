@@ -15,6 +15,7 @@ static void silent_read(void)
 	t_case("read_retry: the peer stops in the middle of a READ: one response is asked for");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, 65536);
+	t.s->a.qp.req.read_retry.selective = true;
 	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
 	peer_go(&t);
 	CHECK_EQ(txlog.n, 1);
@@ -79,6 +80,7 @@ static void long_read(void)
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
 	req = &t.s->a.qp.req;
+	req->read_retry.selective = true;
 	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
 	sim_doorbell(&t.s->a);
 	peer_sent(0, FIRST, 1);
@@ -118,6 +120,7 @@ static void long_read_partly(void)
 	t_case("read_retry: all missing responses of a long READ are asked for at once");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
+	t.s->a.qp.req.read_retry.selective = true;
 	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	sim_doorbell(&t.s->a);
@@ -141,6 +144,7 @@ static void asked_often(void)
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, 65536);
 	rr = &t.s->a.qp.req.read_retry;
+	rr->selective = true;
 	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
 	peer_go(&t);
 	peer_hear(&t, 0x0e, FIRST + 5, ACK, MTU);
@@ -178,6 +182,213 @@ static void implied(void)
 	xfers_end(&t);
 }
 
+/* @n READs of four responses each were sent to a peer of which nothing is known. */
+static void begin_careful(struct xfers *t, u8 timeout, u32 n)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.timeout = timeout;
+	peer_begin_with(t, &cfg, 65536);
+	while (n--)
+		xfer_put(t, IB_WR_RDMA_READ, 4 * MTU);
+	peer_go(t);
+}
+
+/* Response number @i of all */
+static void answer(struct xfers *t, u32 i)
+{
+	peer_hear(t, i % 4 == 0 ? 0x0d : i % 4 == 3 ? 0x0f : 0x0e, FIRST + i, ACK, MTU);
+}
+
+/* The last of @n packets sent is a READ of the responses @from to @to. */
+static void check_repeated(u32 n, u32 from, u32 to)
+{
+	CHECK_EQ(txlog.n, n);
+	CHECK_EQ(txlog.p[n - 1].opcode, 0x0c);
+	CHECK_EQ(txlog.p[n - 1].psn, FIRST + from);
+	CHECK_EQ(txlog.p[n - 1].length, (to + 1 - from) * MTU);
+}
+
+static void careful(void)
+{
+	struct xfers t;
+
+	t_case("read_retry: a READ is repeated once all responses to it had their turn");
+	begin_careful(&t, 0, 1);
+	answer(&t, 0);
+	answer(&t, 2);
+	CHECK_EQ(txlog.n, 1);
+	answer(&t, 3);
+	check_repeated(2, 1, 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK), 1);
+	answer(&t, 1);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_end(&t);
+
+	t_case("read_retry: once, from the oldest to the newest response that is missing");
+	begin_careful(&t, 0, 2);
+	answer(&t, 1);
+	CHECK_EQ(txlog.n, 2);
+	answer(&t, 4);
+	check_repeated(3, 0, 3);
+	/* not again, and the next not before its last response */
+	answer(&t, 6);
+	CHECK_EQ(txlog.n, 3);
+	answer(&t, 7);
+	check_repeated(4, 5, 5);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_IMPLIED_NAK), 2);
+	xfers_end(&t);
+}
+
+/* As many READs as the peer accepts are under way: nothing may be added to them. */
+static void within_limit(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("read_retry: repeated READs and others are no more than max_rd_atomic");
+	begin_careful(&t, 0, 6);
+	CHECK_EQ(txlog.n, 4);
+	/* the first response of each is lost, so no READ completes */
+	for (i = 0; i < 4; i++) {
+		answer(&t, 4 * i + 1);
+		answer(&t, 4 * i + 2);
+		answer(&t, 4 * i + 3);
+		check_repeated(5 + i, 4 * i, 4 * i);
+	}
+	/* the oldest completes, and makes room for one */
+	answer(&t, 0);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	check_repeated(9, 16, 19);
+	xfers_end(&t);
+}
+
+static void repeat_lost(void)
+{
+	struct xfers t;
+
+	t_case("read_retry: a response to a later request shows that a repeated READ is lost");
+	begin_careful(&t, 0, 2);
+	answer(&t, 1);
+	answer(&t, 4);
+	check_repeated(3, 0, 3);
+	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
+	peer_go(&t);
+	check_repeated(4, 8, 11);
+	answer(&t, 5);
+	answer(&t, 6);
+	answer(&t, 7);
+	/* these were requested before */
+	CHECK_EQ(txlog.n, 4);
+	answer(&t, 8);
+	check_repeated(5, 0, 3);
+	xfers_end(&t);
+}
+
+/*
+ * The repeated READ is answered in the middle of another one, or behind it. An answer that
+ * comes @ns after the request, in less than 3/4 of the round trip, is late, not repeated.
+ */
+static void learns(bool between, u64 ns)
+{
+	bool is_selective = between && ns >= 75000;
+	struct sroce_read_retry *rr;
+	struct xfers t;
+
+	t_case("read_retry: a peer that answers a repeated READ %s in %llu ns is %s",
+	       between ? "between others" : "in its turn", ns,
+	       is_selective ? "selective" : "not");
+	begin_careful(&t, 0, 3);
+	rr = &t.s->a.qp.req.read_retry;
+	answer(&t, 0);
+	CHECK_EQ(t.s->a.qp.req.cwnd.min_rtt, 100000);
+	answer(&t, 2);
+	answer(&t, 3);
+	check_repeated(4, 1, 1);
+	sim_run_until(t.s, t.s->now + ns);
+	answer(&t, 4);
+	if (!between) {
+		answer(&t, 5);
+		answer(&t, 6);
+		answer(&t, 7);
+	}
+	answer(&t, 1);
+	CHECK(!rr->selective);
+	answer(&t, between ? 5 : 8);
+	CHECK_EQ(rr->selective, is_selective);
+	xfers_end(&t);
+}
+
+/* Both holes of a READ are asked for at once, before its last response. */
+static void selective(void)
+{
+	struct xfers t;
+
+	t_case("read_retry: of a selective peer all that is missing is requested at once");
+	begin_careful(&t, 0, 1);
+	t.s->a.qp.req.read_retry.selective = true;
+	answer(&t, 1);
+	check_repeated(2, 0, 0);
+	answer(&t, 3);
+	check_repeated(3, 2, 2);
+	xfers_end(&t);
+}
+
+/* When the first probe is sent, in ns; the round trip is short. */
+static u64 probed_after(bool is_selective)
+{
+	struct xfers t;
+	u64 start;
+
+	begin_careful(&t, 14, 1);
+	t.s->a.qp.req.rtt.srtt = 1000;
+	t.s->a.qp.req.rtt.rttvar = 0;
+	t.s->a.qp.req.read_retry.selective = is_selective;
+	answer(&t, 0);
+	start = t.s->now;
+	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
+		;
+	start = t.s->now - start;
+	check_repeated(2, 1, is_selective ? 1 : 3);
+	xfers_end(&t);
+	return start;
+}
+
+static void patience(void)
+{
+	u64 timeout = 4096ULL << 14;
+
+	t_case("read_retry: a quarter of the timeout passes until a READ is repeated unasked");
+	CHECK(probed_after(false) >= timeout / 4);
+	CHECK(probed_after(false) < timeout / 2);
+	CHECK(probed_after(true) < timeout / 10);
+}
+
+/* A peer that loses much, but keeps what follows a gap, misses a READ request. */
+static void copies(bool is_selective)
+{
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("read_retry: a READ request that was lost is sent %s",
+	       is_selective ? "twice to a selective peer" : "once more");
+	peer_begin(&t);
+	req = &t.s->a.qp.req;
+	req->retrans.gap_policy = SROCE_GAP_KEEPS;
+	req->retrans.gap_dist = 0;
+	req->retrans.batch = 1;
+	req->read_retry.selective = is_selective;
+	xfer_put(&t, IB_WR_RDMA_READ, MTU);
+	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+	peer_go(&t);
+	CHECK_EQ(txlog.n, 2);
+	peer_ack(&t, FIRST, GAP);
+	peer_go(&t);
+	CHECK_EQ(txlog.n, is_selective ? 4 : 3);
+	CHECK_EQ(txlog.p[2].psn, FIRST);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(read_retry)
 {
 	silent_read();
@@ -186,4 +397,15 @@ UNIT_TESTS(read_retry)
 	long_read_partly();
 	asked_often();
 	implied();
+	careful();
+	within_limit();
+	repeat_lost();
+	learns(true, 75000);
+	learns(true, 74999);
+	learns(true, 0);
+	learns(false, 75000);
+	selective();
+	patience();
+	copies(false);
+	copies(true);
 }

@@ -129,6 +129,8 @@ static int lose_answers(struct sim *s, struct sim_packet *p)
 	return p->from == &s->a ? 1 : 0;
 }
 
+#define WINDOW 1536U
+
 /* Without responses: the packets of a WRITE of @n packets that are sent */
 static s32 out_of(u32 n, bool grows)
 {
@@ -140,12 +142,12 @@ static s32 out_of(u32 n, bool grows)
 	xfers_init(&t, &cfg, 256 * n + 4096, 4096);
 	t.s->can_append = grows;
 	t.s->wire = lose_answers;
-	t.s->a.qp.req.rtt.cwnd = SROCE_CWND_MIN;
+	t.s->a.qp.req.cwnd.cwnd = WINDOW;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 256 * n);
 	sim_doorbell(&t.s->a);
 	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
 		;
-	out = sroce_in_flight(&t.s->a.qp);
+	out = sroce_cc_in_flight(&t.s->a.qp);
 	t.s->wire = NULL;
 	sim_run(t.s);
 	xfers_check(&t);
@@ -156,13 +158,13 @@ static s32 out_of(u32 n, bool grows)
 static void window_cuts(void)
 {
 	t_case("req: no train is started that the window would cut short");
-	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, false), SROCE_CWND_MIN - SROCE_TX_BUDGET + 1);
+	CHECK_EQ(out_of(2 * WINDOW, false), WINDOW - SROCE_TX_BUDGET + 1);
 
 	t_case("req: a train that was started goes on");
-	CHECK_EQ(out_of(2 * SROCE_CWND_MIN, true), SROCE_CWND_MIN);
+	CHECK_EQ(out_of(2 * WINDOW, true), WINDOW);
 
 	t_case("req: so does one that ends within the window");
-	CHECK_EQ(out_of(SROCE_CWND_MIN - 1, false), SROCE_CWND_MIN - 1);
+	CHECK_EQ(out_of(WINDOW - 1, false), WINDOW - 1);
 }
 
 /*
@@ -272,6 +274,7 @@ static void drained_within_burst(u32 timeout)
 	cfg.slots = 2 * SROCE_TX_BUDGET;
 	xfers_init(&t, &cfg, 65536, 4096);
 	t.s->task_delay = 100 * SIM_LATENCY;
+	sim_open_cwnd(&t.s->a);
 	for (i = 0; i <= SROCE_TX_BUDGET; i++)
 		sim_put_send(&t.s->a, &wr);
 	sim_doorbell(&t.s->a);

@@ -116,10 +116,43 @@ static void overtaken(void)
 	xfers_end(&t);
 }
 
+/* A packet of a SEND, which asks for an ACK, arrives. */
+static void send_arrives(struct xfers *t, u8 opcode)
+{
+	static const u8 data[MTU];
+
+	xfers_forge(t, &(struct sroce_pkt){
+		.opcode = opcode, .ackreq = true, .payload_len = MTU,
+	}, data);
+}
+
+/* The MSN doesn't count the message in progress, so the credits must. */
+static void credits_in_message(void)
+{
+	struct ib_sge sge;
+	struct xfers t;
+
+	t_case("resp_tx: the receive of the message in progress is a credit");
+	peer_begin_resp(&t, 1);
+	sge = sim_sge(t.b, 0, 3 * MTU);
+	sim_put_recv(&t.s->b, 1, &sge, 1);
+	send_arrives(&t, 0x00);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].syndrome, 1);
+	send_arrives(&t, 0x01);
+	CHECK_EQ(txlog.p[1].syndrome, 1);
+	send_arrives(&t, 0x02);
+	CHECK_EQ(t.s->b.qp.resp.msn, 1);
+	CHECK_EQ(txlog.p[2].syndrome, 0);
+	CHECK_EQ(t.s->b.rcq.n, 1);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(resp_tx)
 {
 	between_answers();
 	last_word();
 	read_revoked();
 	overtaken();
+	credits_in_message();
 }

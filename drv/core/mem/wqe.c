@@ -181,7 +181,7 @@ void sroce_wqe_check(struct sroce_qp *qp, struct sroce_wqe *wqe)
 			wqe->status = IB_WC_LOC_LEN_ERR;
 		wqe->length = len;
 	}
-	if (qp->svc == SROCE_SVC_UD && wqe->length > qp->mtu)
+	if (qp->svc == SROCE_SVC_UD && wqe->length > sroce_ud_max(qp))
 		wqe->status = IB_WC_LOC_LEN_ERR;
 	if (wqe->msg == SROCE_MSG_FRAME &&
 	    (wqe->length < ETH_HLEN || wqe->length > sroce_raw_max(qp)))

@@ -9,12 +9,13 @@
 #include "drv/core/mem/mem_ops.h"
 #include "drv/core/mem/mr.h"
 #include "drv/core/mem/sge.h"
+#include "drv/core/rc/cc.h"
 #include "drv/core/rc/comp.h"
-#include "drv/core/rc/cwnd.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/ofo.h"
 #include "drv/core/rc/read_retry.h"
 #include "drv/core/rc/retrans.h"
+#include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
 #include "drv/core/tx/segs.h"
 #include "drv/core/wire/credit.h"
@@ -41,6 +42,7 @@ static void clear_pending_err(struct sroce_qp *qp)
 static void advance(struct sroce_qp *qp, u32 end, bool gap)
 {
 	struct sroce_req *req = &qp->req;
+	s32 before = sroce_cc_in_flight(qp);
 	struct sroce_sq *sq = &qp->sq;
 	bool clear;
 	u32 i;
@@ -68,6 +70,7 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 	req->acked = end;
 	if (req->credit_probe && sroce_psn_diff(end, req->credit_probe_psn) > 0)
 		req->credit_probe = false;
+	sroce_cc_acked(qp, before);
 	sroce_retrans_acked(qp, gap);
 	if (clear)
 		clear_pending_err(qp);
@@ -534,8 +537,10 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	}
 	/* the newest ACK again: it carries new credits, or answers a probe */
 	if (pkt->opcode == SROCE_OP_ACK && aeth_positive(pkt) &&
-	    sroce_psn_add(pkt->psn, 1) == req->acked)
+	    sroce_psn_add(pkt->psn, 1) == req->acked) {
 		update_lsn(qp, pkt);
+		sroce_retrans_duplicate(qp);
+	}
 	if (sroce_psn_diff(pkt->psn, req->una) < 0) {
 		sroce_count(qp, SROCE_CNT_ACK_DUP);
 		return;
@@ -544,7 +549,7 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_ACK_GHOST);
 		return;
 	}
-	sroce_cwnd_heard(qp);
+	sroce_rtt_heard(qp);
 	if (!(pkt->op->flags & SROCE_HAS_RESPONSE))
 		rx_ack(qp, pkt);
 	else if (rx_response(qp, pkt))
@@ -586,7 +591,7 @@ bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, pkt->psn);
 	if (!wqe || !are_segs_missing(qp, pkt, wqe))
 		return false;
-	sroce_cwnd_heard(qp);
+	sroce_rtt_heard(qp);
 	if (!note_response(qp, pkt, wqe) || place_read(qp, pkt, wqe))
 		return false;
 	finish_response(qp, pkt);

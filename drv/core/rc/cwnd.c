@@ -1,256 +1,389 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The congestion window of a requester: twice the product of the rate of the ACKs
- * and the shortest round trip. A loss does not shrink it, as the loss may be random;
- * a queue that grows shows in the samples of the round trip.
+ * The congestion window of a requester.
+ *
+ * The window doubles each round trip until a queue builds up, then grows more slowly until
+ * that overflows. It is decreased then, and grows as CUBIC does (RFC 9438), so that TCP
+ * beside it keeps its share; faster while there is no queue at all.
+ *
+ * A loss alone does not decrease it, since a loss may be random. A queue has overflowed if
+ * the round trip shows that there is one, or if too much of a window is lost. The decrease
+ * leaves what the path holds without a queue, as TCP Westwood's does, but at least 0.7 of
+ * the window.
+ *
+ * A CNP decreases the window as DCQCN's reaction point decreases its rate (SIGCOMM 2015),
+ * and it recovers as that does; on a long path a CNP counts as a loss.
  */
 
+#include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/time64.h>
-#include "drv/core/env.h"
 #include "drv/core/rc/cwnd.h"
 
 /* How long the shortest round trip is remembered, in ns */
 #define MIN_RTT_LIFETIME	(10ULL * NSEC_PER_SEC)
-/* Samples after a probe in which a fast answer to a retransmission is not spurious */
-#define ASSUME_LOST_SAMPLES	8
-/* Bounds of the retransmission timeout, in ns, and its value before the first sample */
-#define RTO_INIT	(10ULL * NSEC_PER_MSEC)
-#define RTO_MIN		(200ULL * NSEC_PER_USEC)
-#define RTO_MAX		(500ULL * NSEC_PER_MSEC)
+/* A queue that is long on any path, and one that counts as none, in ns */
+#define QUEUE_LONG		(4ULL * NSEC_PER_MSEC)
+#define QUEUE_NONE		(1ULL * NSEC_PER_MSEC)
+/* Losses per window that may be random */
+#define LOSSES_MAX		2
+/* Round trips in which a decrease may be taken back */
+#define UNDO_RTTS		2
+/* A loss of this part of a window, but at least of so many packets, is an overflow */
+#define HEAVY_PART		3
+#define HEAVY_MIN		3U
+/* Below this, in packets, the growth in front of a queue is slower */
+#define CWND_SMALL		32
+/* CUBIC, RFC 9438: decrease to 0.7; AIMD that is as fair grows by 9/17 per round trip */
+#define BETA(w)			((w) * 7 / 10)
+#define RENO_NUM		9
+#define RENO_DEN		17
+/* CUBIC's C is 0.4 packets/s^3; ms^3 per packet */
+#define CUBIC_MS3		2500000000ULL
+/* Most ms of growth that are computed; then it is far beyond any window */
+#define CUBIC_MS_MAX		100000
+/* DCQCN: g is 1/16; alpha decays, and the window recovers, in steps of so many ns */
+#define ALPHA_ONE		1024
+#define ALPHA_SHIFT		4
+#define ALPHA_STEP		(55ULL * NSEC_PER_USEC)
+#define FAST_RISES		5
 
-/**
- * sroce_cwnd_ack_timeout() - the interval of the ACK timer (9.7.6.1.3)
- * @qp: the QP, RC
- *
- * Return: ns, or 0 for no limit.
- */
-u64 sroce_cwnd_ack_timeout(const struct sroce_qp *qp)
+/* The part of a round trip that was spent in queues */
+static u64 queue_of(const struct sroce_cwnd *c, u64 rtt)
 {
-	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
+	return rtt > c->min_rtt ? rtt - c->min_rtt : 0;
+}
+
+/* The queue that recent samples show; one late answer is none */
+static u64 queue_now(const struct sroce_cwnd *c)
+{
+	return queue_of(c, min(c->rtt, c->prev_rtt));
+}
+
+/* Whether the newest sample shows a queue, by the standard of slow start */
+static bool is_queueing(const struct sroce_cwnd *c)
+{
+	return queue_of(c, c->rtt) > min(c->min_rtt, QUEUE_LONG);
 }
 
 /**
- * sroce_cwnd_sent() - note that a new packet was sent, and perhaps start a sample
- * @qp: the QP, RC
- * @psn: PSN of the packet
- * @asks: the peer answers the packet at once
+ * sroce_cwnd_congested() - whether recent samples show a queue that may be full
+ * @c: the window's state
  */
-void sroce_cwnd_sent(struct sroce_qp *qp, u32 psn, bool asks)
+bool sroce_cwnd_congested(const struct sroce_cwnd *c)
 {
-	struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 enough = c->ssthresh ? c->min_rtt / 4 : c->min_rtt;
 
-	if (!rtt->first)
-		rtt->first = sroce_now();
-	if (!asks || rtt->sampling)
+	return queue_now(c) > min(enough, QUEUE_LONG);
+}
+
+/* Whether the path has no queue to speak of, so that it can take more */
+static bool is_idle(const struct sroce_cwnd *c)
+{
+	return queue_now(c) < min(c->min_rtt / 8, QUEUE_NONE);
+}
+
+/* Integer cube root */
+static u32 cube_root(u64 a)
+{
+	u32 x = 0;
+	int bit;
+
+	for (bit = 20; bit >= 0; bit--) {
+		u64 y = x | 1U << bit;
+
+		if (y * y * y <= a)
+			x = y;
+	}
+	return x;
+}
+
+static void set_cwnd(struct sroce_cwnd *c, u32 cwnd)
+{
+	c->cwnd = clamp(cwnd, SROCE_CWND_MIN, SROCE_CWND_MAX);
+	c->credit = 0;
+}
+
+/* Start CUBIC's curve, from the present window to the one before the decrease. */
+static void start_epoch(struct sroce_cwnd *c, u64 now)
+{
+	u32 cwnd = sroce_cwnd(c);
+
+	c->epoch = now;
+	c->w_max = max(c->w_max, cwnd);
+	c->k = cube_root((c->w_max - cwnd) * CUBIC_MS3);
+	c->reno = cwnd;
+	c->reno_credit = 0;
+}
+
+static u32 cubic_target(const struct sroce_cwnd *c, u64 now)
+{
+	s64 t = min_t(u64, div_u64(now + c->min_rtt - c->epoch, NSEC_PER_MSEC), CUBIC_MS_MAX);
+	s64 grown;
+
+	t -= c->k;
+	grown = div64_s64(t * t * t, CUBIC_MS3);
+	return clamp_t(s64, c->w_max + grown, 0, 2 * SROCE_CWND_MAX);
+}
+
+/* Grow by @more packets in a round trip, of which @n packets are a part. */
+static void grow_by(struct sroce_cwnd *c, u32 n, u32 more)
+{
+	u32 cwnd = sroce_cwnd(c), credit = c->credit + n * more;
+
+	set_cwnd(c, cwnd + credit / cwnd);
+	c->credit = credit % cwnd;
+}
+
+static void grow_reno(struct sroce_cwnd *c, u32 n)
+{
+	u32 rate = c->reno < c->w_max ? RENO_NUM : RENO_DEN;
+
+	/* a short queue that is nearly full overflows less often if it is filled slowly */
+	if (c->reno < CWND_SMALL && sroce_cwnd_congested(c) &&
+	    queue_of(c, c->rtt) < QUEUE_LONG)
+		rate /= 3;
+	c->reno_credit += n * rate;
+	while (c->reno_credit >= RENO_DEN * c->reno) {
+		c->reno_credit -= RENO_DEN * c->reno;
+		c->reno++;
+	}
+}
+
+/* Congestion avoidance after @n packets were acknowledged */
+static void grow(struct sroce_cwnd *c, u32 n, u64 now)
+{
+	u32 cwnd = sroce_cwnd(c), target, part;
+
+	if (!c->epoch)
+		start_epoch(c, now);
+	grow_reno(c, n);
+	target = max(cubic_target(c, now), c->reno);
+	part = cwnd < c->w_max - c->w_max / 8 ? 8 : 32;
+	if (is_idle(c))
+		target = max(target, cwnd + cwnd / part + 1);
+	target = min(target, cwnd + cwnd / 2 + 1);
+	if (target > cwnd)
+		grow_by(c, n, target - cwnd);
+}
+
+/* DCQCN: alpha falls with time */
+static void decay_alpha(struct sroce_cwnd *c, u64 now)
+{
+	u64 steps = div64_u64(now - c->rise_at, ALPHA_STEP);
+
+	for (; steps && c->alpha; steps--)
+		c->alpha -= (c->alpha >> ALPHA_SHIFT) ?: 1;
+}
+
+/* DCQCN: halfway back to the window before the decrease, some times; then as CUBIC */
+static void rise(struct sroce_cwnd *c, u64 now)
+{
+	u64 step = max(c->rtt, ALPHA_STEP);
+
+	if (now - c->rise_at < step)
 		return;
-	rtt->sampling = true;
-	rtt->retrans = false;
-	rtt->psn = psn;
-	rtt->acked = qp->req.acked;
-	rtt->start = sroce_now();
+	decay_alpha(c, now);
+	c->rise_at = now;
+	set_cwnd(c, (sroce_cwnd(c) + c->target + 1) / 2);
+	if (++c->rises < FAST_RISES)
+		return;
+	c->w_max = c->target;
+	c->target = 0;
+	c->epoch = 0;
+}
+
+/*
+ * An old minimum may be that of another path. It is raised little by little, since a queue
+ * that is never empty would take its place.
+ */
+static void update_min_rtt(struct sroce_cwnd *c, u64 ns, u64 now)
+{
+	bool old = now - c->min_rtt_at > MIN_RTT_LIFETIME;
+
+	if (c->min_rtt && ns >= c->min_rtt && !old)
+		return;
+	c->min_rtt = c->min_rtt && ns >= c->min_rtt ?
+		     c->min_rtt + (ns - c->min_rtt) / 16 : ns;
+	c->min_rtt_at = now;
 }
 
 /**
- * sroce_cwnd_heard() - note that the peer has answered something
- * @qp: the QP, RC
- *
- * Until there is a sample, the first answer of all is taken as the shortest round
- * trip. On a path that loses many packets there may never be another sample.
+ * sroce_cwnd_sample() - take in a sample of the round trip
+ * @c: the window's state
+ * @ns: from a packet to its answer, in ns
+ * @now: the time, in ns of sroce_now()
  */
-void sroce_cwnd_heard(struct sroce_qp *qp)
+void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now)
 {
-	struct sroce_rtt *rtt = &qp->req.rtt;
-
-	if (rtt->first && !rtt->min_rtt) {
-		rtt->min_rtt_at = sroce_now();
-		rtt->min_rtt = max_t(u64, rtt->min_rtt_at - rtt->first, 1);
-	}
-}
-
-/* As in RFC 6298 */
-static void update_srtt(struct sroce_rtt *rtt, u64 ns)
-{
-	s64 err = (s64)ns - (s64)rtt->srtt;
-
-	if (!rtt->srtt) {
-		rtt->srtt = ns;
-		rtt->rttvar = ns / 2;
-		return;
-	}
-	rtt->srtt += err >> 3;
-	rtt->rttvar += ((err < 0 ? -err : err) - (s64)rtt->rttvar) >> 2;
-}
-
-static void update_min_rtt(struct sroce_rtt *rtt, u64 ns, u64 now)
-{
-	if (rtt->min_rtt && rtt->min_rtt <= ns && now - rtt->min_rtt_at < MIN_RTT_LIFETIME)
-		return;
-	rtt->min_rtt = ns;
-	rtt->min_rtt_at = now;
-}
-
-/* The answer is to the original packet: it took less than a round trip since. */
-static bool is_too_soon(const struct sroce_rtt *rtt, u64 ns)
-{
-	return ns < rtt->min_rtt - rtt->min_rtt / 4;
-}
-
-/*
- * Without queues @delivered packets would have been acknowledged in the shortest round
- * trip instead of @ns. The window grows at once and shrinks slowly, since one late ACK
- * says little.
- */
-static void resize_cwnd(struct sroce_rtt *rtt, u32 delivered, u64 ns)
-{
-	u64 want = div64_u64(2 * (u64)delivered * rtt->min_rtt, ns);
-	u32 floor = max(rtt->cwnd - rtt->cwnd / 8, SROCE_CWND_MIN);
-
-	rtt->cwnd = clamp_t(u64, want, floor, SROCE_CWND_MAX);
-}
-
-/*
- * The peer is new, or was too slow. Its window grows as long as the peer answers well
- * before the timeout.
- */
-static void grow_small_cwnd(struct sroce_qp *qp, u64 ns)
-{
-	u64 timeout = sroce_cwnd_ack_timeout(qp);
-
-	if (!timeout || ns < timeout / 8)
-		qp->req.rtt.cwnd = min(2 * sroce_cwnd(qp), SROCE_CWND_MIN);
-}
-
-/*
- * The sender is slower than the path: the answer came before more than a budget of
- * packets was sent after the sampled one, or, within a message, a quarter of the window.
- * A larger window then asks for fewer ACKs.
- */
-static bool sender_limited(const struct sroce_qp *qp, u32 delivered)
-{
-	bool sending = qp->req.next_idx != qp->sq.prod;
-	s32 few = sending ? sroce_cwnd(qp) / 4 : SROCE_TX_BUDGET;
-	s32 left = sroce_in_flight(qp);
-
-	return left >= 0 && left <= few &&
-	       delivered >= sroce_cwnd(qp) / SROCE_ACKS_PER_CWND;
-}
-
-/*
- * Either the retransmission was answered or the original packet arrived late. After a
- * probe the former is assumed, and min_rtt is left alone: it may stem from the first
- * answer of all, which need not have been a round trip (see sroce_cwnd_heard()).
- */
-static enum sroce_cwnd_sample retrans_answered(struct sroce_rtt *rtt, u64 ns, u64 now)
-{
-	if (!rtt->assume_lost && is_too_soon(rtt, ns))
-		return SROCE_CWND_SPURIOUS;
-	update_srtt(rtt, ns);
-	if (rtt->assume_lost) {
-		rtt->assume_lost--;
-		return SROCE_CWND_NO_SAMPLE;
-	}
-	update_min_rtt(rtt, ns, now);
-	return SROCE_CWND_RETRANS;
+	c->prev_rtt = c->rtt ?: ns;
+	c->sampled = true;
+	c->rtt = ns;
+	update_min_rtt(c, ns, now);
 }
 
 /**
- * sroce_cwnd_acked() - end the sample of the round trip, if req.acked has passed it
- * @qp: the QP, RC
- * @took: set to the time from a retransmission to its answer, in ns, unless the
- *	return value is SROCE_CWND_NO_SAMPLE
- *
- * Return: what the sample says of a retransmission.
+ * sroce_cwnd_acked() - grow, as packets were acknowledged while the window was in use
+ * @c: the window's state
+ * @n: how many
+ * @now: the time, in ns of sroce_now()
  */
-enum sroce_cwnd_sample sroce_cwnd_acked(struct sroce_qp *qp, u64 *took)
+void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now)
 {
-	struct sroce_rtt *rtt = &qp->req.rtt;
-	u32 acked = qp->req.acked, delivered;
-	u64 now, ns;
+	u32 cwnd = sroce_cwnd(c), part = queue_of(c, c->rtt) > QUEUE_LONG ? 8 : 6;
 
-	if (!rtt->sampling || sroce_psn_diff(acked, rtt->psn) <= 0)
-		return SROCE_CWND_NO_SAMPLE;
-	rtt->sampling = false;
-	now = sroce_now();
-	ns = max_t(u64, now - rtt->start, 1);
-	if (rtt->retrans) {
-		*took = ns;
-		return retrans_answered(rtt, ns, now);
-	}
-	update_srtt(rtt, ns);
-	update_min_rtt(rtt, ns, now);
-	delivered = sroce_psn_diff(acked, rtt->acked);
-	if (sroce_cwnd(qp) < SROCE_CWND_MIN)
-		grow_small_cwnd(qp, ns);
-	else if (sender_limited(qp, delivered))
-		rtt->cwnd = min(2 * sroce_cwnd(qp), SROCE_CWND_MAX);
+	if (c->target)
+		rise(c, now);
+	else if (c->ssthresh ? cwnd < c->ssthresh : !is_queueing(c))
+		set_cwnd(c, cwnd + n);
+	else if (!c->ssthresh)
+		grow_by(c, n, cwnd / part + 1);
 	else
-		resize_cwnd(rtt, delivered, ns);
-	return SROCE_CWND_NO_SAMPLE;
+		grow(c, n, now);
+}
+
+/* Much of a window is lost. */
+static bool is_heavy(const struct sroce_cwnd *c)
+{
+	return c->lost >= max(sroce_cwnd(c) / HEAVY_PART, HEAVY_MIN);
+}
+
+/* The window after a decrease */
+static u32 decreased(const struct sroce_cwnd *c)
+{
+	u32 cwnd = sroce_cwnd(c), beta = BETA(cwnd);
+
+	/* without a sample nothing is known of the path */
+	if (!c->rtt || queue_of(c, c->rtt) > QUEUE_LONG || is_heavy(c))
+		return beta;
+	return max_t(u32, beta, div64_u64(cwnd * c->min_rtt, max(c->rtt, c->min_rtt)));
+}
+
+/* Decrease the window to @to, for good; CUBIC's curve begins anew. */
+static void decrease(struct sroce_cwnd *c, u32 to, u64 now)
+{
+	u32 cwnd = sroce_cwnd(c);
+
+	/* fast convergence: leave more to flows that are new */
+	c->w_max = cwnd < c->w_max ? (17 * cwnd + 19) / 20 : cwnd;
+	set_cwnd(c, to);
+	c->ssthresh = c->cwnd;
+	c->epoch = 0;
+	c->cut_at = now;
+	c->prior = 0;
+	c->lost = 0;
+	c->sampled = false;
+	c->target = 0;
+}
+
+/* Whether losses mean that a queue has overflowed */
+static bool is_overflow(const struct sroce_cwnd *c, u32 apart)
+{
+	return sroce_cwnd_congested(c) || is_heavy(c) || sroce_cwnd(c) / LOSSES_MAX > apart;
 }
 
 /**
- * sroce_cwnd_probed() - note that a probe is sent, since something was probably lost
- * @qp: the QP, RC
+ * sroce_cwnd_lost() - decrease the window if losses show that a queue has overflowed
+ * @c: the window's state
+ * @n: packets that were lost
+ * @apart: mean distance of losses, in packets; 0 if the peer drops all that follows a loss
+ * @now: the time, in ns of sroce_now()
+ *
+ * Return: whether the window was decreased, at most once per round trip.
  */
-void sroce_cwnd_probed(struct sroce_qp *qp)
+bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now)
 {
-	qp->req.rtt.assume_lost = ASSUME_LOST_SAMPLES;
+	u32 prior = sroce_cwnd(c), ssthresh = c->ssthresh;
+	u64 wait;
+
+	if (now - c->round > 2 * c->rtt)
+		c->lost = 0;
+	if (!c->lost)
+		c->round = now;
+	c->lost += n;
+	/* a sample should show first what the last decrease has done */
+	wait = !apart || c->sampled ? c->rtt : 4 * c->rtt;
+	if (now - c->cut_at <= wait || !is_overflow(c, apart))
+		return false;
+	decrease(c, decreased(c), now);
+	c->prior = prior;
+	c->prior_ssthresh = ssthresh;
+	return true;
+}
+
+/**
+ * sroce_cwnd_undo() - take back the last decrease, as nothing was lost
+ * @c: the window's state
+ * @now: the time, in ns of sroce_now()
+ *
+ * A decrease of long ago was for other losses, and stays.
+ */
+void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now)
+{
+	if (c->prior > sroce_cwnd(c) && now - c->cut_at <= UNDO_RTTS * c->rtt) {
+		set_cwnd(c, c->prior);
+		c->ssthresh = c->prior_ssthresh;
+		c->epoch = 0;
+	}
+	c->prior = 0;
+}
+
+/**
+ * sroce_cwnd_local_drop() - decrease the window, as a queue of this host was full
+ * @c: the window's state
+ * @now: the time, in ns of sroce_now()
+ *
+ * Return: whether the window was decreased, at most once per round trip.
+ */
+bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now)
+{
+	if (now - c->cut_at <= c->rtt)
+		return false;
+	decrease(c, decreased(c), now);
+	return true;
+}
+
+/**
+ * sroce_cwnd_cnp() - decrease the window, as packets of this side were marked
+ * @c: the window's state
+ * @now: the time, in ns of sroce_now()
+ *
+ * Where the queue is long, or the path, the others that are marked are TCP flows. There a
+ * mark counts as a loss (RFC 3168); in a data center as in DCQCN.
+ *
+ * Return: whether the window was decreased, at most once per round trip and SROCE_CNP_INTERVAL.
+ */
+bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now)
+{
+	u32 cwnd = sroce_cwnd(c);
+
+	if (now - c->cut_at < max(SROCE_CNP_INTERVAL, c->rtt))
+		return false;
+	if (c->rtt > QUEUE_LONG) {
+		decrease(c, BETA(cwnd), now);
+		return true;
+	}
+	decay_alpha(c, now);
+	c->alpha += (ALPHA_ONE - c->alpha) >> ALPHA_SHIFT;
+	c->target = cwnd;
+	c->rises = 0;
+	c->rise_at = now;
+	c->cut_at = now;
+	c->prior = 0;
+	set_cwnd(c, cwnd - cwnd * c->alpha / (2 * ALPHA_ONE));
+	c->ssthresh = c->cwnd;
+	return true;
 }
 
 /**
  * sroce_cwnd_timeout() - halve the window, as the ACK timer has expired
- * @qp: the QP, RC
+ * @c: the window's state
+ * @now: the time, in ns of sroce_now()
  *
  * Single losses are retransmitted long before. Either many packets are lost or the peer
  * has become slower: it must not get more than it can execute within the timeout.
  */
-void sroce_cwnd_timeout(struct sroce_qp *qp)
+void sroce_cwnd_timeout(struct sroce_cwnd *c, u64 now)
 {
-	qp->req.rtt.cwnd = max(sroce_cwnd(qp) / 2, SROCE_CWND_SLOW);
-}
-
-/**
- * sroce_cwnd_retransmitted() - start a sample with the retransmission of req.acked
- * @qp: the QP, RC
- *
- * The peer has reported that the packet is missing, so its next answer is to the
- * retransmission.
- */
-void sroce_cwnd_retransmitted(struct sroce_qp *qp)
-{
-	struct sroce_rtt *rtt = &qp->req.rtt;
-
-	rtt->sampling = true;
-	rtt->retrans = true;
-	rtt->psn = qp->req.acked;
-	rtt->acked = qp->req.acked;
-	rtt->start = sroce_now();
-}
-
-/**
- * sroce_cwnd_read_retried() - take a sample from responses that were requested again
- * @qp: the QP, RC
- * @ns: time from the request to the first response, in ns
- */
-void sroce_cwnd_read_retried(struct sroce_qp *qp, u64 ns)
-{
-	update_srtt(&qp->req.rtt, max_t(u64, ns, 1));
-}
-
-/**
- * sroce_cwnd_rto() - the retransmission timeout: when to send the first probe
- * @qp: the QP, RC
- * @timeout: interval of the ACK timer in ns, 0 for none
- *
- * Return: ns.
- */
-u64 sroce_cwnd_rto(const struct sroce_qp *qp, u64 timeout)
-{
-	const struct sroce_rtt *rtt = &qp->req.rtt;
-	u64 ns = rtt->srtt ? rtt->srtt + max(4 * rtt->rttvar, rtt->srtt / 2) : RTO_INIT;
-
-	if (timeout)
-		ns = min(ns, timeout / 4);
-	return clamp_t(u64, ns, RTO_MIN, RTO_MAX);
+	decrease(c, sroce_cwnd(c) / 2, now);
 }

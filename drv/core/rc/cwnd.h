@@ -1,62 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The congestion window of a requester, and samples of the round trip. */
+/* A congestion window: how many packets may be under way on a path. */
 #ifndef SROCE_CORE_RC_CWND_H
 #define SROCE_CORE_RC_CWND_H
 
-#include "drv/core/qp.h"
+#include <linux/time64.h>
+#include <linux/types.h>
+
+/* Bounds of a congestion window, in packets, and its value on a new path */
+#define SROCE_CWND_MIN	2U
+#define SROCE_CWND_MAX	2048U
+#define SROCE_CWND_INIT	16U
+
+/* Least time between two CNPs of a QP, and between two decreases for one, in ns */
+#define SROCE_CNP_INTERVAL	(50ULL * NSEC_PER_USEC)
 
 /**
- * enum sroce_cwnd_sample - what a sample of the round trip says of a retransmission
- * @SROCE_CWND_NO_SAMPLE: nothing
- * @SROCE_CWND_SPURIOUS: the original packet arrived late; it was not lost
- * @SROCE_CWND_RETRANS: the peer answered the retransmission
+ * struct sroce_cwnd - a congestion window, in packets of the path MTU, see rc/cwnd.c
+ * @cwnd: the window; 0 for SROCE_CWND_INIT
+ * @ssthresh: the window doubles each round trip below this; 0 before the first decrease
+ * @credit: growth that has been earned, in 1/@cwnd packets
+ * @reno: the window that AIMD would have, for short round trips
+ * @reno_credit: growth of @reno that has been earned, in 1/(17 * @reno) packets
+ * @w_max: the window before the last decrease
+ * @k: ms from @epoch until CUBIC's curve is at @w_max
+ * @epoch: when CUBIC's curve began, in ns of sroce_now(); 0 for not yet
+ * @lost: packets lost since @round
+ * @round: when the first of @lost was lost, in ns of sroce_now()
+ * @prior: the window before the last decrease, to take that back; 0 for none
+ * @prior_ssthresh: @ssthresh then
+ * @cut_at: when the window was decreased last, in ns of sroce_now()
+ * @sampled: there was a sample since
+ * @min_rtt: shortest round trip, in ns; 0 for no sample
+ * @min_rtt_at: when that was measured or raised, in ns of sroce_now()
+ * @rtt: the newest sample of the round trip, in ns
+ * @prev_rtt: the sample before
+ * @alpha: DCQCN: share of marked packets, in 1/1024
+ * @target: DCQCN: the window before the last decrease; 0 if all has been recovered
+ * @rises: DCQCN: steps of recovery since the last decrease
+ * @rise_at: DCQCN: when the last of them was, in ns of sroce_now()
  */
-enum sroce_cwnd_sample {
-	SROCE_CWND_NO_SAMPLE,
-	SROCE_CWND_SPURIOUS,
-	SROCE_CWND_RETRANS,
+struct sroce_cwnd {
+	u32	cwnd;
+	u32	ssthresh;
+	u32	credit;
+	u32	reno;
+	u32	reno_credit;
+	u32	w_max;
+	u32	k;
+	u64	epoch;
+	u32	lost;
+	u64	round;
+	u32	prior;
+	u32	prior_ssthresh;
+	u64	cut_at;
+	bool	sampled;
+	u64	min_rtt;
+	u64	min_rtt_at;
+	u64	rtt;
+	u64	prev_rtt;
+	u32	alpha;
+	u32	target;
+	u32	rises;
+	u64	rise_at;
 };
 
 /**
- * sroce_in_flight() - request packets that are not acknowledged
- * @qp: the QP, RC
- *
- * A READ counts as one packet, however many PSNs its responses take.
- */
-static inline s32 sroce_in_flight(const struct sroce_qp *qp)
-{
-	return sroce_psn_diff(qp->req.psn, qp->req.acked) -
-	       (s32)qp->req.read_psns;
-}
-
-/**
  * sroce_cwnd() - the congestion window
- * @qp: the QP, RC
+ * @c: the window's state
  *
- * Return: request packets that may be in flight.
+ * Return: packets that may be in flight.
  */
-static inline u32 sroce_cwnd(const struct sroce_qp *qp)
+static inline u32 sroce_cwnd(const struct sroce_cwnd *c)
 {
-	return qp->req.rtt.cwnd ?: SROCE_CWND_INIT;
+	return c->cwnd ?: SROCE_CWND_INIT;
 }
 
-/**
- * sroce_cwnd_free() - request packets that the window allows now
- * @qp: the QP, RC
- */
-static inline u32 sroce_cwnd_free(const struct sroce_qp *qp)
-{
-	return max((s32)sroce_cwnd(qp) - sroce_in_flight(qp), 0);
-}
-
-u64 sroce_cwnd_ack_timeout(const struct sroce_qp *qp);
-void sroce_cwnd_sent(struct sroce_qp *qp, u32 psn, bool asks);
-void sroce_cwnd_heard(struct sroce_qp *qp);
-enum sroce_cwnd_sample sroce_cwnd_acked(struct sroce_qp *qp, u64 *took);
-void sroce_cwnd_probed(struct sroce_qp *qp);
-void sroce_cwnd_timeout(struct sroce_qp *qp);
-void sroce_cwnd_retransmitted(struct sroce_qp *qp);
-void sroce_cwnd_read_retried(struct sroce_qp *qp, u64 ns);
-u64 sroce_cwnd_rto(const struct sroce_qp *qp, u64 timeout);
+bool sroce_cwnd_congested(const struct sroce_cwnd *c);
+void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now);
+void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now);
+bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now);
+void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now);
+bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now);
+bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now);
+void sroce_cwnd_timeout(struct sroce_cwnd *c, u64 now);
 
 #endif /* SROCE_CORE_RC_CWND_H */

@@ -36,34 +36,73 @@ static struct sroce_ofo_pkt *alloc_ofo(const struct sroce_pkt *pkt)
 	return ofo;
 }
 
-/* Return: false if a packet with this PSN is queued already. */
-static bool insert_by_psn(struct list_head *list, struct sroce_ofo_pkt *ofo)
+/* How far a packet is ahead of one in a list */
+static s32 ahead_of(const struct sroce_pkt *pkt, const struct list_head *pos)
+{
+	return sroce_psn_diff(pkt->psn, list_entry(pos, struct sroce_ofo_pkt, list)->pkt.psn);
+}
+
+/*
+ * Walk from @pos to the newest packet that is not ahead of @pkt, or to the head of the list.
+ * Return: NULL if that is too far.
+ */
+static struct list_head *find_from(struct list_head *list, struct list_head *pos,
+				   const struct sroce_pkt *pkt)
+{
+	u32 steps = SROCE_OFO_SCAN_MAX;
+
+	for (; pos != list && ahead_of(pkt, pos) < 0; pos = pos->prev)
+		if (!steps--)
+			return NULL;
+	for (; pos->next != list && ahead_of(pkt, pos->next) >= 0; pos = pos->next)
+		if (!steps--)
+			return NULL;
+	return pos;
+}
+
+/*
+ * Nearly always the newest packet goes last. A retransmission goes first, or behind the
+ * one before it, @near. The search ends there: the peer must not determine its length.
+ */
+static int insert_by_psn(struct list_head *list, struct list_head **near,
+			 struct sroce_ofo_pkt *ofo)
 {
 	struct list_head *pos;
 
-	/* nearly always the newest packet goes last */
-	list_for_each_prev(pos, list) {
-		const struct sroce_ofo_pkt *k =
-			list_entry(pos, struct sroce_ofo_pkt, list);
-		s32 diff = sroce_psn_diff(ofo->pkt.psn, k->pkt.psn);
-
-		if (!diff)
-			return false;
-		if (diff > 0)
-			break;
-	}
+	pos = find_from(list, list->prev, &ofo->pkt) ?: find_from(list, list, &ofo->pkt);
+	if (!pos && *near)
+		pos = find_from(list, *near, &ofo->pkt);
+	if (!pos)
+		return -ENOMEM;
+	*near = pos;
+	if (pos != list && !ahead_of(&ofo->pkt, pos))
+		return -EEXIST;
 	list_add(&ofo->list, pos);
-	return true;
+	*near = &ofo->list;
+	return 0;
 }
 
-static bool insert(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo, bool first)
+static int insert(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo, bool first)
 {
 	struct list_head *queue = &qp->resp.ofo_queue;
 
 	if (sroce_is_rc(qp))
-		return insert_by_psn(queue, ofo);
+		return insert_by_psn(queue, &qp->resp.ofo_near, ofo);
 	list_add(&ofo->list, first ? queue : queue->prev);
-	return true;
+	return 0;
+}
+
+static struct sroce_ofo_pkt *first_ofo(struct sroce_resp *resp)
+{
+	return list_first_entry_or_null(&resp->ofo_queue, struct sroce_ofo_pkt, list);
+}
+
+static void unlink_ofo(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
+{
+	if (resp->ofo_near == &ofo->list)
+		resp->ofo_near = NULL;
+	list_del(&ofo->list);
+	resp->ofo_len--;
 }
 
 /**
@@ -75,7 +114,8 @@ static bool insert(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo, bool first)
  * A loopback packet of RC is not queued: it refers to the sender's payload and would
  * hold a region.
  *
- * Return: 0, -EEXIST if it is queued already, -ENOMEM if there is no room or memory.
+ * Return: 0, -EEXIST if it is queued already, -ENOMEM if there is no room or memory, or if
+ * its place in the queue is too far from where it is searched.
  */
 int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 {
@@ -90,16 +130,14 @@ int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 	ofo = alloc_ofo(pkt);
 	if (!ofo)
 		return ret;
-	if (!insert(qp, ofo, first)) {
-		ret = -EEXIST;
+	ret = insert(qp, ofo, first);
+	if (ret)
 		goto free;
-	}
-	if (!sroce_pkt_hold(&ofo->pkt)) {
-		list_del(&ofo->list);
-		goto free;
-	}
 	resp->ofo_len++;
-	return 0;
+	if (sroce_pkt_hold(&ofo->pkt))
+		return 0;
+	unlink_ofo(resp, ofo);
+	ret = -ENOMEM;
 
 free:
 	kfree(ofo);
@@ -116,16 +154,19 @@ free:
 bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_req *req = &qp->req;
+	struct list_head *near = NULL;
 	struct sroce_ofo_pkt *ofo;
+	int ret;
 
 	if (pkt->loopback || req->n_ofo_resps >= qp->resp.ofo_max)
 		return false;
 	ofo = alloc_ofo(pkt);
 	if (!ofo)
 		return false;
-	if (!insert_by_psn(&req->ofo_resps, ofo)) {
+	ret = insert_by_psn(&req->ofo_resps, &near, ofo);
+	if (ret) {
 		kfree(ofo);
-		return true;
+		return ret == -EEXIST;
 	}
 	if (!sroce_pkt_hold(&ofo->pkt)) {
 		list_del(&ofo->list);
@@ -155,17 +196,6 @@ void sroce_ofo_free(struct sroce_ofo_pkt *ofo)
 {
 	sroce_pkt_release(&ofo->pkt);
 	kfree(ofo);
-}
-
-static struct sroce_ofo_pkt *first_ofo(struct sroce_resp *resp)
-{
-	return list_first_entry_or_null(&resp->ofo_queue, struct sroce_ofo_pkt, list);
-}
-
-static void unlink_ofo(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
-{
-	list_del(&ofo->list);
-	resp->ofo_len--;
 }
 
 /**

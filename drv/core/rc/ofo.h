@@ -5,6 +5,9 @@
 
 #include <linux/types.h>
 
+/* Packets that are passed, per search, until the place of another one is found */
+#define SROCE_OFO_SCAN_MAX	64
+
 struct sroce_ofo_pkt;
 struct sroce_pkt;
 struct sroce_qp;

@@ -2,16 +2,24 @@
 /*
  * Requester: missing responses of READs and atomics are requested again (9.7.5.2.8).
  *
- * Responses arrive in order, and responses that are requested again arrive before all
- * others. Any response therefore implies that those before it are lost, both first
- * responses and repeated ones, and no timer is needed. If no response arrives any more,
- * the timers in retrans.c request the oldest.
+ * Responses arrive in the order of the requests, so a response implies that those before
+ * it are lost. If no response arrives any more, the timers in retrans.c request the oldest.
+ *
+ * Peers differ in which repeated READs they serve. Some refuse one below the newest that
+ * they have served, some end the connection if repeated ones and others together exceed
+ * max_rd_atomic. So a READ is repeated once at a time, from its oldest missing response to
+ * the newest, after all responses to it had their turn.
+ *
+ * A peer that answers a repeated READ while responses to others are on their way, and then
+ * goes on with those, has a queue of its own for repeated READs, as sroce has. From such a
+ * peer all that is missing is requested at once, and nothing else.
  */
 
 #include "drv/core/env.h"
-#include "drv/core/rc/cwnd.h"
 #include "drv/core/rc/read_retry.h"
 #include "drv/core/rc/req_pkt.h"
+#include "drv/core/rc/rtt.h"
+#include "drv/core/rc/sq_sched.h"
 
 /**
  * sroce_read_retry_missing() - whether a response has not arrived
@@ -72,29 +80,68 @@ void sroce_read_retry_trim(struct sroce_qp *qp)
 		drop_empty(&qp->req.read_retry, qp->req.una);
 }
 
+static bool start_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+
+	if (rr->n == SROCE_READ_RANGES_MAX) {
+		rr->full = true;
+		return false;
+	}
+	rr->range[rr->n++] = (struct sroce_read_range){
+		.wqe = wqe, .psn = psn, .end = end, .when = sroce_now(),
+		.sent = qp->req.max_psn,
+	};
+	sroce_req_pkt_resend_read(qp, wqe, psn, end);
+	return sroce_qp_may_send(qp);
+}
+
+/* Whether a repeated request for a work request is under way */
+static bool is_repeated(const struct sroce_read_retry *rr, const struct sroce_wqe *wqe)
+{
+	u32 i;
+
+	for (i = 0; i < rr->n; i++)
+		if (rr->range[i].wqe == wqe)
+			return true;
+	return false;
+}
+
+/* Repeat a request for all that it lacks, unless a response to it may be on its way. */
+static void repeat_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	u32 psn = wqe->first_psn, end = sroce_psn_add(wqe->last_psn, 1);
+
+	if (is_repeated(rr, wqe) || sroce_psn_diff(end, rr->high) > 0) {
+		rr->full = true;
+		return;
+	}
+	if (sroce_psn_diff(qp->req.una, psn) > 0)
+		psn = qp->req.una;
+	psn = find_psn(&qp->req, psn, end, true);
+	while (end != psn && !sroce_read_retry_missing(&qp->req, sroce_psn_add(end, -1)))
+		end = sroce_psn_add(end, -1);
+	if (psn != end)
+		start_range(qp, wqe, psn, end);
+}
+
 /* Request what is missing from @psn to @end, as far as there is room for ranges. */
 static void request_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 {
 	struct sroce_req *req = &qp->req;
-	struct sroce_read_retry *rr = &req->read_retry;
 	u32 to;
 
+	if (!req->read_retry.selective) {
+		repeat_wqe(qp, wqe);
+		return;
+	}
 	if (sroce_psn_diff(req->una, psn) > 0)
 		psn = req->una;
 	for (;; psn = to) {
 		psn = find_psn(req, psn, end, true);
 		to = find_psn(req, psn, end, false);
-		if (psn == to)
-			return;
-		if (rr->n == SROCE_READ_RANGES_MAX) {
-			rr->full = true;
-			return;
-		}
-		rr->range[rr->n++] = (struct sroce_read_range){
-			.wqe = wqe, .psn = psn, .end = to, .when = sroce_now(),
-		};
-		sroce_req_pkt_resend_read(qp, wqe, psn, to);
-		if (!sroce_qp_may_send(qp))
+		if (psn == to || !start_range(qp, wqe, psn, to))
 			return;
 	}
 }
@@ -122,6 +169,16 @@ static void request_missing(struct sroce_qp *qp, u32 from, u32 end)
 	}
 }
 
+/* Likewise; that they are missing follows from a response or an ACK. */
+static void request_implied(struct sroce_qp *qp, u32 from, u32 end)
+{
+	u32 n = qp->req.read_retry.n;
+
+	request_missing(qp, from, end);
+	for (; n < qp->req.read_retry.n; n++)
+		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
+}
+
 /**
  * sroce_read_retry_until() - request responses again that are missing before a PSN
  * @qp: the QP, RC, locked
@@ -132,14 +189,12 @@ static void request_missing(struct sroce_qp *qp, u32 from, u32 end)
 void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
-	u32 from = rr->high, before = rr->n;
+	u32 from = rr->high;
 
 	if (sroce_psn_diff(end, from) <= 0)
 		return;
 	rr->high = end;
-	request_missing(qp, from, end);
-	for (; before < rr->n; before++)
-		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
+	request_implied(qp, from, end);
 }
 
 /**
@@ -177,33 +232,74 @@ void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end)
 	request_missing(qp, qp->req.una, rr->high);
 }
 
-/**
- * sroce_read_retry_received() - update the ranges after responses have arrived
- * @qp: the QP, RC, locked
- * @psn: PSN of the first response
- * @end: one past the PSN of the last
- *
- * If the responses had been requested again, older ranges are lost once more and are
- * requested anew.
- */
-void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
+/* The range that responses from @psn on belong to, or @rr->n */
+static u32 find_range(const struct sroce_read_retry *rr, u32 psn)
 {
-	struct sroce_read_retry *rr = &qp->req.read_retry;
-	struct sroce_read_range a;
 	u32 n;
 
-	if (sroce_psn_diff(end, rr->high) > 0)
-		rr->high = end;
 	for (n = 0; n < rr->n; n++)
 		if (sroce_psn_diff(psn, rr->range[n].psn) >= 0 &&
 		    sroce_psn_diff(psn, rr->range[n].end) < 0)
 			break;
-	if (n == rr->n)
+	return n;
+}
+
+/* A response that comes so soon is an original that was late. */
+static bool is_late(const struct sroce_qp *qp, const struct sroce_read_range *a)
+{
+	return sroce_rtt_too_soon(qp, sroce_now() - a->when);
+}
+
+/*
+ * Learn whether the peer has a queue for repeated READs: after the last response of a range
+ * comes the next of the READ that was being answered, whose request is older.
+ */
+static void learn_selective(struct sroce_qp *qp, const struct sroce_read_range *a,
+			    u32 psn, u32 end)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	const struct sroce_wqe *wqe;
+
+	if (!a) {
+		rr->selective |= rr->interleaved && psn == rr->resume;
+		rr->interleaved = false;
 		return;
-	/* only the first response of a range measures the round trip */
-	if (rr->range[n].when)
-		sroce_cwnd_read_retried(qp, sroce_now() - rr->range[n].when);
-	rr->range[n].when = 0;
+	}
+	rr->interleaved = false;
+	if (end != a->end || sroce_psn_diff(a->sent, rr->high) <= 0 || is_late(qp, a))
+		return;
+	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, rr->high);
+	rr->interleaved = wqe && wqe->first_psn != rr->high;
+	rr->resume = rr->high;
+}
+
+/* Forget the ranges whose requests are older than one that @psn answers. */
+static bool drop_overtaken(struct sroce_read_retry *rr, u32 psn)
+{
+	bool dropped = false;
+
+	while (rr->n && sroce_psn_diff(psn, rr->range[0].sent) >= 0) {
+		drop_first(rr, 1);
+		dropped = true;
+	}
+	return dropped;
+}
+
+/* Whether a work request has had all its responses, up to @end */
+static bool ends_wqe(struct sroce_qp *qp, u32 end)
+{
+	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->sq.cons,
+							 sroce_psn_add(end, -1));
+
+	return wqe && sroce_psn_add(wqe->last_psn, 1) == end;
+}
+
+/* Responses of range @n have come: older ranges are lost once more. */
+static void retry_older(struct sroce_qp *qp, u32 n, u32 psn, u32 end)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	struct sroce_read_range a;
+
 	for (; n; n--) {
 		a = rr->range[0];
 		drop_first(rr, 1);
@@ -217,29 +313,48 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 	if (sroce_psn_diff(a.end, end) <= 0)
 		drop_first(rr, 1);
 	request_range(qp, a.wqe, a.psn, psn);
-	if (rr->full && !rr->n) {
-		rr->full = false;
-		request_missing(qp, qp->req.una, rr->high);
-	}
 }
 
 /**
- * sroce_read_retry_oldest() - request the oldest missing responses again
- * @qp: the QP, RC, locked; it waits for a response
- * @wqe: its oldest work request
- * @n: number of responses, at most
+ * sroce_read_retry_received() - update the ranges after responses have arrived
+ * @qp: the QP, RC, locked
+ * @psn: PSN of the first response
+ * @end: one past the PSN of the last
+ *
+ * If the responses had been requested again, older ranges are lost once more and are
+ * requested anew.
  */
-void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
+void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 {
-	u32 psn = qp->req.una, end = sroce_psn_add(psn, n);
 	struct sroce_read_retry *rr = &qp->req.read_retry;
-	u32 i;
+	u32 n = find_range(rr, psn), had = rr->n;
+	bool scan;
 
-	if (sroce_psn_diff(end, wqe->last_psn) > 0)
-		end = sroce_psn_add(wqe->last_psn, 1);
+	learn_selective(qp, n < rr->n ? &rr->range[n] : NULL, psn, end);
 	if (sroce_psn_diff(end, rr->high) > 0)
 		rr->high = end;
-	/* earlier requests for these responses were lost; the ranges start behind them */
+	if (n < rr->n) {
+		/* only the first response of a range measures the round trip */
+		if (!rr->range[n].answered && !is_late(qp, &rr->range[n]))
+			sroce_rtt_read_retried(qp, sroce_now() - rr->range[n].when);
+		rr->range[n].answered = true;
+		retry_older(qp, n, psn, end);
+	} else if (!rr->selective && drop_overtaken(rr, psn)) {
+		rr->full = true;
+	}
+	/* what may be repeated changes when a range or a work request ends */
+	scan = rr->selective ? !rr->n : rr->n != had || ends_wqe(qp, end);
+	if (rr->full && scan && sroce_qp_may_send(qp)) {
+		rr->full = false;
+		request_implied(qp, qp->req.una, rr->high);
+	}
+}
+
+/* The range before @end is about to be requested: others start behind it. */
+static void trim_ranges(struct sroce_read_retry *rr, u32 end)
+{
+	u32 i;
+
 	for (i = 0; i < rr->n; i++)
 		if (sroce_psn_diff(rr->range[i].psn, end) < 0)
 			rr->range[i].psn = end;
@@ -248,5 +363,29 @@ void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 		drop_first(rr, 1);
 		rr->full = true;
 	}
+}
+
+/**
+ * sroce_read_retry_oldest() - request the oldest missing responses again
+ * @qp: the QP, RC, locked; it waits for a response, and nothing has come for long
+ * @wqe: its oldest work request
+ * @n: number of responses, at most; a peer that may not serve them in any order is asked
+ *	for all that are missing
+ */
+void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
+{
+	u32 psn = qp->req.una, past = sroce_psn_add(wqe->last_psn, 1);
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	u32 end = sroce_psn_add(psn, n);
+
+	if (!rr->selective || sroce_psn_diff(end, past) > 0)
+		end = past;
+	if (sroce_psn_diff(end, rr->high) > 0)
+		rr->high = end;
+	/* earlier requests for these responses were lost */
+	if (rr->selective)
+		trim_ranges(rr, end);
+	else
+		rr->n = 0;
 	request_range(qp, wqe, psn, end);
 }

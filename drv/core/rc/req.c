@@ -13,13 +13,14 @@
 #include "drv/core/mem/mr.h"
 #include "drv/core/mem/sge.h"
 #include "drv/core/mem/wqe.h"
+#include "drv/core/rc/cc.h"
 #include "drv/core/rc/comp.h"
-#include "drv/core/rc/cwnd.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/read_retry.h"
 #include "drv/core/rc/req.h"
 #include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/retrans.h"
+#include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
 #include "drv/core/trace.h"
 #include "drv/core/tx/segs.h"
@@ -48,7 +49,7 @@ static bool ask_for_ack(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 {
 	if (!sroce_is_rc(qp) || sroce_wqe_wants_response(wqe))
 		return false;
-	if (++qp->req.since_ackreq < sroce_cwnd(qp) / SROCE_ACKS_PER_CWND) {
+	if (++qp->req.since_ackreq < sroce_cc_ack_interval(qp)) {
 		*next = sroce_sq_sched_peek(qp);
 		if (*next)
 			return false;
@@ -155,15 +156,16 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	if (ret)
 		return IB_WC_LOC_PROT_ERR;
 	advance(qp, wqe, &pkt, last);
+	sroce_cc_sent(qp, 1);
 	pkt.ackreq = ask_for_ack(qp, wqe, next);
 	sroce_txbuf_commit(qp, &pkt, &txbuf);
 	if (txbuf.bth && sroce_req_pkt_is_multicast(qp, wqe))
 		sroce_count(qp, SROCE_CNT_TX_MULTICAST);
 	if (retransmit)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
-	else if (sroce_is_rc(qp))
-		sroce_cwnd_sent(qp, psn,
-				pkt.ackreq || sroce_wqe_wants_response(wqe));
+	if (sroce_is_rc(qp))
+		sroce_rtt_sent(qp, psn, pkt.ackreq || sroce_wqe_wants_response(wqe),
+			       retransmit);
 	/* with UC and UD a message completes when it is sent */
 	if (!sroce_is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
@@ -186,8 +188,8 @@ static u32 middle_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	n = min_t(u32, budget, sroce_psn_diff(wqe->last_psn, req->psn));
 	if (!sroce_is_rc(qp))
 		return n;
-	interval = sroce_cwnd(qp) / SROCE_ACKS_PER_CWND;
-	room = sroce_cwnd_free(qp);
+	interval = sroce_cc_ack_interval(qp);
+	room = sroce_cc_free(qp);
 	if (req->since_ackreq + 1 >= interval || room <= 1)
 		return 0;
 	return min3(n, interval - 1 - req->since_ackreq, room - 1);
@@ -202,9 +204,9 @@ static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	u32 room;
 
 	if (!sroce_is_rc(qp) || wqe->msg > SROCE_MSG_WRITE_IMM ||
-	    qp->req.psn != qp->req.max_psn || sroce_cwnd(qp) < SROCE_CWND_MIN)
+	    qp->req.psn != qp->req.max_psn || sroce_cwnd(&qp->req.cwnd) < SROCE_CC_LARGE)
 		return false;
-	room = sroce_cwnd_free(qp);
+	room = sroce_cc_free(qp);
 	return room < SROCE_TX_BUDGET && !sroce_tx_can_append(qp) &&
 	       (s32)room <= sroce_psn_diff(wqe->last_psn, qp->req.psn);
 }
@@ -230,6 +232,7 @@ static int send_segs(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 budget)
 	req->psn = sroce_psn_add(req->psn, n);
 	req->max_psn = req->psn;
 	req->since_ackreq += n;
+	sroce_cc_sent(qp, n);
 	return n;
 }
 
@@ -269,8 +272,9 @@ static bool append_msg(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	req->max_psn = req->psn;
 	req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 	*next = NULL;
+	sroce_cc_sent(qp, 1);
 	pkt->ackreq = ask_for_ack(qp, wqe, next);
-	sroce_cwnd_sent(qp, pkt->psn, pkt->ackreq);
+	sroce_rtt_sent(qp, pkt->psn, pkt->ackreq, false);
 	sroce_pkt_build(pkt, bth);
 	trace_sroce_tx(qp, pkt);
 	return true;
@@ -369,10 +373,10 @@ static void check_drained(struct sroce_qp *qp)
 }
 
 /*
- * In SQD no message follows the newest packet. If that was sent without AckReq, a
- * duplicate asks for the ACK.
+ * Nothing follows the newest packet, in SQD or since the window has become smaller. If
+ * that packet was sent without AckReq, a duplicate asks for the ACK.
  */
-static void request_ack_in_sqd(struct sroce_qp *qp)
+static void request_missing_ack(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	u32 prev = sroce_psn_add(req->psn, -1);
@@ -380,8 +384,7 @@ static void request_ack_in_sqd(struct sroce_qp *qp)
 
 	if (!sroce_is_rc(qp) || !req->since_ackreq || req->psn != req->max_psn ||
 	    req->retrans.from != req->retrans.to ||
-	    sroce_psn_diff(prev, req->acked) < 0 ||
-	    sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
+	    sroce_psn_diff(prev, req->acked) < 0)
 		return;
 	req->since_ackreq = 0;
 	newest = sroce_sq_sched_wqe(qp, req->acked_idx, prev);
@@ -389,6 +392,31 @@ static void request_ack_in_sqd(struct sroce_qp *qp)
 		return;
 	req->retrans.from = prev;
 	req->retrans.to = req->psn;
+}
+
+/* The window allows no more for now: see to it that sending goes on. */
+static void wait_for_window(struct sroce_qp *qp)
+{
+	if (!sroce_is_rc(qp) || !sroce_sq_sched_pending(qp))
+		return;
+	sroce_cc_wait(qp);
+	/* a sample is being taken: the peer owes an answer */
+	if (!qp->req.rtt.sampling &&
+	    sroce_cc_in_flight(qp) >= (s32)sroce_cwnd(&qp->req.cwnd))
+		request_missing_ack(qp);
+}
+
+/* Whether retransmissions are queued */
+static bool has_retrans(const struct sroce_req *req)
+{
+	return req->retrans.from != req->retrans.to || req->retrans.copies;
+}
+
+/* Whether there is something that more budget would send */
+static bool has_more(struct sroce_qp *qp)
+{
+	return sroce_qp_may_send(qp) &&
+	       (has_retrans(&qp->req) || sroce_sq_sched_pending(qp));
 }
 
 /**
@@ -404,8 +432,9 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	struct sroce_wqe *next = NULL, *prev = NULL;
 	bool retransmitted = false, try_segs = true;
 
-	if (qp->state == IB_QPS_SQD)
-		request_ack_in_sqd(qp);
+	if (qp->state == IB_QPS_SQD &&
+	    !sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
+		request_missing_ack(qp);
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !req->paging;
 	     budget--) {
 		enum ib_wc_status status;
@@ -413,24 +442,25 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		bool follows;
 		int n;
 
-		if (qp->trip_bytes >= SROCE_TX_BUDGET_BYTES) {
+		if (qp->trip_bytes >= SROCE_TX_BUDGET_BYTES ||
+		    (retransmitted && !has_retrans(req))) {
 			budget = 0;
 			break;
 		}
-		if (req->retrans.from != req->retrans.to || req->retrans.copies) {
+		if (has_retrans(req)) {
 			send_retrans(qp);
+			/* building new packets must not delay it */
+			qp->deferred |= SROCE_DEFER_SEND_NOW;
 			retransmitted = true;
 			continue;
 		}
-		if (retransmitted) {
-			/* building new packets must not delay the retransmission */
-			qp->deferred |= SROCE_DEFER_SEND_NOW;
-			budget = 0;
-			break;
-		}
 		wqe = sroce_sq_sched_next(qp, next);
-		if (!wqe || is_cut_short(qp, wqe))
-			break;
+		if (!wqe || is_cut_short(qp, wqe)) {
+			wait_for_window(qp);
+			if (req->retrans.from == req->retrans.to)
+				break;
+			continue;
+		}
 		follows = next;
 		next = NULL;
 		n = 0;
@@ -454,7 +484,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	if (sroce_is_rc(qp) && sroce_qp_may_send(qp))
 		sroce_retrans_set_timer(qp);
 	check_drained(qp);
-	return !budget;
+	return !budget && has_more(qp);
 }
 
 /**

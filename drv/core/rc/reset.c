@@ -62,6 +62,8 @@ void sroce_reset_qp(struct sroce_qp *qp)
 	qp->req.next_idx = qp->sq.cons;
 	qp->req.acked_idx = qp->sq.cons;
 	qp->state = IB_QPS_RESET;
+	qp->cnp_due = false;
+	qp->cnp_at = 0;
 	qp->drained = false;
 	qp->lb_copy_only = false;
 	qp->comm_est = false;
@@ -84,6 +86,8 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	req->read_retry.high = psn;
 	req->read_retry.n = 0;
 	req->read_retry.full = false;
+	req->read_retry.selective = false;
+	req->read_retry.interleaved = false;
 	req->retrans.from = psn;
 	req->retrans.to = psn;
 	req->retrans.n = 0;
@@ -93,7 +97,12 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	req->retrans.gap_reported = false;
 	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
 	req->retrans.recover_psn = psn;
+	req->retrans.left_psn = psn;
 	req->retrans.probe_reads = 0;
+	req->quota = SROCE_CWND_INIT;
+	if (!qp->cc)
+		req->cwnd.cwnd = SROCE_CWND_MAX;
+	req->pace_at = 0;
 }
 
 /**

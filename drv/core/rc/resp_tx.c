@@ -73,12 +73,15 @@ void sroce_resp_tx_rnr(struct sroce_qp *qp)
 	resp->aeth_syndrome = SROCE_AETH_RNR | qp->attr.min_rnr_timer;
 }
 
-/* Credits for an AETH; with an SRQ there are none, as others take from it, too. */
+/*
+ * Credits for an AETH; with an SRQ there are none, as others take from it, too. They count
+ * from the MSN on, so that of the message in progress is one of them (9.7.7.2).
+ */
 static u8 credits(const struct sroce_qp *qp)
 {
 	if (qp->srq)
 		return SROCE_AETH_NO_CREDITS;
-	return sroce_credit_encode(sroce_ring_filled(&qp->rq.ring));
+	return sroce_credit_encode(sroce_ring_filled(&qp->rq.ring) + qp->resp.have_wqe);
 }
 
 static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt, u8 opcode,

@@ -19,11 +19,12 @@
  */
 
 #include "drv/core/env.h"
-#include "drv/core/rc/cwnd.h"
+#include "drv/core/rc/cc.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/read_retry.h"
 #include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/retrans.h"
+#include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
 
 /* If more packets than this are missing in a row, going back is no worse. */
@@ -42,6 +43,8 @@
 #define TIMER_BACKOFF_MAX	6
 /* Probes until the ACK timer expires; the interval doubles each time. */
 #define PROBES_MAX	10
+/* Most time that a READ without an answer gets before a probe, in ns */
+#define PATIENCE_MAX	(500ULL * NSEC_PER_MSEC)
 /* Timeouts excused as this machine's fault, for one that counts */
 #define EXCUSED_MAX	3
 
@@ -62,11 +65,21 @@ static void go_back(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 
 	cancel_retrans(qp);
+	req->retrans.left_psn = req->acked;
 	req->retrans.n = 0;
 	req->retrans.last = req->psn;
 	/* the first packet carries AckReq */
 	req->since_ackreq = SROCE_CWND_MAX;
 	sroce_sq_sched_seek(qp, req->acked);
+}
+
+/* The oldest request that is not acknowledged is a READ or atomic. */
+static bool next_has_response(struct sroce_qp *qp)
+{
+	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx,
+							 qp->req.acked);
+
+	return wqe && sroce_wqe_wants_response(wqe);
 }
 
 /*
@@ -88,7 +101,8 @@ static void queue_retrans(struct sroce_qp *qp, u32 n, u32 copies)
 		rp->from = sroce_req_pkt_psn_after(qp, req->acked);
 		if (sroce_psn_diff(rp->from, rp->to) > 0)
 			rp->to = rp->from;
-		rp->copies = copies;
+		/* a peer may count a READ that comes twice as two */
+		rp->copies = next_has_response(qp) && !req->read_retry.selective ? 1 : copies;
 	}
 }
 
@@ -121,6 +135,15 @@ static u32 retrans_copies(const struct sroce_retrans *rp)
 }
 
 /*
+ * How many packets a gap of @n counts for. If it took a probe to hear of it again, its
+ * retransmission was lost, and then so was much else.
+ */
+static u32 lost_at_gap(const struct sroce_qp *qp, u32 n)
+{
+	return qp->req.retrans.probes ? max3(sroce_cwnd(&qp->req.cwnd) / 2, n, 3U) : n;
+}
+
+/*
  * Fill a gap for a peer that keeps the packets after it. Where gaps are dense the next
  * one is near, and needless retransmissions cost less than to wait for the peer's next
  * NAK, as long as they don't make the round trip longer.
@@ -129,22 +152,27 @@ static void fill_gap(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 	s32 dense = min_t(u32, DENSE_BATCHES * rp->batch, SROCE_GAP_DIST_MAX / 2);
+	/* a queue that is full is not helped by more than it lacks */
+	bool congested = qp->cc && sroce_cwnd_congested(&qp->req.cwnd);
 	u32 n = retrans_size(qp), batch;
 
 	update_gap_dist(qp);
-	batch = rp->gap_dist < dense ? rp->batch : 1;
-	queue_retrans(qp, max(n, batch), retrans_copies(rp));
+	batch = !congested && rp->gap_dist < dense ? rp->batch : 1;
+	batch = min(batch, max(sroce_cwnd(&qp->req.cwnd) / 2, 1U));
+	queue_retrans(qp, max(n, batch), congested ? 1 : retrans_copies(rp));
+	sroce_cc_lost(qp, lost_at_gap(qp, n));
+	rp->sent_once = rp->copies == 1 && rp->n == 1;
 	rp->gap_reported = true;
-	rp->tries_batch = rp->n == rp->batch;
+	rp->tries_batch = batch > 1 && rp->n == rp->batch;
 	rp->n = n;
-	sroce_cwnd_retransmitted(qp);
+	sroce_rtt_retransmitted(qp);
 }
 
 /* Grow the batch unless it made the round trip, @ns, longer; otherwise shrink it. */
 static void resize_batch(struct sroce_req *req, u64 ns)
 {
 	struct sroce_retrans *rp = &req->retrans;
-	u64 min = req->rtt.min_rtt;
+	u64 min = req->cwnd.min_rtt;
 
 	if (!rp->tries_batch)
 		return;
@@ -162,9 +190,27 @@ static void note_spurious(struct sroce_req *req)
 {
 	struct sroce_retrans *rp = &req->retrans;
 
+	sroce_cwnd_undo(&req->cwnd, sroce_now());
 	rp->recover_psn = req->acked;
 	rp->batch = SROCE_RETRANS_BATCH_MIN;
 	rp->gap_dist += (SROCE_GAP_DIST_MAX - rp->gap_dist) / 4;
+}
+
+/**
+ * sroce_retrans_duplicate() - the newest ACK has come again
+ * @qp: the QP, RC, locked
+ *
+ * The peer has got a packet twice. If a gap was filled by one packet, sent once, that was
+ * not lost but late.
+ */
+void sroce_retrans_duplicate(struct sroce_qp *qp)
+{
+	struct sroce_retrans *rp = &qp->req.retrans;
+
+	if (!rp->gap_reported || !rp->sent_once)
+		return;
+	rp->sent_once = false;
+	note_spurious(&qp->req);
 }
 
 /* So many packets are as well sent by going back, if the peer may drop what follows. */
@@ -216,6 +262,7 @@ void sroce_retrans_gap(struct sroce_qp *qp)
 		rp->doubt = 0;
 	}
 	n = retrans_size(qp);
+	sroce_cc_lost(qp, lost_at_gap(qp, n));
 	if (rp->gap_policy == SROCE_GAP_DROPS || prefers_going_back(rp, n)) {
 		go_back(qp);
 		rp->rewound = true;
@@ -254,15 +301,6 @@ static bool acked_by_response(const struct sroce_qp *qp)
 	} while (sroce_wqe_is_mem_op(wqe) && i != qp->sq.cons);
 	return sroce_wqe_wants_response(wqe) &&
 	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
-}
-
-/* The oldest request that is not acknowledged is a READ or atomic. */
-static bool next_has_response(struct sroce_qp *qp)
-{
-	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx,
-							 qp->req.acked);
-
-	return wqe && sroce_wqe_wants_response(wqe);
 }
 
 /* Once the gap is filled the peer's answer shows what it did with the packets after it. */
@@ -310,6 +348,21 @@ static void skip_acked(struct sroce_qp *qp)
 		sroce_sq_sched_seek(qp, req->acked);
 }
 
+/*
+ * A retransmission was answered: a round trip has passed since, so all that was sent before
+ * it has arrived or is lost.
+ */
+static void note_left(struct sroce_req *req)
+{
+	struct sroce_retrans *rp = &req->retrans;
+
+	if (rp->gap_reported && sroce_psn_diff(req->acked, rp->gap) > 0 &&
+	    sroce_psn_diff(rp->recover_psn, rp->left_psn) > 0)
+		rp->left_psn = rp->recover_psn;
+	if (sroce_psn_diff(req->acked, rp->left_psn) > 0)
+		rp->left_psn = req->acked;
+}
+
 /**
  * sroce_retrans_acked() - update the state of retransmission after req.acked has moved
  * @qp: the QP, RC, locked
@@ -319,16 +372,17 @@ void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 {
 	u64 took;
 
-	switch (sroce_cwnd_acked(qp, &took)) {
-	case SROCE_CWND_SPURIOUS:
+	switch (sroce_rtt_acked(qp, &took)) {
+	case SROCE_RTT_SPURIOUS:
 		note_spurious(&qp->req);
 		break;
-	case SROCE_CWND_RETRANS:
+	case SROCE_RTT_RETRANS:
 		resize_batch(&qp->req, took);
 		break;
-	case SROCE_CWND_NO_SAMPLE:
+	case SROCE_RTT_NONE:
 		break;
 	}
+	note_left(&qp->req);
 	learn_gap_policy(qp, gap);
 	skip_acked(qp);
 	sroce_retrans_progress(qp);
@@ -413,6 +467,15 @@ static u64 earlier(u64 a, u64 b)
 }
 
 /*
+ * Whether a probe might repeat a READ that the peer is still executing. That may take it
+ * long, and it may count repeated READs against max_rd_atomic.
+ */
+static bool is_patient(const struct sroce_qp *qp)
+{
+	return qp->req.reads && !qp->req.read_retry.selective;
+}
+
+/*
  * Schedule the next probe. Until a packet with AckReq is sent the peer owes no answer,
  * and the timeout counts from the newest packet: to send all packets between two AckReqs
  * can take longer than the round trip.
@@ -425,6 +488,8 @@ static void schedule_probe(struct sroce_qp *qp, u64 rto)
 
 	rp->timer_psn = req->max_psn;
 	rp->ack_owed = req->rtt.sampling;
+	if (is_patient(qp))
+		rto = max(rto, min(sroce_rtt_ack_timeout(qp) / 4, PATIENCE_MAX));
 	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
 		return;
 	if (!rp->probe_at || (sending && !rp->probes))
@@ -450,9 +515,12 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
-	u64 timeout = sroce_cwnd_ack_timeout(qp), when;
-	u64 rto = sroce_cwnd_rto(qp, timeout);
+	u64 timeout = sroce_rtt_ack_timeout(qp), when;
+	u64 rto = sroce_rtt_rto(qp, timeout);
 
+	if (req->pace_at)
+		sroce_task_set_ack_timer(qp, req->pace_at,
+					 min(req->rtt.srtt / 8, SROCE_SLACK_MAX));
 	/* while this side waits for pages, the peer is not late */
 	if (req->rnr_wait || req->paging || req->n_ofo_resps || req->max_psn == req->una) {
 		req->deadline = 0;
@@ -477,7 +545,7 @@ static void send_probe(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 	u32 n = retrans_size(qp);
-	bool hold = rp->hold_new;
+	bool hold = rp->hold_new, sampling = req->rtt.sampling;
 
 	if (retry_oldest_read(qp) || req->psn == req->acked)
 		return;
@@ -488,6 +556,8 @@ static void send_probe(struct sroce_qp *qp)
 	/* an earlier probe had no effect: where gaps are frequent it was lost as well */
 	queue_retrans(qp, n, rp->probes > 1 ? retrans_copies(rp) : 1);
 	rp->hold_new = hold;
+	/* the sample is that of a later packet, unless all are sent again */
+	req->rtt.sampling = sampling && sroce_psn_diff(req->rtt.psn, rp->to) >= 0;
 }
 
 /*
@@ -497,7 +567,7 @@ static void send_probe(struct sroce_qp *qp)
  */
 static bool is_excused(struct sroce_qp *qp, u64 late)
 {
-	u64 allowed = min(sroce_cwnd_ack_timeout(qp) / 4, SROCE_SLACK_MAX);
+	u64 allowed = min(sroce_rtt_ack_timeout(qp) / 4, SROCE_SLACK_MAX);
 
 	if (late <= allowed + allowed / 4 || qp->req.excused == EXCUSED_MAX)
 		return false;
@@ -512,8 +582,8 @@ static void timeout(struct sroce_qp *qp, u64 late)
 
 	req->deadline = 0;
 	sroce_count(qp, SROCE_CNT_TIMEOUT);
-	sroce_cwnd_timeout(qp);
 	if (!is_excused(qp, late)) {
+		sroce_cc_timeout(qp);
 		if (!req->retries) {
 			sroce_count(qp, SROCE_CNT_RETRY_EXC);
 			sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
@@ -541,7 +611,7 @@ static void probe_due(struct sroce_qp *qp)
 	rp->probes++;
 	rp->probe_at = 0;
 	rp->timer_backoff = 0;
-	sroce_cwnd_probed(qp);
+	sroce_rtt_probed(qp);
 	sroce_count(qp, SROCE_CNT_PROBE);
 	send_probe(qp);
 }
@@ -556,15 +626,20 @@ static void probe_due(struct sroce_qp *qp)
 void sroce_retrans_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
+	bool paced = false;
 	u64 now = sroce_now();
 
 	if (!sroce_qp_may_send(qp))
 		return;
+	if (req->pace_at && now >= req->pace_at) {
+		sroce_cc_go_on(qp);
+		paced = true;
+	}
 	if (req->deadline && now >= req->deadline)
 		timeout(qp, now - req->deadline);
 	else if (req->retrans.probe_at && now >= req->retrans.probe_at)
 		probe_due(qp);
-	else if (req->retrans.timer_backoff < TIMER_BACKOFF_MAX)
+	else if (!paced && req->retrans.timer_backoff < TIMER_BACKOFF_MAX)
 		req->retrans.timer_backoff++;
 }
 
@@ -599,6 +674,8 @@ void sroce_retrans_rnr_timer(struct sroce_qp *qp)
 	if (!req->rnr_wait)
 		return;
 	req->rnr_wait = false;
+	/* what was under way before the wait is not any more */
+	sroce_cc_go_on(qp);
 	/* the RNR NAK may have been for the rest of a READ and what follows it */
 	sroce_read_retry_until(qp, req->acked);
 	if (sroce_qp_may_send(qp))

@@ -6,7 +6,7 @@
 
 #include "drv/core/env.h"
 #include "drv/core/mem/wqe.h"
-#include "drv/core/rc/cwnd.h"
+#include "drv/core/rc/cc.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/sq_sched.h"
 
@@ -76,7 +76,7 @@ static bool must_wait(const struct sroce_qp *qp)
 
 	return sroce_is_rc(qp) && (req->retrans.hold_new || awaits_credits(req) ||
 				   sroce_sq_sched_blocked(req, req->psn) ||
-				   !sroce_cwnd_free(qp));
+				   !sroce_cc_free(qp));
 }
 
 /* @span: PSNs from req.una to req.psn */
@@ -228,6 +228,15 @@ static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
 			return wqe;
 		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 	}
+}
+
+/**
+ * sroce_sq_sched_pending() - whether there is a work request that is not sent entirely
+ * @qp: the QP, locked
+ */
+bool sroce_sq_sched_pending(struct sroce_qp *qp)
+{
+	return next_wqe(qp);
 }
 
 /* The work request to send from, started; NULL if nothing may be sent now */

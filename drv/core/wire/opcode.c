@@ -71,6 +71,7 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	CONNECTED(UC),
 	OP(UD, 0x04, "SEND only", SEND_F | ONLY | SROCE_DETH),
 	OP(UD, 0x05, "SEND only imm", SEND_F | ONLY | SROCE_DETH | SROCE_IMMDT),
+	OP(CNP, 0x01, "CNP", SROCE_CNP | SROCE_PAYLOAD | ONLY),
 };
 
 /**

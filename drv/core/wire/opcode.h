@@ -28,6 +28,7 @@
 #define SROCE_FLUSHING	BIT(20)	/* belongs to a FLUSH */
 #define SROCE_RECV	BIT(21)	/* consumes a receive WQE (at its end, for WRITE) */
 #define SROCE_RESERVED	BIT(22)	/* reserved opcode of RC */
+#define SROCE_CNP	BIT(23)	/* congestion notification, for RC and UC */
 /* Requests that have a response other than an ACK */
 #define SROCE_HAS_RESPONSE	(SROCE_READING | SROCE_ATOMIC | SROCE_FLUSHING)
 
@@ -47,6 +48,7 @@
 #define SROCE_SVC_UC		1
 #define SROCE_SVC_RAW		2	/* raw packet QPs; the code of RD, which RoCE lacks */
 #define SROCE_SVC_UD		3
+#define SROCE_SVC_CNP		4
 
 /* RC opcodes that the code refers to */
 #define SROCE_OP_READ_FIRST	0x0d
@@ -57,6 +59,8 @@
 #define SROCE_OP_ATOMIC_ACK	0x12
 #define SROCE_OP_CMP_SWP	0x13
 #define SROCE_OP_ATOMIC_WRITE	0x1d
+/* Congestion notification packet, A17.9.3 */
+#define SROCE_OP_CNP		0x81
 
 /**
  * struct sroce_opcode - meaning of a BTH opcode

@@ -157,7 +157,8 @@ void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr)
 		 (pkt->migreq ? SROCE_BTH_MIGREQ : 0) |
 		 pkt->pad << SROCE_BTH_PAD_SHIFT;
 	put_unaligned_be16(pkt->pkey, hdr + 2);
-	put_unaligned_be32(pkt->qpn, hdr + 4);
+	put_unaligned_be32((pkt->op->flags & SROCE_CNP ? SROCE_BTH_BECN : 0) | pkt->qpn,
+			   hdr + 4);
 	put_unaligned_be32((pkt->ackreq ? SROCE_BTH_ACKREQ : 0) | pkt->psn,
 			   hdr + 8);
 	if (pkt->op->hdr_len > SROCE_BTH_LEN)

@@ -40,6 +40,7 @@
  * @dgid: destination address
  * @l3: network header as received
  * @l3_len: 20 for IPv4, 40 for IPv6
+ * @ce: the network header is marked: congestion experienced (RFC 3168)
  * @vlan: VLAN ID of the netdev that received the packet, or 0xffff
  * @carrier: what sroce_pkt_copy() reads the payload from: an skb or a loopback packet
  * @carrier_off: offset of BTH in @carrier
@@ -77,6 +78,7 @@ struct sroce_pkt {
 	union ib_gid	dgid;
 	const void	*l3;
 	u8		l3_len;
+	bool		ce;
 	u16		vlan;
 	const void	*carrier;
 	u32		carrier_off;

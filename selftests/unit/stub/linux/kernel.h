@@ -21,6 +21,8 @@
 	__typeof__(b) max_b_ = (b);		\
 	(void)(&max_a_ == &max_b_);		\
 	max_a_ > max_b_ ? max_a_ : max_b_; })
+#define max3(a, b, c)		max(a, max(b, c))
+#define clamp(val, lo, hi)	min(max(val, lo), hi)
 #define clamp_t(type, val, lo, hi)	\
 	min_t(type, max_t(type, val, lo), hi)
 #define container_of(ptr, type, member)	\

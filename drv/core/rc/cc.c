@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Congestion control of a QP: its window, and the pacing of what leaves.
+ *
+ * Trains of at most a quarter of the window leave, each when an ACK has made room for it,
+ * or, where none is expected, a quarter of a round trip after the last.
+ */
+
+#include "drv/core/env.h"
+#include "drv/core/rc/cc.h"
+#include "drv/core/rc/rtt.h"
+#include "drv/core/trace.h"
+
+/* The traffic class has ECN in its low bits (RFC 3168). */
+#define ECN_MASK	3
+/* Packets that may leave at once in any case */
+#define QUOTA_MIN	SROCE_CWND_INIT
+
+static void count_decrease(struct sroce_qp *qp, bool decreased)
+{
+	if (!decreased)
+		return;
+	sroce_count(qp, SROCE_CNT_CWND_DECREASE);
+	trace_sroce_cwnd(qp, &qp->req.cwnd);
+}
+
+/* The most that may leave at once */
+static u32 quarter(const struct sroce_qp *qp)
+{
+	return max(sroce_cwnd(&qp->req.cwnd) / 4, 1U);
+}
+
+/*
+ * A peer that takes long, compared to the timeout, must not get more: what it does not
+ * execute in time is sent again.
+ */
+static bool is_slow(const struct sroce_qp *qp)
+{
+	u64 timeout = sroce_rtt_ack_timeout(qp);
+
+	return timeout && qp->req.cwnd.rtt > timeout;
+}
+
+/**
+ * sroce_cc_acked() - update the window and the pacing after req.acked has moved
+ * @qp: the QP, RC, locked
+ * @before: sroce_cc_in_flight() before
+ *
+ * The window grows only if it was in use.
+ */
+void sroce_cc_acked(struct sroce_qp *qp, s32 before)
+{
+	struct sroce_req *req = &qp->req;
+	u32 cwnd = sroce_cwnd(&req->cwnd), n;
+	s32 left = max(sroce_cc_in_flight(qp), 0);
+
+	n = max(before - left, 0);
+	if (!is_slow(qp) && before >= (s32)(cwnd - cwnd / 4))
+		sroce_cwnd_acked(&req->cwnd, n, sroce_now());
+	/* the window's growth may leave, too */
+	n += sroce_cwnd(&req->cwnd) - min(cwnd, sroce_cwnd(&req->cwnd));
+	req->quota = min(req->quota + n, n + quarter(qp));
+	if (!left) {
+		req->quota = max3(req->quota, quarter(qp), QUOTA_MIN);
+		/* CUBIC's clock stands still while there is nothing to send */
+		if (req->next_idx == qp->sq.prod)
+			req->cwnd.epoch = 0;
+	}
+}
+
+/**
+ * sroce_cc_lost() - note that request packets were lost
+ * @qp: the QP, RC, locked
+ * @n: how many
+ */
+void sroce_cc_lost(struct sroce_qp *qp, u32 n)
+{
+	const struct sroce_retrans *rp = &qp->req.retrans;
+	bool drops = rp->gap_policy == SROCE_GAP_DROPS;
+
+	if (!qp->cc)
+		return;
+	count_decrease(qp, sroce_cwnd_lost(&qp->req.cwnd, n, drops ? 0 : rp->gap_dist,
+					   sroce_now()));
+}
+
+/**
+ * sroce_cc_timeout() - note that the ACK timer has expired
+ * @qp: the QP, RC, locked
+ */
+void sroce_cc_timeout(struct sroce_qp *qp)
+{
+	sroce_cwnd_timeout(&qp->req.cwnd, sroce_now());
+	count_decrease(qp, true);
+}
+
+/**
+ * sroce_cc_local_drop() - note that a queue of this host has dropped packets
+ * @qp: the QP, locked
+ * @response: they were responses
+ */
+void sroce_cc_local_drop(struct sroce_qp *qp, bool response)
+{
+	if (qp->cc && !response)
+		count_decrease(qp, sroce_cwnd_local_drop(&qp->req.cwnd, sroce_now()));
+}
+
+/**
+ * sroce_cc_cnp() - heed a CNP
+ * @qp: the QP, locked
+ */
+void sroce_cc_cnp(struct sroce_qp *qp)
+{
+	/* nobody marks what is not ECT: such a CNP is forged */
+	if (!qp->cc || !sroce_is_rc(qp) || !(qp->av.tclass & ECN_MASK)) {
+		sroce_count(qp, SROCE_CNT_CNP_IGNORED);
+		return;
+	}
+	sroce_count(qp, SROCE_CNT_CNP_RCVD);
+	count_decrease(qp, sroce_cwnd_cnp(&qp->req.cwnd, sroce_now()));
+}
+
+/**
+ * sroce_cc_wait() - see to it that sending goes on if the pacing has stopped it
+ * @qp: the QP, RC, locked; it has more to send
+ */
+void sroce_cc_wait(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	if (req->quota || req->pace_at || sroce_cwnd(&req->cwnd) >= SROCE_CC_LARGE ||
+	    sroce_cc_in_flight(qp) >= (s32)sroce_cwnd(&req->cwnd))
+		return;
+	req->pace_at = sroce_now() + req->rtt.srtt / 4 + 1;
+	sroce_count(qp, SROCE_CNT_PACED);
+}
+
+/**
+ * sroce_cc_go_on() - send another train, as its time has come
+ * @qp: the QP, RC, locked
+ */
+void sroce_cc_go_on(struct sroce_qp *qp)
+{
+	qp->req.pace_at = 0;
+	qp->req.quota = max(qp->req.quota, quarter(qp));
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Congestion control of a QP: what may be under way, and how fast it may leave. */
+#ifndef SROCE_CORE_RC_CC_H
+#define SROCE_CORE_RC_CC_H
+
+#include "drv/core/qp.h"
+
+/*
+ * A window this large is not the path's, which is faster than we are: it is not paced, and
+ * needs fewer ACKs.
+ */
+#define SROCE_CC_LARGE	1024U
+
+/**
+ * sroce_cc_unacked() - request packets that are not acknowledged
+ * @qp: the QP, RC
+ *
+ * A READ request counts as one packet, however many PSNs its responses take.
+ */
+static inline s32 sroce_cc_unacked(const struct sroce_qp *qp)
+{
+	return sroce_psn_diff(qp->req.psn, qp->req.acked) - (s32)qp->req.read_psns;
+}
+
+/**
+ * sroce_cc_in_flight() - request packets that may be in the network
+ * @qp: the QP, RC
+ *
+ * A peer that keeps what follows a gap does not acknowledge it before the gap is filled.
+ */
+static inline s32 sroce_cc_in_flight(const struct sroce_qp *qp)
+{
+	s32 left = max(sroce_psn_diff(qp->req.retrans.left_psn, qp->req.acked), 0);
+
+	return sroce_cc_unacked(qp) - left;
+}
+
+/**
+ * sroce_cc_free() - request packets that may be sent now
+ * @qp: the QP, RC
+ */
+static inline u32 sroce_cc_free(const struct sroce_qp *qp)
+{
+	u32 cwnd = sroce_cwnd(&qp->req.cwnd);
+	s32 most = SROCE_CWND_MAX - sroce_cc_unacked(qp);
+	u32 room = max(min((s32)cwnd - sroce_cc_in_flight(qp), most), 0);
+
+	return cwnd < SROCE_CC_LARGE ? min(room, qp->req.quota) : room;
+}
+
+/**
+ * sroce_cc_ack_interval() - packets from one that requests an ACK to the next
+ * @qp: the QP, RC
+ */
+static inline u32 sroce_cc_ack_interval(const struct sroce_qp *qp)
+{
+	u32 cwnd = sroce_cwnd(&qp->req.cwnd);
+
+	return cwnd < SROCE_CC_LARGE ? max(cwnd / 4, 1U) : cwnd / 2;
+}
+
+/**
+ * sroce_cc_sent() - note that packets were sent
+ * @qp: the QP, RC
+ * @n: how many
+ */
+static inline void sroce_cc_sent(struct sroce_qp *qp, u32 n)
+{
+	qp->req.quota -= min(n, qp->req.quota);
+}
+
+void sroce_cc_acked(struct sroce_qp *qp, s32 before);
+void sroce_cc_lost(struct sroce_qp *qp, u32 n);
+void sroce_cc_timeout(struct sroce_qp *qp);
+void sroce_cc_local_drop(struct sroce_qp *qp, bool response);
+void sroce_cc_cnp(struct sroce_qp *qp);
+void sroce_cc_wait(struct sroce_qp *qp);
+void sroce_cc_go_on(struct sroce_qp *qp);
+
+#endif /* SROCE_CORE_RC_CC_H */

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Samples of a requester's round trip, and the timeouts that follow from them. */
+
+#include <linux/time64.h>
+#include "drv/core/env.h"
+#include "drv/core/rc/rtt.h"
+
+/* Samples after a probe in which a fast answer to a retransmission is not spurious */
+#define ASSUME_LOST_SAMPLES	8
+/* Bounds of the retransmission timeout, in ns, and its value before the first sample */
+#define RTO_INIT	(2ULL * NSEC_PER_MSEC)
+#define RTO_MIN		(200ULL * NSEC_PER_USEC)
+#define RTO_MAX		(500ULL * NSEC_PER_MSEC)
+
+/**
+ * sroce_rtt_ack_timeout() - the interval of the ACK timer (9.7.6.1.3)
+ * @qp: the QP, RC
+ *
+ * Return: ns, or 0 for no limit.
+ */
+u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp)
+{
+	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
+}
+
+/**
+ * sroce_rtt_sent() - note that a packet was sent in turn, and perhaps start a sample
+ * @qp: the QP, RC
+ * @psn: PSN of the packet
+ * @asks: the peer answers the packet at once
+ * @again: it was sent before, but the peer is assumed to have dropped it
+ */
+void sroce_rtt_sent(struct sroce_qp *qp, u32 psn, bool asks, bool again)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+
+	if (!rtt->first)
+		rtt->first = sroce_now();
+	if (!asks || rtt->sampling)
+		return;
+	rtt->sampling = true;
+	rtt->retrans = again;
+	rtt->psn = psn;
+	rtt->start = sroce_now();
+}
+
+/**
+ * sroce_rtt_heard() - note that the peer has answered something
+ * @qp: the QP, RC
+ *
+ * Until there is a sample, the first answer of all is taken as the shortest round
+ * trip. On a path that loses many packets there may never be another sample.
+ */
+void sroce_rtt_heard(struct sroce_qp *qp)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 now;
+
+	if (!rtt->first || qp->req.cwnd.min_rtt)
+		return;
+	now = sroce_now();
+	sroce_cwnd_sample(&qp->req.cwnd, max_t(u64, now - rtt->first, 1), now);
+}
+
+/* As in RFC 6298 */
+static void update_srtt(struct sroce_rtt *rtt, u64 ns)
+{
+	s64 err = (s64)ns - (s64)rtt->srtt;
+
+	if (!rtt->srtt) {
+		rtt->srtt = ns;
+		rtt->rttvar = ns / 2;
+		return;
+	}
+	rtt->srtt += err >> 3;
+	rtt->rttvar += ((err < 0 ? -err : err) - (s64)rtt->rttvar) >> 2;
+}
+
+/**
+ * sroce_rtt_too_soon() - whether an answer is to the original, not to the repeated packet
+ * @qp: the QP, RC
+ * @ns: time since the packet was repeated, in ns
+ *
+ * Return: true if less than a round trip has passed.
+ */
+bool sroce_rtt_too_soon(const struct sroce_qp *qp, u64 ns)
+{
+	u64 min = qp->req.cwnd.min_rtt;
+
+	return ns < min - min / 4;
+}
+
+/*
+ * Either the retransmission was answered or the original packet arrived late. After a
+ * probe the former is assumed, and the window learns nothing: its shortest round trip may
+ * stem from the first answer of all, which need not have been one (see sroce_rtt_heard()).
+ */
+static enum sroce_rtt_sample retrans_answered(struct sroce_qp *qp, u64 ns, u64 now)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+
+	if (!rtt->assume_lost && sroce_rtt_too_soon(qp, ns))
+		return SROCE_RTT_SPURIOUS;
+	update_srtt(rtt, ns);
+	if (rtt->assume_lost) {
+		rtt->assume_lost--;
+		return SROCE_RTT_NONE;
+	}
+	/* a retransmission that waited for others shows no queue on the path */
+	if (qp->req.retrans.tries_batch)
+		return SROCE_RTT_RETRANS;
+	/* a peer that keeps the original may have answered that */
+	if (qp->req.retrans.gap_policy != SROCE_GAP_DROPS)
+		ns = max(ns, qp->req.cwnd.min_rtt);
+	sroce_cwnd_sample(&qp->req.cwnd, ns, now);
+	return SROCE_RTT_RETRANS;
+}
+
+/**
+ * sroce_rtt_acked() - end the sample of the round trip, if req.acked has passed it
+ * @qp: the QP, RC
+ * @took: set to the time from a retransmission to its answer, in ns, unless the
+ *	return value is SROCE_RTT_NONE
+ *
+ * Return: what the sample says of a retransmission.
+ */
+enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 now, ns;
+
+	if (!rtt->sampling || sroce_psn_diff(qp->req.acked, rtt->psn) <= 0)
+		return SROCE_RTT_NONE;
+	rtt->sampling = false;
+	now = sroce_now();
+	ns = max_t(u64, now - rtt->start, 1);
+	if (rtt->retrans) {
+		*took = ns;
+		return retrans_answered(qp, ns, now);
+	}
+	update_srtt(rtt, ns);
+	sroce_cwnd_sample(&qp->req.cwnd, ns, now);
+	return SROCE_RTT_NONE;
+}
+
+/**
+ * sroce_rtt_probed() - note that a probe is sent, since something was probably lost
+ * @qp: the QP, RC
+ */
+void sroce_rtt_probed(struct sroce_qp *qp)
+{
+	qp->req.rtt.assume_lost = ASSUME_LOST_SAMPLES;
+}
+
+/**
+ * sroce_rtt_retransmitted() - start a sample with the retransmission of req.acked
+ * @qp: the QP, RC
+ *
+ * The peer has reported that the packet is missing, so its next answer is to the
+ * retransmission.
+ */
+void sroce_rtt_retransmitted(struct sroce_qp *qp)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+
+	rtt->sampling = true;
+	rtt->retrans = true;
+	rtt->psn = qp->req.acked;
+	rtt->start = sroce_now();
+}
+
+/**
+ * sroce_rtt_read_retried() - take a sample from responses that were requested again
+ * @qp: the QP, RC
+ * @ns: time from the request to the first response, in ns
+ */
+void sroce_rtt_read_retried(struct sroce_qp *qp, u64 ns)
+{
+	update_srtt(&qp->req.rtt, max_t(u64, ns, 1));
+}
+
+/**
+ * sroce_rtt_rto() - the retransmission timeout: when to send the first probe
+ * @qp: the QP, RC
+ * @timeout: interval of the ACK timer in ns, 0 for none
+ *
+ * Return: ns.
+ */
+u64 sroce_rtt_rto(const struct sroce_qp *qp, u64 timeout)
+{
+	const struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 ns = rtt->srtt ? rtt->srtt + max(4 * rtt->rttvar, rtt->srtt / 2) : RTO_INIT;
+
+	/* a probe costs less than to wait for the ACK timer, even if the peer is slow */
+	if (timeout)
+		ns = min(ns, rtt->srtt < timeout / 4 ? timeout / 4 : timeout / 2);
+	return clamp_t(u64, ns, RTO_MIN, RTO_MAX);
+}

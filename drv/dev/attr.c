@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Attributes of a device in sysfs: what tools identify it by, and its switches. */
+
+#include <linux/device.h>
+#include <linux/kstrtox.h>
+#include <linux/rtnetlink.h>
+#include "drv/dev/attr.h"
+#include "drv/lookup/sdev.h"
+
+static struct sroce_dev *sdev_of(struct device *device)
+{
+	return rdma_device_to_drv_device(device, struct sroce_dev, ibdev);
+}
+
+/* udev recognizes a RoCE device by this attribute. */
+static ssize_t parent_show(struct device *device,
+			   struct device_attribute *attr, char *buf)
+{
+	struct net_device *ndev = sroce_sdev_netdev(sdev_of(device));
+	int ret;
+
+	ret = sysfs_emit(buf, "%s\n", ndev ? ndev->name : "");
+	dev_put(ndev);
+	return ret;
+}
+
+static DEVICE_ATTR_RO(parent);
+
+/* Shown by ibstat and ibv_devinfo */
+static ssize_t hca_type_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "sroce\n");
+}
+
+static DEVICE_ATTR_RO(hca_type);
+
+static ssize_t hw_rev_show(struct device *device,
+			   struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%x\n", SROCE_HW_VERSION);
+}
+
+static DEVICE_ATTR_RO(hw_rev);
+
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "SROCE\n");
+}
+
+static DEVICE_ATTR_RO(board_id);
+
+/**
+ * struct switch_attr - an attribute that turns something on and off
+ * @attr: the attribute
+ * @offset: where the bool is in struct sroce_dev
+ */
+struct switch_attr {
+	struct device_attribute	attr;
+	size_t			offset;
+};
+
+static bool *switch_of(struct device *device, struct device_attribute *attr)
+{
+	struct switch_attr *sw = container_of(attr, struct switch_attr, attr);
+
+	return (void *)sdev_of(device) + sw->offset;
+}
+
+static ssize_t switch_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(*switch_of(device, attr)));
+}
+
+static ssize_t switch_store(struct device *device, struct device_attribute *attr,
+			    const char *buf, size_t count)
+{
+	bool val;
+	int ret = kstrtobool(buf, &val);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(*switch_of(device, attr), val);
+	return count;
+}
+
+#define SWITCH_ATTR(name, member)						\
+	static struct switch_attr switch_##name = {				\
+		.attr = __ATTR(name, 0644, switch_show, switch_store),		\
+		.offset = offsetof(struct sroce_dev, member),			\
+	}
+
+/* QPs that are created react to losses, delays and CNPs */
+SWITCH_ATTR(congestion_control, cc);
+/* Paths that are set, and address handles that are created, are ECN-capable */
+SWITCH_ATTR(ecn, ecn);
+/* Packets to this host bypass the IP stack, and so tcpdump */
+SWITCH_ATTR(loopback, loopback);
+
+static ssize_t tx_limit_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(sdev_of(device)->tx_limit));
+}
+
+/* Bytes of a QP in this host's qdiscs and drivers; 0: by the netdev and its line */
+static ssize_t tx_limit_store(struct device *device, struct device_attribute *attr,
+			      const char *buf, size_t count)
+{
+	struct sroce_dev *dev = sdev_of(device);
+	struct net_device *ndev;
+	u32 val;
+	int ret = kstrtou32(buf, 0, &val);
+
+	if (ret)
+		return ret;
+	ndev = sroce_sdev_netdev(dev);
+	if (!ndev)
+		return -ENODEV;
+	/* removing the device waits for this, and may do so under RTNL */
+	if (!rtnl_trylock()) {
+		dev_put(ndev);
+		return restart_syscall();
+	}
+	dev->tx_limit_set = val;
+	if (val)
+		WRITE_ONCE(dev->tx_limit, val);
+	else
+		sroce_sdev_update_tx_limit(dev, ndev);
+	rtnl_unlock();
+	dev_put(ndev);
+	return count;
+}
+
+static DEVICE_ATTR_RW(tx_limit);
+
+static struct attribute *attributes[] = {
+	&dev_attr_board_id.attr,
+	&switch_congestion_control.attr.attr,
+	&switch_ecn.attr.attr,
+	&dev_attr_hca_type.attr,
+	&dev_attr_hw_rev.attr,
+	&switch_loopback.attr.attr,
+	&dev_attr_parent.attr,
+	&dev_attr_tx_limit.attr,
+	NULL
+};
+
+const struct attribute_group sroce_attr_group = {
+	.attrs = attributes,
+};

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Back-pressure of this host: how many bytes of a QP are in its qdiscs and drivers, and
+ * which queue of a netdev they take.
+ *
+ * Each transmit queue of a QP has a socket, to which its skbs are charged as those of a
+ * UDP socket are: sk_wmem_alloc is what is under way. So the stack treats them as it
+ * treats any other sender's. Segmentation in software passes the charge on to the
+ * segments, which a private destructor would not survive; fq, netem and veth know how
+ * to deal with it; and tunnels and bridges keep it up to the last queue of this host.
+ *
+ * The socket is never bound, hashed or seen by user space. It belongs to the kernel, not
+ * to this module, and the last skb frees it. So nothing waits for skbs that a qdisc or a
+ * driver keeps, however long: neither the QP's end nor that of the device or the module.
+ */
+
+#include <linux/hash.h>
+#include <linux/security.h>
+#include <net/sock.h>
+#include "drv/core/env.h"
+#include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
+#include "drv/net/txq.h"
+
+/* Bytes that a packet takes beside a payload of the path MTU; most have less */
+#define PKT_OVERHEAD	48
+
+/* Bytes that this host holds, given to the IP stack or not */
+static u32 held(const struct sroce_txq *txq)
+{
+	return txq->sk ? txq->queued + sk_wmem_alloc_get(txq->sk) : 0;
+}
+
+/* Whether sk_write_space() will restart the queue */
+static bool is_stopped(const struct sroce_txq *txq)
+{
+	return READ_ONCE(txq->sk->sk_user_data);
+}
+
+/*
+ * .sk_write_space of the socket: an skb was freed. Restart the queue once half of it has
+ * drained. This is called wherever skbs are freed, with any lock held, but not in a hard
+ * interrupt.
+ */
+static void write_space(struct sock *sk)
+{
+	struct sroce_txq *txq;
+
+	/* pairs with the barrier in stop(): the charge was dropped before */
+	smp_mb__after_atomic();
+	if (likely(!READ_ONCE(sk->sk_user_data)))
+		return;
+	/* the QP may be going away */
+	read_lock(&sk->sk_callback_lock);
+	txq = READ_ONCE(sk->sk_user_data);
+	if (txq && sk_wmem_alloc_get(sk) <= txq->restart_at &&
+	    cmpxchg(&sk->sk_user_data, txq, NULL) == txq)
+		txq->kqp->task.wake(txq->kqp);
+	read_unlock(&sk->sk_callback_lock);
+}
+
+/* Return: false if the queue has drained meanwhile. */
+static bool stop(struct sroce_txq *txq, u32 restart_at)
+{
+	struct sock *sk = txq->sk;
+
+	txq->restart_at = restart_at;
+	/* pairs with the read lock in write_space(): it sees @restart_at */
+	smp_store_release(&sk->sk_user_data, txq);
+	/* pairs with the barrier in write_space(): it sees the queue stopped, or this the room */
+	smp_mb();
+	return held(txq) > restart_at ||
+	       cmpxchg(&sk->sk_user_data, txq, NULL) != txq;
+}
+
+/*
+ * Packets of a QP that may be on their way through this host: two equal trains. Two
+ * packets are needed to keep a slow line busy.
+ */
+static u32 most_packets(struct sroce_qp *qp)
+{
+	struct sroce_txq_limit *limit = &qp->kqp->limit;
+	u32 bytes = READ_ONCE(qp->dev->tx_limit);
+
+	if (likely(limit->bytes == bytes && limit->mtu == qp->mtu))
+		return limit->packets;
+	limit->bytes = bytes;
+	limit->mtu = qp->mtu;
+	limit->packets = max(bytes / 2 / (qp->mtu + PKT_OVERHEAD), 1U) * 2;
+	return limit->packets;
+}
+
+static u32 room(struct sroce_qp *qp, const struct sroce_txq *txq)
+{
+	u32 most = most_packets(qp), bytes = held(txq), n;
+
+	if (!bytes)
+		return most;
+	n = DIV_ROUND_CLOSEST(bytes, qp->mtu + PKT_OVERHEAD);
+	return most > n ? most - n : 0;
+}
+
+static bool is_idle(struct sroce_qp *qp)
+{
+	const struct sroce_txq *txq = qp->kqp->txq;
+
+	return !held(&txq[SROCE_TXQ_REQUESTS]) && !held(&txq[SROCE_TXQ_RESPONSES]) &&
+	       (qp->svc != SROCE_SVC_RC || qp->req.una == qp->req.max_psn);
+}
+
+/*
+ * Follow the process that posts to another CPU, as TCP does, while there is nothing that
+ * new packets could overtake.
+ */
+static void follow_poster(struct sroce_qp *qp)
+{
+	struct sroce_kqp *kqp = qp->kqp;
+	u32 cpu = READ_ONCE(kqp->task.post_cpu);
+
+	if (unlikely(cpu != kqp->tx_cpu && cpu && is_idle(qp)))
+		kqp->tx_cpu = cpu;
+}
+
+/**
+ * sroce_tx_room() - packets that a transmit queue takes now
+ * @qp: the QP, locked
+ * @response: the queue of responses, not that of requests
+ *
+ * Return: number of packets of the path MTU; 0 if the queue is full or stopped.
+ */
+u32 sroce_tx_room(struct sroce_qp *qp, bool response)
+{
+	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, response);
+
+	if (!txq->sk)
+		return U32_MAX;
+	if (!response)
+		follow_poster(qp);
+	return is_stopped(txq) ? 0 : room(qp, txq);
+}
+
+/**
+ * sroce_tx_wait_room() - stop a transmit queue that had too little room
+ * @qp: the QP, locked
+ * @response: the queue of responses, not that of requests
+ *
+ * The tasklet makes a trip once half of the queue has drained.
+ *
+ * Return: whether there is room now, so that the queue is not stopped.
+ */
+bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
+{
+	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, response);
+
+	if (!txq->sk)
+		return true;
+	if (is_stopped(txq))
+		return false;
+	if (room(qp, txq) || !stop(txq, most_packets(qp) / 2 * (qp->mtu + PKT_OVERHEAD)))
+		return true;
+	sroce_count(qp, SROCE_CNT_TX_STOPPED);
+	return false;
+}
+
+/**
+ * sroce_txq_own() - charge an skb to its transmit queue, and choose the netdev's queue
+ * @kqp: the QP, locked
+ * @txq: the queue that the skb was in, and has left to be sent
+ * @skb: the skb
+ *
+ * All packets of a QP take one queue of a netdev, whichever CPU sends them: that of the
+ * CPU that posts, or for a QP that only responds, that of the CPU that responds first.
+ * Without XPS the hash decides.
+ */
+void sroce_txq_own(struct sroce_kqp *kqp, struct sroce_txq *txq, struct sk_buff *skb)
+{
+	txq->queued -= skb->truesize;
+	if (unlikely(!kqp->tx_cpu))
+		kqp->tx_cpu = smp_processor_id() + 1;
+#ifdef CONFIG_XPS
+	skb->sender_cpu = kqp->tx_cpu;
+#endif
+	if (unlikely(!txq->sk))
+		return;
+	/* numbers that follow each other are spread over the queues of a netdev */
+	if (unlikely(!txq->sk->sk_txhash))
+		txq->sk->sk_txhash = hash_32(kqp->qp->qpn, 32);
+	skb_set_owner_w(skb, txq->sk);
+}
+
+/*
+ * A socket without a struct socket: it has no inode, and costs little more than its
+ * struct sock. Its owner in the eyes of security modules is the kernel, as it is for the
+ * socket of the namespace.
+ */
+static struct sock *sock_create_bare(struct sroce_snet *sn)
+{
+	struct sock *udp = sn->sk4->sk;
+	struct sock *sk = sk_alloc(sn->net, PF_INET, GFP_KERNEL, udp->sk_prot_creator, 1);
+
+	if (!sk)
+		return NULL;
+	sock_init_data(NULL, sk);
+	sk->sk_type = SOCK_DGRAM;
+	sk->sk_protocol = IPPROTO_UDP;
+	security_sk_clone(udp, sk);
+	return sk;
+}
+
+/**
+ * sroce_txq_open() - let the stack charge the packets of a QP to it
+ * @qp: the QP
+ *
+ * Packets leave without a charge, and transmit queues have no limit, before this has been
+ * called.
+ *
+ * Context: process.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sroce_txq_open(struct sroce_qp *qp)
+{
+	struct sroce_kqp *kqp = qp->kqp;
+	int i;
+
+	for (i = 0; i < SROCE_TXQS; i++) {
+		struct sroce_txq *txq = &kqp->txq[i];
+
+		if (i == SROCE_TXQ_RESPONSES && !sroce_is_rc(qp))
+			continue;
+		txq->kqp = kqp;
+		txq->sk = sock_create_bare(qp->dev->sn);
+		if (!txq->sk)
+			return -ENOMEM;
+		txq->def_write_space = txq->sk->sk_write_space;
+		txq->sk->sk_write_space = write_space;
+	}
+	return 0;
+}
+
+static void detach(struct sroce_txq *txq)
+{
+	struct sock *sk = txq->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	WRITE_ONCE(sk->sk_user_data, NULL);
+	WRITE_ONCE(sk->sk_write_space, txq->def_write_space);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * sroce_txq_stop() - forget the packets that this host still holds
+ * @kqp: the QP, in RESET
+ *
+ * They no longer refer to the QP, nor to the module once other CPUs have left
+ * write_space(): the module's exit waits for that. The tasklet is not scheduled any more.
+ *
+ * Context: process.
+ */
+void sroce_txq_stop(struct sroce_kqp *kqp)
+{
+	int i;
+
+	for (i = 0; i < SROCE_TXQS; i++)
+		if (kqp->txq[i].sk)
+			detach(&kqp->txq[i]);
+}
+
+/**
+ * sroce_txq_close() - drop the packets that were not sent, undo sroce_txq_open()
+ * @kqp: the QP, stopped
+ *
+ * Context: process.
+ */
+void sroce_txq_close(struct sroce_kqp *kqp)
+{
+	int i;
+
+	for (i = 0; i < SROCE_TXQS; i++) {
+		__skb_queue_purge(&kqp->txq[i].skbs);
+		if (kqp->txq[i].sk)
+			sock_put(kqp->txq[i].sk);
+		kqp->txq[i].sk = NULL;
+	}
+}

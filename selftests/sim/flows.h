@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Pairs of QPs that share a link, and what becomes of them */
+#ifndef SIM_FLOWS_H
+#define SIM_FLOWS_H
+
+#include "cubic.h"
+#include "foreign.h"
+
+#define FLOWS_MAX	(SIM_KQPS / 2)
+
+/* What is to be transferred, over which link */
+struct flows {
+	u32	pairs;
+	u32	opcode, len;
+	u32	count;		/* work requests of each pair */
+	u32	depth;		/* at a time */
+	u32	rd_atomic;
+	u64	kick;		/* ns that a sender needs for SROCE_TX_BUDGET packets */
+	bool	back_n;		/* the receivers drop what is early */
+	bool	rxe;		/* and serve repeats as rdma_rxe does */
+	bool	ect;
+	u8	timeout;
+	struct link link;
+	bool	cubic;		/* beside a TCP flow in the direction of the data */
+	u64	join;		/* ns after which another pair begins */
+	u64	limit;		/* of simulated time, in ns; 0: 4 s */
+	/* Called every @sample ns */
+	u64	sample;
+	void	(*sampled)(struct sim *s, struct lane *lane, const struct cubic *cubic);
+};
+
+struct flows_result {
+	double	part;		/* of what the link can carry; all flows of ours */
+	double	cubic;		/* likewise */
+	double	dropped;	/* packets of those sent into the queue */
+	double	jain;		/* until the first pair had all; 1: equal */
+	u32	done, wanted;	/* work requests */
+	u32	dead;		/* QPs */
+	u64	ns;
+	u64	timeouts, probes, retransmits, marked;
+	u32	longest;	/* queue */
+};
+
+struct flows_result flows_run(const struct flows *like, u64 seed);
+
+/* Packets of a pair that have arrived */
+u32 flows_progress(const struct sroce_kqp *kqp);
+
+#endif /* SIM_FLOWS_H */

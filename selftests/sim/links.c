@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * How flows share a link with each other, with TCP, and with receivers slower than they
+ * are, in the simulation's own time. The table has all cases; with -T those that have
+ * bars are test cases; with -p it prints what to plot.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "tap.h"
+#include "flows.h"
+
+#define MIB	(1U << 20)
+#define US	1000ULL
+#define MS	1000000ULL
+#define BURST(ns)	((ns) * SROCE_TX_BUDGET)	/* kick of a sender that needs so long */
+
+/* In percent; 0: none. A case without bars is information. */
+struct bars {
+	double	part;		/* least part of what the link can carry */
+	double	dropped;	/* most of the packets sent, or nothing if below 0 */
+	double	jain;
+	double	cubic;		/* least part of a TCP flow, and most are 100 less that */
+	bool	relative;	/* @part is that of what goes without losses */
+	bool	alive;		/* no QP dies */
+	bool	all;		/* all work requests succeed */
+};
+
+struct kase {
+	const char	*name;
+	struct flows	flows;
+	struct bars	bars;
+	u32		seeds;		/* 0: one */
+};
+
+#define LANE(ns, limit)	{ .svc = (ns), .queue = (limit) }
+#define LINK(us, to, to_queue, back, back_queue)					\
+	{ .latency = (us) * US, .lane = { LANE(to, to_queue), LANE(back, back_queue) } }
+#define WRITES(n, each)									\
+	.pairs = (n), .opcode = IB_WR_RDMA_WRITE, .len = MIB, .count = (each), .depth = 4
+#define READS(mib, each, deep, rd)							\
+	.pairs = 1, .opcode = IB_WR_RDMA_READ, .len = (mib) * MIB, .count = (each),	\
+	.depth = (deep), .rd_atomic = (rd)
+
+#define SLOW(ring, drops, part_, dropped_) {						\
+	.name = "receiver of 1 us, ring of " #ring,					\
+	.flows = { WRITES(1, 128), .kick = BURST(250), .back_n = drops,			\
+		   .link = LINK(10, 1000, ring, 100, 0) },				\
+	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
+}
+#define INCAST(n, each, limit_, drops, part_, dropped_, jain_) {			\
+	.name = #n " to 1, queue of " #limit_,						\
+	.flows = { WRITES(n, each), .kick = BURST(330), .back_n = drops,		\
+		   .link = LINK(10, 330, limit_, 33, 0) },				\
+	.bars = { .part = part_, .dropped = dropped_, .jain = jain_, .alive = true },	\
+}
+#define READING(rd, limit_, part_, dropped_) {						\
+	.name = "READ 4 MiB, rd_atomic " #rd ", queue of " #limit_,			\
+	.flows = { READS(4, 32, 16, rd), .kick = BURST(250),				\
+		   .link = LINK(10, 100, 0, 1000, limit_) },				\
+	.bars = { .part = part_, .dropped = dropped_, .alive = (part_) > 0 },		\
+}
+#define SKEW(us, drops) {								\
+	.name = "1 burst in 10 by another queue, " #us " us later",			\
+	.flows = { WRITES(1, 64), .kick = BURST(330), .back_n = drops,			\
+		   .link = { .latency = 10 * US, .lane = { LANE(330, 0), LANE(33, 0) },	\
+			     .txqs = { .flip = 10, .skew = (us) * US } } },		\
+}
+#define MARKED(n, each, jain_) {								\
+	.name = #n " to 1 with ECT, marked above 20",					\
+	.flows = { WRITES(n, each), .kick = BURST(330), .ect = true,			\
+		   .link = { .latency = 10 * US,					\
+			     .lane = { { .svc = 330, .queue = 1000, .mark = 20 },	\
+				       LANE(33, 0) } } },				\
+	.bars = { .part = 90, .dropped = -1, .jain = jain_, .alive = true },		\
+}
+#define WAN_FLOWS(ms, tcp)								\
+	{ WRITES(1, 1000), .kick = BURST(250), .timeout = 18, .limit = 20000 * MS,	\
+	  .cubic = tcp, .link = LINK((ms) * 500, 600 * US, 100, 60 * US, 0) }
+#define WAN(ms, part_) {									\
+	.name = "20 Mbit/s, RTT of " #ms " ms, queue of 100",				\
+	.flows = WAN_FLOWS(ms, false),							\
+	.bars = { .part = part_, .dropped = 1, .alive = true },				\
+}
+#define BESIDE_TCP(ms) {								\
+	.name = "20 Mbit/s, RTT of " #ms " ms, queue of 100, beside TCP",		\
+	.flows = WAN_FLOWS(ms, true),							\
+	.bars = { .part = 30, .cubic = 30, .alive = true },				\
+}
+#define LOSSY(percent_, part_) {							\
+	.name = #percent_ " % lost at random",						\
+	.flows = { WRITES(1, 64), .kick = BURST(1100),					\
+		   .link = { .latency = 20 * US, .loss = (percent_) * 1000,		\
+			     .lane = { LANE(1000, 0), LANE(100, 0) } } },		\
+	.bars = { .part = part_, .relative = true, .alive = true },			\
+	.seeds = 3,									\
+}
+#define RXE(percent_) {									\
+	.name = "READ 1 MiB from rdma_rxe, " #percent_ " % lost",			\
+	.flows = { READS(1, 200, 4, 16), .kick = BURST(1000), .rxe = true,		\
+		   .limit = 60000 * MS,							\
+		   .link = { .latency = 20 * US, .loss = (percent_) * 1000,		\
+			     .lane = { LANE(1000, 0), LANE(1000, 0) } } },		\
+	.bars = { .alive = true, .all = true },						\
+	.seeds = 5,									\
+}
+
+static const struct kase cases[] = {
+	SLOW(100, false, 95, 1),
+	SLOW(512, false, 95, 1),
+	SLOW(1024, false, 95, 1),
+	SLOW(100, true, 90, 3),
+	SLOW(512, true, 90, 3),
+	SLOW(1024, true, 90, 3),
+	INCAST(16, 24, 100, false, 90, 2, .95),
+	INCAST(16, 24, 1000, false, 90, 2, .95),
+	INCAST(16, 24, 100, true, 85, 5, .95),
+	INCAST(16, 24, 1000, true, 85, 5, .95),
+	INCAST(64, 6, 100, false, 0, 0, 0),
+	INCAST(64, 6, 1000, false, 0, 0, 0),
+	INCAST(64, 6, 1000, true, 0, 0, 0),
+	READING(16, 100, 0, 0),
+	READING(16, 512, 0, 0),
+	READING(16, 1024, 0, 0),
+	READING(16, 4096, 0, 0),
+	READING(1, 100, 0, 0),
+	READING(1, 1024, 0, 0),
+	READING(4, 100, 0, 0),
+	READING(4, 1024, 0, 0),
+	SKEW(5, false), SKEW(20, false), SKEW(100, false),
+	SKEW(5, true), SKEW(20, true), SKEW(100, true),
+	MARKED(4, 48, .95),
+	MARKED(16, 24, .9),
+	WAN(2, 95),
+	WAN(20, 95),
+	WAN(100, 70),
+	BESIDE_TCP(2),
+	BESIDE_TCP(20),
+	BESIDE_TCP(100),
+	LOSSY(1, 60),
+	LOSSY(5, 25),
+	RXE(0.1),
+	RXE(0.5),
+	RXE(1),
+};
+
+/* Of all seeds: the worst fairness, the mean of parts, the sum of counts */
+static struct flows_result run_case(const struct kase *k)
+{
+	u32 i, n = k->seeds ? k->seeds : 1;
+	struct flows_result sum = { .jain = 1 };
+
+	for (i = 0; i < n; i++) {
+		struct flows_result r = flows_run(&k->flows, i);
+
+		sum.part += r.part / n;
+		sum.cubic += r.cubic / n;
+		sum.dropped += r.dropped / n;
+		sum.jain = r.jain < sum.jain ? r.jain : sum.jain;
+		sum.done += r.done;
+		sum.wanted += r.wanted;
+		sum.dead += r.dead;
+		sum.ns += r.ns;
+		sum.timeouts += r.timeouts;
+		sum.probes += r.probes;
+		sum.retransmits += r.retransmits;
+		sum.marked += r.marked;
+		sum.longest = r.longest > sum.longest ? r.longest : sum.longest;
+	}
+	return sum;
+}
+
+static const char *peers(const struct kase *k)
+{
+	return k->flows.back_n ? ", peers drop what is early" : "";
+}
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void print_result(const struct kase *k, const struct flows_result *r, const char *lead)
+{
+	printf("%s%.1f %% of the link", lead, 100 * r->part);
+	if (k->flows.cubic)
+		printf(", TCP %.1f %%", 100 * r->cubic);
+	printf(", %.2f %% dropped, queue up to %u, ", 100 * r->dropped, r->longest);
+	if (k->flows.pairs > 1)
+		printf("Jain's index %.3f, ", r->jain);
+	if (r->marked)
+		printf("%llu marked, ", r->marked);
+	printf("%u of %u done, %u QPs dead, %llu timeouts, %llu probes, %llu sent again, %.1f ms\n",
+	       r->done, r->wanted, r->dead, r->timeouts, r->probes, r->retransmits, r->ns / 1e6);
+	fflush(stdout);
+}
+
+static bool wanted(const struct kase *k, const char *filter)
+{
+	return !filter || strstr(k->name, filter);
+}
+
+static void table(const char *filter)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct kase *k = &cases[i];
+		double start = seconds();
+		struct flows_result r;
+
+		if (!wanted(k, filter))
+			continue;
+		r = run_case(k);
+		printf("%s%s (in %.1f s)\n", k->name, peers(k), seconds() - start);
+		print_result(k, &r, "    ");
+	}
+}
+
+static double without_loss(const struct kase *k)
+{
+	struct flows f = k->flows;
+
+	f.link.loss = 0;
+	return flows_run(&f, 0).part;
+}
+
+static void check_case(const struct kase *k, const struct flows_result *r)
+{
+	const struct bars *b = &k->bars;
+
+	if (b->part)
+		CHECK(100 * r->part >= b->part * (b->relative ? without_loss(k) : 1));
+	if (b->dropped > 0)
+		CHECK(100 * r->dropped <= b->dropped);
+	if (b->dropped < 0)
+		CHECK(!r->dropped);
+	if (b->jain)
+		CHECK(r->jain >= b->jain);
+	if (b->cubic) {
+		CHECK(100 * r->cubic >= b->cubic);
+		CHECK(100 * r->part <= 100 - b->cubic);
+	}
+	if (b->alive)
+		CHECK_EQ(r->dead, 0);
+	if (b->all)
+		CHECK_EQ(r->done, r->wanted);
+}
+
+static void test(const char *filter)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct kase *k = &cases[i];
+		struct flows_result r;
+
+		if (!k->bars.alive || !wanted(k, filter))
+			continue;
+		t_case("links: %s%s", k->name, peers(k));
+		r = run_case(k);
+		print_result(k, &r, "# ");
+		check_case(k, &r);
+	}
+}
+
+#define SHOW(name_, what_, ...)								\
+	{ .name = name_, .what = what_, .flows = { .sampled = print_sample, __VA_ARGS__ } }
+
+static void print_sample(struct sim *s, struct lane *lane, const struct cubic *cubic)
+{
+	u32 i;
+
+	printf("%llu\t%u", s->now / US, lane_waiting(lane, s->now));
+	for (i = 0; i < s->kqps; i += 2) {
+		const struct sroce_kqp *kqp = s->kqp[i];
+
+		printf("\t%u\t%u", flows_progress(kqp) ? sroce_cwnd(&kqp->qp.req.cwnd) : 0,
+		       flows_progress(kqp));
+	}
+	if (cubic)
+		printf("\t%.1f\t%llu", cubic->cwnd, cubic->delivered);
+	printf("\n");
+}
+
+static const struct {
+	const char	*name, *what;
+	struct flows	flows;
+} shows[] = {
+	SHOW("join", "Four flows join one after another: 330 ns a packet, queue of 1000",
+	     WRITES(4, 96), .kick = BURST(330), .join = 16 * MS, .sample = 400 * US,
+	     .link = LINK(10, 330, 1000, 33, 0)),
+	SHOW("marked", "Four flows with ECT: 330 ns a packet, CE above 20 in the queue",
+	     WRITES(4, 96), .kick = BURST(330), .join = 16 * MS, .sample = 400 * US, .ect = true,
+	     .link = { .latency = 10 * US,
+		       .lane = { { .svc = 330, .queue = 1000, .mark = 20 }, LANE(33, 0) } }),
+	SHOW("slow", "Receiver slower than the sender: 1 us a packet, ring of 512",
+	     WRITES(1, 128), .kick = BURST(250), .sample = 500 * US,
+	     .link = LINK(10, 1000, 512, 100, 0)),
+	SHOW("wan", "20 Mbit/s, RTT of 20 ms, queue of 100: beside a TCP flow",
+	     WRITES(1, 1000), .kick = BURST(250), .timeout = 18, .limit = 20000 * MS,
+	     .sample = 80 * MS, .cubic = true, .link = LINK(10000, 600 * US, 100, 60 * US, 0)),
+};
+
+/* For plot.py: what it is, ns a packet, flows of ours; then the samples */
+static int show(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(shows); i++) {
+		const struct flows *f = &shows[i].flows;
+
+		if (strcmp(shows[i].name, name))
+			continue;
+		printf("%s\n%llu\t%u\n", shows[i].what, f->link.lane[0].svc, f->pairs);
+		flows_run(f, 0);
+		return 0;
+	}
+	fprintf(stderr, "nothing to plot with this name: %s\n", name);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *filter = NULL;
+	bool tap = false;
+	int c;
+
+	while ((c = getopt(argc, argv, "Tc:p:")) != -1) {
+		if (c == 'T') {
+			tap = true;
+		} else if (c == 'p') {
+			return show(optarg);
+		} else if (c == 'c') {
+			filter = optarg;
+		} else {
+			fprintf(stderr, "usage: links [-T] [-c PART_OF_A_NAME] | links -p join|marked|slow|wan\n");
+			return 2;
+		}
+	}
+	if (tap) {
+		test(filter);
+		return t_finish();
+	}
+	table(filter);
+	return 0;
+}

@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Congestion control of a QP: what is under way, the quota, and the pacing */
+
+#include "tests.h"
+#include "peer.h"
+
+#define US	1000ULL
+#define SRTT	(400 * US)
+/* From a train to the next, with the slack of the timer */
+#define PACE	(SRTT / 4 + SRTT / 8 + 1)
+
+/* A QP with this window, and as many packets under way */
+static struct sim *begin(u32 cwnd, u32 flying)
+{
+	struct sim *s = sim_new(NULL);
+	struct sroce_req *req = &s->a.qp.req;
+
+	/* sets the clock */
+	sim_doorbell(&s->a);
+	req->cwnd.cwnd = cwnd;
+	req->psn = sroce_psn_add(req->acked, flying);
+	req->max_psn = req->psn;
+	req->quota = 0;
+	return s;
+}
+
+static void end(struct sim *s)
+{
+	sroce_reset_req_psn(&s->a.qp, s->a.qp.req.acked);
+	sim_end(s);
+}
+
+static void ack(struct sim *s, u32 n)
+{
+	struct sroce_qp *qp = &s->a.qp;
+	s32 before = sroce_cc_in_flight(qp);
+
+	qp->req.acked = sroce_psn_add(qp->req.acked, n);
+	if (sroce_psn_diff(qp->req.acked, qp->req.retrans.left_psn) > 0)
+		qp->req.retrans.left_psn = qp->req.acked;
+	sroce_cc_acked(qp, before);
+}
+
+static void grows(void)
+{
+	struct sroce_req *req;
+	struct sim *s;
+
+	t_case("cc: the window grows only if three quarters of it were in use");
+	s = begin(40, 29);
+	req = &s->a.qp.req;
+	ack(s, 10);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 40);
+	end(s);
+	s = begin(40, 30);
+	req = &s->a.qp.req;
+	ack(s, 10);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 50);
+
+	t_case("cc: and not for a peer that takes longer than the timeout");
+	req->psn = sroce_psn_add(req->acked, 50);
+	req->max_psn = req->psn;
+	sroce_cwnd_sample(&req->cwnd, (4096ULL << 8) + 1, s->now);
+	ack(s, 10);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 50);
+	req->cwnd.rtt--;
+	req->psn = sroce_psn_add(req->acked, 50);
+	req->max_psn = req->psn;
+	ack(s, 10);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 60);
+	end(s);
+}
+
+static void opens(void)
+{
+	struct sim *s = begin(100, 99);
+	struct sroce_req *req = &s->a.qp.req;
+
+	t_case("cc: open until as many packets are in flight");
+	req->quota = 10;
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 1);
+	req->psn = sroce_psn_add(req->psn, 1);
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 0);
+
+	t_case("cc: responses of READs don't count");
+	req->read_psns = 10;
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 10);
+	req->psn = sroce_psn_add(req->psn, 10);
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 0);
+	req->read_psns = 0;
+
+	t_case("cc: nor do packets that have left the network");
+	req->psn = sroce_psn_add(req->acked, 100);
+	req->retrans.left_psn = sroce_psn_add(req->acked, 4);
+	CHECK_EQ(sroce_cc_unacked(&s->a.qp), 100);
+	CHECK_EQ(sroce_cc_in_flight(&s->a.qp), 96);
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 4);
+
+	t_case("cc: but the peer need not keep more than the largest window");
+	req->psn = sroce_psn_add(req->acked, SROCE_CWND_MAX - 3);
+	req->retrans.left_psn = req->psn;
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 3);
+	req->psn = sroce_psn_add(req->acked, SROCE_CWND_MAX);
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 0);
+	end(s);
+}
+
+static void quota(void)
+{
+	struct sim *s = begin(100, 100);
+	struct sroce_req *req = &s->a.qp.req;
+
+	t_case("cc: an ACK lets as many packets leave, and what the window grows by");
+	ack(s, 10);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 110);
+	CHECK_EQ(req->quota, 20);
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 20);
+	sroce_cc_sent(&s->a.qp, 15);
+	CHECK_EQ(req->quota, 5);
+	sroce_cc_sent(&s->a.qp, 15);
+	CHECK_EQ(req->quota, 0);
+	end(s);
+
+	t_case("cc: what does not leave adds up to a quarter of the window at most");
+	s = begin(100, 60);
+	req = &s->a.qp.req;
+	ack(s, 10);
+	ack(s, 10);
+	ack(s, 10);
+	CHECK_EQ(req->quota, 30);
+	ack(s, 10);
+	CHECK_EQ(req->quota, 35);
+	ack(s, 1);
+	CHECK_EQ(req->quota, 26);
+
+	t_case("cc: with nothing under way a quarter may leave, or a new window");
+	req->quota = 0;
+	ack(s, 19);
+	CHECK_EQ(req->quota, 25);
+	end(s);
+	s = begin(40, 1);
+	ack(s, 1);
+	CHECK_EQ(s->a.qp.req.quota, SROCE_CWND_INIT);
+	end(s);
+
+	t_case("cc: a large window has no quota");
+	s = begin(SROCE_CC_LARGE, 24);
+	CHECK_EQ(sroce_cc_free(&s->a.qp), SROCE_CC_LARGE - 24);
+	s->a.qp.req.cwnd.cwnd--;
+	CHECK_EQ(sroce_cc_free(&s->a.qp), 0);
+	end(s);
+}
+
+static void ack_interval(void)
+{
+	struct sim *s = begin(100, 0);
+	struct sroce_cwnd *c = &s->a.qp.req.cwnd;
+
+	t_case("cc: ACKs are requested every quarter of the window, or half of a large one");
+	CHECK_EQ(sroce_cc_ack_interval(&s->a.qp), 25);
+	c->cwnd = 2;
+	CHECK_EQ(sroce_cc_ack_interval(&s->a.qp), 1);
+	c->cwnd = SROCE_CC_LARGE - 1;
+	CHECK_EQ(sroce_cc_ack_interval(&s->a.qp), 255);
+	c->cwnd = SROCE_CC_LARGE;
+	CHECK_EQ(sroce_cc_ack_interval(&s->a.qp), 512);
+	end(s);
+}
+
+static void waits(void)
+{
+	struct sim *s = begin(100, 99);
+	struct sroce_req *req = &s->a.qp.req;
+
+	t_case("cc: the pacing waits a quarter of a round trip, once per train");
+	req->rtt.srtt = SRTT;
+	sroce_cc_wait(&s->a.qp);
+	CHECK_EQ(req->pace_at, s->now + SRTT / 4 + 1);
+	s->now++;
+	sroce_cc_wait(&s->a.qp);
+	CHECK_EQ(req->pace_at, s->now + SRTT / 4);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PACED), 1);
+	sroce_cc_go_on(&s->a.qp);
+	CHECK_EQ(req->pace_at, 0);
+	CHECK_EQ(req->quota, 25);
+
+	t_case("cc: nothing waits while more may leave");
+	sroce_cc_wait(&s->a.qp);
+	CHECK_EQ(req->pace_at, 0);
+
+	t_case("cc: or while the window is full, as an ACK opens it");
+	req->quota = 0;
+	req->psn = sroce_psn_add(req->acked, 100);
+	sroce_cc_wait(&s->a.qp);
+	CHECK_EQ(req->pace_at, 0);
+	req->psn = sroce_psn_add(req->acked, 10);
+	req->cwnd.cwnd = SROCE_CC_LARGE;
+	sroce_cc_wait(&s->a.qp);
+	CHECK_EQ(req->pace_at, 0);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PACED), 1);
+	end(s);
+}
+
+/* A WRITE of 100 packets to a peer that has long been silent, but is expected to answer */
+static void begin_write(struct xfers *t, u32 cwnd)
+{
+	struct sroce_req *req;
+
+	peer_begin(t);
+	req = &t->s->a.qp.req;
+	req->cwnd.cwnd = cwnd;
+	req->rtt.srtt = SRTT;
+	req->rtt.rttvar = 10 * SRTT;
+	xfer_put(t, IB_WR_RDMA_WRITE, 100 * MTU);
+	sim_doorbell(&t->s->a);
+}
+
+static void end_write(struct xfers *t)
+{
+	u32 i;
+
+	for (i = 0; i < 100 && !t->s->a.scq.n; i++) {
+		peer_ack(t, sroce_psn_add(t->s->a.qp.req.max_psn, -1), ACK);
+		sim_run_until(t->s, t->s->now + US);
+	}
+	CHECK_EQ(t->s->a.scq.n, 1);
+	CHECK_EQ(t->s->a.scq.e[0].status, IB_WC_SUCCESS);
+	xfers_end(t);
+}
+
+static void paced(void)
+{
+	static const u32 sent[] = { 16, 41, 66, 91, 100, 100 };
+	struct xfers t;
+	u32 i;
+
+	t_case("cc: after a pause the window leaves in quarters");
+	begin_write(&t, 100);
+	for (i = 0; i < ARRAY_SIZE(sent); i++) {
+		sim_run_until(t.s, t.s->now + US);
+		CHECK_EQ(txlog.n, sent[i]);
+		sim_run_until(t.s, t.s->now + PACE - US);
+	}
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PACED), 4);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	end_write(&t);
+
+	t_case("cc: an ACK does not wait for that");
+	begin_write(&t, 100);
+	sim_run_until(t.s, t.s->now + US);
+	CHECK_EQ(txlog.n, 16);
+	peer_ack(&t, FIRST + 9, ACK);
+	CHECK_EQ(txlog.n, 26);
+	end_write(&t);
+
+	t_case("cc: a large window leaves at once");
+	begin_write(&t, SROCE_CC_LARGE);
+	sim_run_until(t.s, t.s->now + US);
+	CHECK_EQ(txlog.n, 100);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PACED), 0);
+	end_write(&t);
+}
+
+/* Nothing is under way after an RNR wait, so no ACK lets anything leave. */
+static void rnr_over(void)
+{
+	struct xfers t;
+
+	t_case("cc: after an RNR wait packets leave at once");
+	begin_write(&t, 16);
+	sim_run_until(t.s, t.s->now + US);
+	CHECK_EQ(txlog.n, 16);
+	CHECK_EQ(t.s->a.qp.req.quota, 0);
+	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
+	peer_ack(&t, FIRST, RNR);
+	txlog.n = 0;
+	sim_run_until(t.s, t.s->now + 79 * US);
+	CHECK_EQ(txlog.n, 0);
+	sim_run_until(t.s, t.s->now + 2 * US);
+	peer_sent(0, FIRST, 4);
+	end_write(&t);
+}
+
+static int lose_acks(struct sim *s, struct sim_packet *p)
+{
+	return p->from == &s->a || sim_bth(p)[0] != 0x11;
+}
+
+/* The responses of a READ wait for pages, which come late; no ACK lets more leave. */
+static void paced_during_fault(void)
+{
+	struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .wr_id = 1, .num_sge = 1 };
+	struct sim_buf *pinned;
+	struct xfers t;
+
+	t_case("cc: the pacing goes on while responses wait for pages");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->page_delay = 50 * SIM_MS;
+	t.s->wire = lose_acks;
+	t.s->a.qp.attr.timeout = 0;
+	t.s->a.qp.req.cwnd.cwnd = 48;
+	t.s->a.qp.req.rtt.srtt = SRTT;
+	t.s->a.qp.req.rtt.rttvar = 10 * SRTT;
+	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	xfer_put(&t, IB_WR_RDMA_READ, 5000);
+	xfers_until_sent(&t);
+	sim_buf_evict_all(t.a);
+	wr.sge[0] = sim_sge(pinned, 0, 40 * 1024);
+	wr.remote_addr = t.b->mr.iova + XFER_ODP_SIZE / 2;
+	wr.rkey = t.b->mr.key;
+	sim_put_send(&t.s->a, &wr);
+	sim_doorbell(&t.s->a);
+	while (!t.s->a.qp.req.n_ofo_resps && sim_step(t.s))
+		;
+	sim_run_until(t.s, t.s->now + SIM_MS);
+	CHECK(t.s->a.qp.req.n_ofo_resps > 0);
+	CHECK_EQ(t.s->b.qp.resp.psn, 1000 + 5 + 40);
+	t.s->wire = NULL;
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.qp.req.una, 1000 + 5 + 40);
+	xfers_end(&t);
+}
+
+static void losses(void)
+{
+	struct sim *s = begin(30, 30);
+	struct sroce_req *req = &s->a.qp.req;
+
+	t_case("cc: losses decrease the window, and that is counted");
+	sroce_cwnd_sample(&req->cwnd, 100 * US, s->now += SIM_MS);
+	sroce_cc_lost(&s->a.qp, 1);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 0);
+	sroce_cc_lost(&s->a.qp, 10);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 1);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 21);
+
+	t_case("cc: one is enough if the peer drops what follows");
+	s->now += SIM_MS;
+	req->retrans.gap_policy = SROCE_GAP_DROPS;
+	sroce_cc_lost(&s->a.qp, 1);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 2);
+
+	t_case("cc: dropped requests and CNPs decrease it, too; dropped responses don't");
+	s->now += SIM_MS;
+	req->cwnd.cwnd = 1000;
+	sroce_cc_local_drop(&s->a.qp, true);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 1000);
+	req->cwnd.rtt = 2 * req->cwnd.min_rtt;
+	sroce_cc_local_drop(&s->a.qp, false);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 700);
+	s->now += SIM_MS;
+	s->a.qp.av.tclass = 2;
+	sroce_cc_cnp(&s->a.qp);
+	CHECK(sroce_cwnd(&req->cwnd) < 700);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 4);
+
+	t_case("cc: without congestion control none of that, but timeouts do");
+	s->a.qp.cc = false;
+	s->now += SIM_MS;
+	req->cwnd.cwnd = 1000;
+	sroce_cc_lost(&s->a.qp, 1000);
+	sroce_cc_local_drop(&s->a.qp, false);
+	sroce_cc_cnp(&s->a.qp);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 1000);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 4);
+	sroce_cc_timeout(&s->a.qp);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 500);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 5);
+	end(s);
+}
+
+/* The transmit queue takes so many packets, and no more until the test says so. */
+static u32 room_once(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	u32 *left = s->arg, n = *left;
+
+	(void)qp;
+	if (response)
+		return ~0u;
+	*left = 0;
+	return n;
+}
+
+/*
+ * The transmit queue is full in mid-message, before a packet has asked for an ACK. Then the
+ * window becomes smaller than what is under way: no ACK would open it.
+ */
+static void no_ack_owed(u32 retries, bool after_gap)
+{
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1010, 1 } } };
+	struct sim_cfg cfg = sim_default;
+	u64 resent, dups;
+	struct sroce_req *req;
+	struct xfers t;
+	u32 room = 3, i;
+
+	t_case("cc: after a cut an ACK is asked for if none is owed, with %u retries%s", retries,
+	       after_gap ? ", after a gap was filled" : "");
+	cfg.timeout = 14;
+	cfg.retry_cnt = retries;
+	xfers_init(&t, &cfg, 65536, 4096);
+	req = &t.s->a.qp.req;
+	t.s->a.qp.av.tclass = 2;
+	if (after_gap) {
+		req->retrans.gap_policy = SROCE_GAP_KEEPS;
+		t.s->wire = xfer_lose;
+		t.s->arg = &lost;
+		xfer_put(&t, IB_WR_RDMA_WRITE, 15 * 1024);
+		xfers_run_check(&t);
+		t.s->wire = NULL;
+		t.s->sent = 0;
+		req->cwnd.cwnd = SROCE_CWND_INIT;
+	}
+	resent = sim_count(&t.s->a, SROCE_CNT_RETRANSMIT);
+	dups = sim_count(&t.s->b, SROCE_CNT_DUPLICATE);
+	t.s->tx_room = room_once;
+	t.s->arg = &room;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 40 * 1024);
+	sim_doorbell(&t.s->a);
+	for (i = 0; i < 3; i++) {
+		sim_run_until(t.s, t.s->now + 50 * US);
+		req->cwnd.alpha = 1024;
+		req->cwnd.rise_at = t.s->now;
+		sroce_cc_cnp(&t.s->a.qp);
+	}
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 2);
+	CHECK_EQ(t.s->sent, 3);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 3);
+	CHECK_EQ(req->since_ackreq, 3);
+	t.s->tx_room = NULL;
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), resent + 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), dups + 1);
+	xfers_end(&t);
+}
+
+/* The window starts at its bound. */
+static void cc_off(void)
+{
+	struct xfers t;
+
+	t_case("cc: without congestion control nothing is paced");
+	peer_begin(&t);
+	t.s->a.qp.cc = false;
+	t.s->a.qp.req.cwnd.cwnd = 0;
+	sroce_reset_req_psn(&t.s->a.qp, FIRST);
+	CHECK_EQ(sroce_cwnd(&t.s->a.qp.req.cwnd), SROCE_CWND_MAX);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 100 * MTU);
+	peer_go(&t);
+	CHECK_EQ(txlog.n, 100);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PACED), 0);
+	end_write(&t);
+}
+
+/* The window of 64 is sent; then a probe, and the timeout. */
+static void timeouts(void)
+{
+	struct sim *s = begin(64, 10);
+	struct sroce_req *req = &s->a.qp.req;
+
+	t_case("cc: the window is halved by a timeout, not by a probe");
+	req->retrans.probe_at = s->now;
+	sroce_retrans_timer(&s->a.qp);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_PROBE), 1);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 64);
+	req->deadline = s->now;
+	sroce_retrans_timer(&s->a.qp);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_TIMEOUT), 1);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 32);
+	end(s);
+}
+
+/* What was sent before a retransmission that is answered is not under way any more. */
+static void left(void)
+{
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("cc: packets behind a gap count no more once its retransmission is answered");
+	begin_write(&t, SROCE_CC_LARGE);
+	sim_run_until(t.s, t.s->now + US);
+	req = &t.s->a.qp.req;
+	req->retrans.gap_policy = SROCE_GAP_KEEPS;
+	sroce_cwnd_sample(&req->cwnd, SRTT, t.s->now);
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 90);
+	sim_run_until(t.s, t.s->now + SRTT);
+	/* the next gap was there all along */
+	peer_ack(&t, FIRST + 30, GAP);
+	CHECK_EQ(sroce_cc_unacked(&t.s->a.qp), 70);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 0);
+
+	t_case("cc: unless all is sent again");
+	req->retrans.gap_policy = SROCE_GAP_DROPS;
+	sim_run_until(t.s, t.s->now + SRTT);
+	peer_ack(&t, FIRST + 40, GAP);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), sroce_psn_diff(req->psn, FIRST + 40));
+	CHECK(sroce_cc_in_flight(&t.s->a.qp) > 0);
+	end_write(&t);
+}
+
+struct busy {
+	u64	take;		/* ns that the peer needs for each request packet */
+	u64	until;
+};
+
+static int takes_long(struct sim *s, struct sim_packet *p)
+{
+	struct busy *b = s->arg;
+
+	p->when = s->now + SIM_LATENCY;
+	if (p->from == &s->a) {
+		p->when = max(p->when, b->until) + b->take;
+		b->until = p->when;
+	}
+	return 1;
+}
+
+/*
+ * The peer takes longer than many timeouts for the packets of a large window. Nothing is
+ * lost, and the window is what the peer can execute within a timeout.
+ */
+static void peer_is_slow(u32 us)
+{
+	struct busy busy = { .take = us * 1000 };
+	u32 first;
+	struct xfers t;
+
+	t_case("cc: no error for a peer that takes %u us for each packet", us);
+	xfers_init(&t, NULL, 3100000, 4096);
+	t.s->wire = takes_long;
+	t.s->arg = &busy;
+	t.s->train = SROCE_TX_BUDGET;
+	t.s->task_delay = SIM_LATENCY;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
+	xfers_run(&t);
+	first = sim_count(&t.s->a, SROCE_CNT_TIMEOUT);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1500000);
+	xfers_run_check(&t);
+	/* the slow peer costs timeouts only once */
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), first);
+	xfers_end(&t);
+}
+
+UNIT_TESTS(cc)
+{
+	grows();
+	opens();
+	quota();
+	ack_interval();
+	waits();
+	paced();
+	rnr_over();
+	paced_during_fault();
+	losses();
+	no_ack_owed(7, false);
+	no_ack_owed(0, false);
+	no_ack_owed(7, true);
+	no_ack_owed(0, true);
+	cc_off();
+	timeouts();
+	left();
+	peer_is_slow(8);
+	peer_is_slow(20);
+	peer_is_slow(50);
+}
