@@ -32,7 +32,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf vm-module setup demo check fuzz sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
-.PHONY: netem interop check-userland features
+.PHONY: netem interop router txqueues check-userland features
 .PHONY: lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
@@ -118,10 +118,23 @@ netem: vm-module
 features:
 	@tools/features.sh
 
-## interop: sroce in one VM against rdma_rxe in another (ROUNDS=)
+## interop: sroce in one VM against rdma_rxe in another (ROUNDS=, INTEROP=reads for long READs with losses only)
 interop: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@$(VM) --timeout $$((900 + 600 * $(or $(ROUNDS),1))) --two $(VMENV) -- selftests/vm/interop.test.sh
+	@$(VM) --timeout $$((900 + 600 * $(or $(ROUNDS),1))) --two $(VMENV) \
+		--env INTEROP=$(INTEROP) -- selftests/vm/interop.test.sh
+
+## txqueues: two VMs whose NICs have several transmit queues (ROUNDS=, NIC="igb virtio-mq")
+txqueues: vm-module
+	@for nic in $(or $(NIC),igb virtio-mq); do \
+		$(VM) --timeout $$((300 + 240 * $(or $(ROUNDS),1))) --two --nic $$nic $(VMENV) -- \
+			selftests/vm/txqueues.test.sh || rc=1; \
+	done; exit $${rc:-0}
+
+## router: sroce and TCP through a bottleneck, a table, 15 minutes (ROUTER_RATES=, ROUTER_QUEUES=, ROUTER_DELAYS=, ROUTER_SECONDS=)
+router: vm-module
+	@$(VM) --timeout 2400 $(VMENV) $(foreach v,$(filter-out ROUTER_RATES,$(filter ROUTER_%,$(.VARIABLES))),--env $(v)='$($(v))') \
+		--env ROUTER_RATES='$(or $(ROUTER_RATES),20 100)' -- selftests/vm/router.test.sh
 
 ## coverage: lines and branches of the protocol core that its tests reach
 coverage:
