@@ -93,7 +93,7 @@ static ssize_t switch_store(struct device *device, struct device_attribute *attr
 
 /* QPs that are created react to losses, delays and CNPs */
 SWITCH_ATTR(congestion_control, cc);
-/* Paths that are set, and address handles that are created, are ECN-capable */
+/* Paths that are set are ECN-capable, if their QP heeds CNPs */
 SWITCH_ATTR(ecn, ecn);
 /* Packets to this host bypass the IP stack, and so tcpdump */
 SWITCH_ATTR(loopback, loopback);

@@ -67,7 +67,7 @@ struct sroce_gid {
  * @odps: number of ODP regions
  * @loopback: packets to peers on this host bypass the IP stack
  * @cc: congestion control is on for QPs that are created
- * @ecn: packets are ECN-capable, ECT(0), on paths that are set from now on
+ * @ecn: packets of RC QPs with @cc are ECN-capable, ECT(0), on paths set from now on
  * @tx_limit: bytes that a transmit queue of a QP may have in this host's qdiscs and drivers
  * @tx_limit_set: @tx_limit was set by the administrator; else it follows the netdev
  * @gone: the netdev is being unregistered, or has left the namespace

@@ -16,14 +16,6 @@
 /* SLs have 4 bits */
 #define SL_MASK	15
 
-/* The traffic class's own ECN bits are sent as they are. */
-static u8 traffic_class(struct sroce_dev *dev, u8 tclass)
-{
-	if (READ_ONCE(dev->ecn) && !(tclass & INET_ECN_MASK))
-		return tclass | INET_ECN_ECT_0;
-	return tclass;
-}
-
 /*
  * The SL is the priority, as adapters make it that of the VLAN tag. An SL of 0 is also
  * that of programs that only know of the traffic class.
@@ -63,7 +55,7 @@ int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 	if (av->v6 == ipv6_addr_v4mapped((struct in6_addr *)&grh->dgid))
 		return -EINVAL;
 	av->multicast = sroce_gid_tbl_is_multicast(&grh->dgid);
-	av->tclass = traffic_class(dev, grh->traffic_class);
+	av->tclass = grh->traffic_class;
 	av->priority = priority(attr);
 	av->hop_limit = grh->hop_limit ?: 64;
 	av->flow_label = grh->flow_label & 0xfffff;
@@ -83,4 +75,17 @@ int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 		av->ifindex = ndev->ifindex;
 	rcu_read_unlock();
 	return ret;
+}
+
+/**
+ * sroce_av_set_ect() - make the packets of a path ECN-capable, if its device says so
+ * @dev: the device
+ * @av: the path of a QP that heeds CNPs; nothing else may claim to be ECN-capable
+ *
+ * The traffic class's own ECN bits are sent as they are.
+ */
+void sroce_av_set_ect(struct sroce_dev *dev, struct sroce_av *av)
+{
+	if (READ_ONCE(dev->ecn) && !(av->tclass & INET_ECN_MASK))
+		av->tclass |= INET_ECN_ECT_0;
 }

@@ -11,5 +11,6 @@ struct sroce_dev;
 
 int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 		       const struct rdma_ah_attr *attr, u32 entropy);
+void sroce_av_set_ect(struct sroce_dev *dev, struct sroce_av *av);
 
 #endif /* SROCE_NET_AV_H */

@@ -326,6 +326,17 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_s
 	sroce_pager_clear_errors(qp);
 }
 
+static int path_from_attr(struct sroce_qp *qp, struct sroce_av *av,
+			  const struct ib_qp_attr *attr, int mask)
+{
+	u32 peer = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->attr.dest_qp_num;
+	int ret = sroce_av_from_attr(qp->dev, av, &attr->ah_attr, qp->qpn ^ peer << 8);
+
+	if (!ret && qp->cc && sroce_is_rc(qp))
+		sroce_av_set_ect(qp->dev, av);
+	return ret;
+}
+
 static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 {
 	enum ib_qp_state from, to;
@@ -340,11 +351,7 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 	if (ret)
 		return ret;
 	if (mask & IB_QP_AV) {
-		u32 peer = mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
-						   qp->attr.dest_qp_num;
-
-		ret = sroce_av_from_attr(qp->dev, &av, &attr->ah_attr,
-					 qp->qpn ^ peer << 8);
+		ret = path_from_attr(qp, &av, attr, mask);
 		if (ret)
 			return ret;
 	}

@@ -160,7 +160,8 @@ vlans_up()
 
 vlan_gid() { gids "$1" | grep -oP "^[0-9]+(?= .*$2\$)"; }
 
-# sent_as REGEX [option...]: what tcpdump says of the requests of a WRITE over the VLAN
+# sent_as REGEX [option...]: what tcpdump says of the requests of $TOOL, by default a
+# WRITE, over the VLAN
 sent_as()
 {
 	local want=$1 pid
@@ -170,7 +171,7 @@ sent_as()
 	in_b timeout 30 tcpdump -i vb -env -c 20 --immediate-mode \
 		'vlan 7 and src 10.8.0.1 and udp port 4791' >"$OUT.pcap" 2>"$OUT.log" & pid=$!
 	wait_until 15 grep -q 'listening on' "$OUT.log"
-	bw ib_write_bw -s 1024 -n 200 "$@" || return
+	bw "${TOOL:-ib_write_bw}" -s 1024 -n 200 "$@" || return
 	# a train is one packet here, so there may be fewer than that
 	pkill -INT -x tcpdump
 	wait $pid
@@ -179,6 +180,7 @@ sent_as()
 }
 
 ecn() { echo "$1" >"/sys/class/infiniband/$DEV_A/ecn"; }
+cc() { echo "$1" >"/sys/class/infiniband/$DEV_A/congestion_control"; }
 
 test_priority()
 {
@@ -194,6 +196,14 @@ test_priority()
 	check "ecn=1: packets are ECN-capable" sent_as 'tos 0x2,ECT\(0\)'
 	check "ecn=1: the traffic class's own ECN bits stay" sent_as 'tos 0x1,ECT\(1\)' \
 		--tclass 1
+	TOOL=ib_send_bw check "ecn=1: UC, which heeds no CNP, is not ECN-capable" \
+		sent_as 'tos 0x0,' -c UC
+	TOOL=ib_send_bw check "ecn=1: nor is UD" sent_as 'tos 0x0,' -c UD
+	cc 0
+	check "ecn=1: nor is RC without congestion control" sent_as 'tos 0x0,'
+	check "ecn=1: there, too, the traffic class's own ECN bits stay" \
+		sent_as 'tos 0x1,ECT\(1\)' --tclass 1
+	cc 1
 	ecn 0
 	in_a ip link del va.7
 	in_b ip link del vb.7
