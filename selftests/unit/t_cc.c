@@ -281,6 +281,53 @@ static void rnr_over(void)
 	end_write(&t);
 }
 
+/* Nothing was lost: a peer without a receive has refused what has arrived. */
+static void rnr_no_loss(enum sroce_gap_policy policy, const char *what, u32 probes)
+{
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("cc: an RNR NAK of a peer that %s is no loss, after %u probes", what, probes);
+	begin_write(&t, 64);
+	req = &t.s->a.qp.req;
+	req->retrans.gap_policy = policy;
+	req->retrans.probes = probes;
+	sroce_cwnd_sample(&req->cwnd, US, t.s->now);
+	sim_run_until(t.s, t.s->now + US);
+	peer_ack(&t, FIRST, RNR);
+	req->retrans.probes = probes;
+	sim_run_until(t.s, t.s->now + 81 * US);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RNR_RCVD), 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), 0);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 64);
+	CHECK_EQ(req->cwnd.lost, 0);
+
+	t_case("cc: but a gap is");
+	peer_ack(&t, FIRST, GAP);
+	CHECK(req->cwnd.lost || sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE));
+	end_write(&t);
+}
+
+/* A copy of the request that was refused has been executed. */
+static void cleared_error(void)
+{
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("cc: an error that was none is no loss");
+	begin_write(&t, 64);
+	req = &t.s->a.qp.req;
+	req->retrans.gap_policy = SROCE_GAP_DROPS;
+	sim_run_until(t.s, t.s->now + US);
+	req->pending_err = IB_WC_REM_ACCESS_ERR;
+	req->pending_err_psn = req->acked;
+	peer_ack(&t, FIRST + 9, ACK);
+	CHECK_EQ(req->pending_err, 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), 0);
+	CHECK(sroce_cwnd(&req->cwnd) >= 64);
+	end_write(&t);
+}
+
 static int lose_acks(struct sim *s, struct sim_packet *p)
 {
 	return p->from == &s->a || sim_bth(p)[0] != 0x11;
@@ -554,6 +601,10 @@ UNIT_TESTS(cc)
 	waits();
 	paced();
 	rnr_over();
+	rnr_no_loss(SROCE_GAP_DROPS, "drops what follows", 0);
+	rnr_no_loss(SROCE_GAP_KEEPS, "keeps what follows", 4);
+	rnr_no_loss(SROCE_GAP_UNKNOWN, "is not known", 4);
+	cleared_error();
 	paced_during_fault();
 	losses();
 	no_ack_owed(7, false);

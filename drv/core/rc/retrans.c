@@ -146,9 +146,9 @@ static u32 lost_at_gap(const struct sroce_qp *qp, u32 n)
 /*
  * Fill a gap for a peer that keeps the packets after it. Where gaps are dense the next
  * one is near, and needless retransmissions cost less than to wait for the peer's next
- * NAK, as long as they don't make the round trip longer.
+ * NAK, as long as they don't make the round trip longer. @lost: by the network
  */
-static void fill_gap(struct sroce_qp *qp)
+static void fill_gap(struct sroce_qp *qp, bool lost)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 	s32 dense = min_t(u32, DENSE_BATCHES * rp->batch, SROCE_GAP_DIST_MAX / 2);
@@ -160,7 +160,8 @@ static void fill_gap(struct sroce_qp *qp)
 	batch = !congested && rp->gap_dist < dense ? rp->batch : 1;
 	batch = min(batch, max(sroce_cwnd(&qp->req.cwnd) / 2, 1U));
 	queue_retrans(qp, max(n, batch), congested ? 1 : retrans_copies(rp));
-	sroce_cc_lost(qp, lost_at_gap(qp, n));
+	if (lost)
+		sroce_cc_lost(qp, lost_at_gap(qp, n));
 	rp->sent_once = rp->copies == 1 && rp->n == 1;
 	rp->gap_reported = true;
 	rp->tries_batch = batch > 1 && rp->n == rp->batch;
@@ -238,11 +239,11 @@ static bool forget_stale_policy(struct sroce_qp *qp)
 	return true;
 }
 
-/**
- * sroce_retrans_gap() - retransmit after the peer has reported a gap at req.acked
- * @qp: the QP, RC, locked
+/*
+ * Retransmit from req.acked on, which the network has lost or, unless @lost, the peer has
+ * refused.
  */
-void sroce_retrans_gap(struct sroce_qp *qp)
+static void retransmit(struct sroce_qp *qp, bool lost)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 	u32 n;
@@ -253,7 +254,7 @@ void sroce_retrans_gap(struct sroce_qp *qp)
 		return;
 	rp->tried = true;
 	if (rp->gap_policy == SROCE_GAP_KEEPS && !forget_stale_policy(qp)) {
-		fill_gap(qp);
+		fill_gap(qp, lost);
 		return;
 	}
 	/* the policy may have been learned from the loss of an ACK */
@@ -262,7 +263,8 @@ void sroce_retrans_gap(struct sroce_qp *qp)
 		rp->doubt = 0;
 	}
 	n = retrans_size(qp);
-	sroce_cc_lost(qp, lost_at_gap(qp, n));
+	if (lost)
+		sroce_cc_lost(qp, lost_at_gap(qp, n));
 	if (rp->gap_policy == SROCE_GAP_DROPS || prefers_going_back(rp, n)) {
 		go_back(qp);
 		rp->rewound = true;
@@ -270,6 +272,15 @@ void sroce_retrans_gap(struct sroce_qp *qp)
 	}
 	queue_retrans(qp, n, 1);
 	rp->hold_new = rp->gap_policy == SROCE_GAP_UNKNOWN && rp->from != rp->to;
+}
+
+/**
+ * sroce_retrans_gap() - retransmit after the peer has reported a gap at req.acked
+ * @qp: the QP, RC, locked
+ */
+void sroce_retrans_gap(struct sroce_qp *qp)
+{
+	retransmit(qp, true);
 }
 
 /**
@@ -657,8 +668,9 @@ void sroce_retrans_restart(struct sroce_qp *qp)
 	rp->hold_new = false;
 	rp->last = req->acked;
 	rp->n = 0;
+	/* what the peer has refused was not lost: the path has room for as much as before */
 	if (req->psn != req->acked)
-		sroce_retrans_gap(qp);
+		retransmit(qp, false);
 	/* the next NAK is about this retransmission: all before was answered */
 	rp->tried = false;
 }
