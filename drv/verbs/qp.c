@@ -310,6 +310,7 @@ static void set_attrs(struct sroce_qp *qp, const struct ib_qp_attr *attr, int ma
 		qp->av = *av;
 		qp->av.dst = dst;
 		dst_cache_reset(&qp->av.dst);
+		sroce_reset_path(qp);
 	}
 	if (mask & IB_QP_PATH_MTU)
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);

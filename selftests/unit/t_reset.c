@@ -104,9 +104,50 @@ static void only_sq(void)
 	xfers_end(&t);
 }
 
+/* The window and the round trip of the old path say nothing of the new one. */
+static void new_path(bool cc)
+{
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("reset: of the path, %s congestion control", cc ? "with" : "without");
+	xfers_init(&t, NULL, 200000, 4096);
+	req = &t.s->a.qp.req;
+	t.s->a.qp.cc = cc;
+	sroce_reset_req_psn(&t.s->a.qp, 1000);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
+	xfers_run_check(&t);
+	CHECK(req->cwnd.min_rtt && req->rtt.srtt);
+	CHECK(sroce_cwnd(&req->cwnd) > SROCE_CWND_INIT);
+	req->retrans.gap_policy = SROCE_GAP_KEEPS;
+	req->retrans.gap_dist = 1;
+	req->retrans.batch = 2 * SROCE_RETRANS_BATCH_MIN;
+	req->pace_at = 1;
+	sroce_reset_path(&t.s->a.qp);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), cc ? SROCE_CWND_INIT : SROCE_CWND_MAX);
+	CHECK_EQ(req->quota, SROCE_CWND_INIT);
+	CHECK_EQ(req->cwnd.min_rtt, 0);
+	CHECK_EQ(req->rtt.srtt, 0);
+	CHECK_EQ(req->pace_at, 0);
+	CHECK_EQ(req->retrans.gap_dist, SROCE_GAP_DIST_MAX);
+	CHECK_EQ(req->retrans.batch, SROCE_RETRANS_BATCH_MIN);
+	CHECK_EQ(req->retrans.gap_policy, SROCE_GAP_KEEPS);
+	CHECK_EQ(req->psn, 1060);
+
+	t_case("reset: the next request is the first that measures it");
+	t.off = 100000;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 60 * 1024);
+	xfers_run_check(&t);
+	CHECK(req->cwnd.min_rtt && req->rtt.srtt);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 0);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(reset)
 {
 	reset();
 	new_psn();
 	only_sq();
+	new_path(true);
+	new_path(false);
 }

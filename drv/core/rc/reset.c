@@ -106,6 +106,27 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 }
 
 /**
+ * sroce_reset_path() - forget what is known of the path, as the QP gets another
+ * @qp: the QP, locked, with nothing in flight
+ *
+ * The window of a fast path would flood a slow one, and its round trip would cause
+ * retransmissions without need. What is known of the peer stays.
+ */
+void sroce_reset_path(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	memset(&req->cwnd, 0, sizeof(req->cwnd));
+	memset(&req->rtt, 0, sizeof(req->rtt));
+	if (!qp->cc)
+		req->cwnd.cwnd = SROCE_CWND_MAX;
+	req->quota = SROCE_CWND_INIT;
+	req->pace_at = 0;
+	req->retrans.gap_dist = SROCE_GAP_DIST_MAX;
+	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
+}
+
+/**
  * sroce_reset_req() - reset the progress of the requester after a flush
  * @qp: the QP, locked; its send queue is empty
  */
