@@ -7,6 +7,8 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <net/flow.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -74,6 +76,18 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #ifndef SROCE_HAVE_WQ_PERCPU
 #define WQ_PERCPU 0
 #endif
+
+/*
+ * A kernel's socket has no reference to its namespace that keeps it from ending. Since 6.14
+ * it keeps the memory of it, as do stable kernels that have net_passive_inc(). Before, a
+ * socket that skbs may keep beyond that end has to belong to the one namespace that stays.
+ */
+static inline void sroce_sk_leave_net(struct sock *sk)
+{
+#ifndef SROCE_HAVE_NET_PASSIVE
+	sock_net_set(sk, &init_net);
+#endif
+}
 
 /* The argument of MODULE_IMPORT_NS() is a string since 6.13. */
 #ifdef SROCE_HAVE_IMPORT_NS_WORD

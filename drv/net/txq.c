@@ -11,12 +11,14 @@
  *
  * The socket is never bound, hashed or seen by user space. It belongs to the kernel, not
  * to this module, and the last skb frees it. So nothing waits for skbs that a qdisc or a
- * driver keeps, however long: neither the QP's end nor that of the device or the module.
+ * driver keeps, however long: neither the QP's end nor that of the device, of its network
+ * namespace or of the module.
  */
 
 #include <linux/hash.h>
 #include <linux/security.h>
 #include <net/sock.h>
+#include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
@@ -248,6 +250,16 @@ static void detach(struct sroce_txq *txq)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
+/*
+ * The skbs that keep the socket may be in another namespace by now, where a filter asks
+ * whose they are: veth and the like pass the owner on.
+ */
+static void release(struct sock *sk)
+{
+	sroce_sk_leave_net(sk);
+	sock_put(sk);
+}
+
 /**
  * sroce_txq_stop() - forget the packets that this host still holds
  * @kqp: the QP, in RESET
@@ -279,7 +291,7 @@ void sroce_txq_close(struct sroce_kqp *kqp)
 	for (i = 0; i < SROCE_TXQS; i++) {
 		__skb_queue_purge(&kqp->txq[i].skbs);
 		if (kqp->txq[i].sk)
-			sock_put(kqp->txq[i].sk);
+			release(kqp->txq[i].sk);
 		kqp->txq[i].sk = NULL;
 	}
 }

@@ -276,6 +276,50 @@ test_kept()	# name qdisc...
 	links_up
 }
 
+# ---- packets that outlive the namespace of their QP ------------------------
+
+# The UDP that B gets from A goes into a qdisc of B that keeps it, with A's socket as the owner.
+keep_in_b()
+{
+	local pid
+	perftest_pair ib_write_bw -s 65536 -D 60 >/dev/null 2>&1 & pid=$!
+	wait_until 20 moving || { echo "no transfer"; return 1; }
+	# without packets of its own
+	in_b ip link add keeper type dummy &&
+		in_b sysctl -qw net.ipv6.conf.keeper.disable_ipv6=1 &&
+		in_b ip link set keeper up &&
+		in_b tc qdisc add dev keeper root netem delay "$1" limit 10000 &&
+		in_b tc qdisc add dev vb clsact &&
+		in_b tc filter add dev vb ingress protocol ip u32 match ip protocol 17 0xff \
+			action mirred egress redirect dev keeper || return
+	wait_until 10 b_keeps || { echo "nothing is kept"; return 1; }
+	pkill -9 ib_write_bw
+	wait $pid 2>/dev/null
+	wait_until 10 no_perftest
+}
+
+b_keeps() { in_b tc -s -j qdisc show dev keeper | grep -qP '"qlen":[1-9]'; }
+b_keeps_none() { ! b_keeps; }
+a_gone() { ! rdma link show "$DEV_A/1" >/dev/null 2>&1 && ! ip netns list | grep -qw $NS_A; }
+
+# Its end is complete once another one has ended as well: they end in turn.
+end_a()
+{
+	b_keeps || return
+	ip netns del $NS_A && wait_until 10 a_gone || return
+	ip netns add "$NS_A.next" && ip netns del "$NS_A.next" && b_keeps
+}
+
+no_splat() { ! dmesg | grep -E 'BUG:|WARNING:|Oops|refcount_t|KASAN'; }
+
+test_outlive()
+{
+	check "packets wait in another namespace" keep_in_b 20s
+	check "the namespace of their QP ends before them" end_a
+	check "they go on their way" wait_until 40 b_keeps_none
+	check "and the kernel has nothing to say" no_splat
+}
+
 perftest_tools() { command -v ib_write_bw >/dev/null; }
 
 perftest_tools || { skip txq "no perftest"; done_testing; exit; }
@@ -290,4 +334,5 @@ test_limit
 test_priority
 test_kept tbf tbf rate 8bit burst 1600 limit 10mb
 test_kept netem netem delay 60s limit 10000
+test_outlive
 done_testing
