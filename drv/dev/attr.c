@@ -3,7 +3,6 @@
 
 #include <linux/device.h>
 #include <linux/kstrtox.h>
-#include <linux/rtnetlink.h>
 #include "drv/dev/attr.h"
 #include "drv/lookup/sdev.h"
 
@@ -100,35 +99,19 @@ SWITCH_ATTR(loopback, loopback);
 
 static ssize_t tx_limit_show(struct device *device, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(sdev_of(device)->tx_limit));
+	return sysfs_emit(buf, "%u\n", sroce_sdev_tx_limit(sdev_of(device)));
 }
 
 /* Bytes of a QP in this host's qdiscs and drivers; 0: by the netdev and its line */
 static ssize_t tx_limit_store(struct device *device, struct device_attribute *attr,
 			      const char *buf, size_t count)
 {
-	struct sroce_dev *dev = sdev_of(device);
-	struct net_device *ndev;
 	u32 val;
 	int ret = kstrtou32(buf, 0, &val);
 
 	if (ret)
 		return ret;
-	ndev = sroce_sdev_netdev(dev);
-	if (!ndev)
-		return -ENODEV;
-	/* removing the device waits for this, and may do so under RTNL */
-	if (!rtnl_trylock()) {
-		dev_put(ndev);
-		return restart_syscall();
-	}
-	dev->tx_limit_set = val;
-	if (val)
-		WRITE_ONCE(dev->tx_limit, val);
-	else
-		sroce_sdev_update_tx_limit(dev, ndev);
-	rtnl_unlock();
-	dev_put(ndev);
+	WRITE_ONCE(sdev_of(device)->tx_limit, val);
 	return count;
 }
 

@@ -168,7 +168,7 @@ static int add_to_list(struct sroce_dev *dev, struct net_device *ndev)
 		list_add_tail(&dev->list, &devs);
 		rcu_assign_pointer(dev->ndev, ndev);
 		netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
-		sroce_sdev_update_tx_limit(dev, ndev);
+		sroce_sdev_update_line_limit(dev, ndev);
 		sroce_snet_get(dev, dev_net(ndev));
 	}
 	mutex_unlock(&devs_lock);
@@ -290,11 +290,8 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		case NETDEV_UP:
 		case NETDEV_DOWN:
 		case NETDEV_CHANGE:
-			sroce_sdev_update_tx_limit(dev, ndev);
+			sroce_sdev_update_line_limit(dev, ndev);
 			port_changed(dev, ndev);
-			break;
-		case NETDEV_FEAT_CHANGE:
-			sroce_sdev_update_tx_limit(dev, ndev);
 			break;
 		}
 	}

@@ -53,7 +53,7 @@ struct sroce_txq {
 
 /**
  * struct sroce_txq_limit - how much of a QP may be on its way through this host
- * @bytes: sroce_dev.tx_limit that @packets was computed of
+ * @bytes: sroce_sdev_tx_limit() that @packets was computed of
  * @mtu: path MTU that @packets was computed of, in bytes
  * @packets: packets of the path MTU in each transmit queue
  */

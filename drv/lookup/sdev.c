@@ -64,19 +64,38 @@ static u32 bytes_per_ms(struct net_device *ndev)
 }
 
 /**
- * sroce_sdev_update_tx_limit() - set how much of a QP may be on its way through this host
+ * sroce_sdev_update_line_limit() - set what the line takes in a ms
  * @dev: the device
  * @ndev: its netdev
  *
- * Two of the longest trains, so that one is built while the other is sent, but not more
- * than what the line takes in a ms. A limit that the administrator has set stays.
- *
  * Context: RTNL.
  */
-void sroce_sdev_update_tx_limit(struct sroce_dev *dev, struct net_device *ndev)
+void sroce_sdev_update_line_limit(struct sroce_dev *dev, struct net_device *ndev)
 {
-	u32 train = min_t(u32, READ_ONCE(ndev->gso_max_size), GSO_LEGACY_MAX_SIZE);
+	WRITE_ONCE(dev->line_limit, bytes_per_ms(ndev));
+}
 
-	if (!dev->tx_limit_set)
-		WRITE_ONCE(dev->tx_limit, min(2 * train, bytes_per_ms(ndev)));
+/**
+ * sroce_sdev_tx_limit() - how much of a QP may be on its way through this host
+ * @dev: the device
+ *
+ * Two of the longest trains, so that one is built while the other is sent, but not more
+ * than what the line takes in a ms. There is no notifier for a change of gso_max_size, so
+ * this reads it each time.
+ *
+ * Return: bytes that a transmit queue may have; the administrator's limit if there is one.
+ */
+u32 sroce_sdev_tx_limit(struct sroce_dev *dev)
+{
+	u32 limit = READ_ONCE(dev->tx_limit), train = GSO_LEGACY_MAX_SIZE;
+	struct net_device *ndev;
+
+	if (limit)
+		return limit;
+	rcu_read_lock();
+	ndev = rcu_dereference(dev->ndev);
+	if (ndev)
+		train = min_t(u32, train, READ_ONCE(ndev->gso_max_size));
+	rcu_read_unlock();
+	return min(2 * train, READ_ONCE(dev->line_limit));
 }

@@ -68,8 +68,9 @@ struct sroce_gid {
  * @loopback: packets to peers on this host bypass the IP stack
  * @cc: congestion control is on for QPs that are created
  * @ecn: packets of RC QPs with @cc are ECN-capable, ECT(0), on paths set from now on
- * @tx_limit: bytes that a transmit queue of a QP may have in this host's qdiscs and drivers
- * @tx_limit_set: @tx_limit was set by the administrator; else it follows the netdev
+ * @tx_limit: bytes that a transmit queue of a QP may have in this host's qdiscs and drivers,
+ *	as set by the administrator; 0: by the netdev and its line
+ * @line_limit: bytes that the line takes in a ms
  * @gone: the netdev is being unregistered, or has left the namespace
  * @enabled: the RDMA core has enabled the device at least once
  * @port_state: port state that was reported last
@@ -101,7 +102,7 @@ struct sroce_dev {
 	bool				cc;
 	bool				ecn;
 	u32				tx_limit;
-	bool				tx_limit_set;
+	u32				line_limit;
 	bool				gone;
 	bool				enabled;
 	enum ib_port_state		port_state;
@@ -130,6 +131,7 @@ static inline void sroce_live_dec(void)
 enum ib_mtu sroce_sdev_mtu(int netdev_mtu);
 enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev);
 struct net_device *sroce_sdev_netdev(struct sroce_dev *dev);
-void sroce_sdev_update_tx_limit(struct sroce_dev *dev, struct net_device *ndev);
+void sroce_sdev_update_line_limit(struct sroce_dev *dev, struct net_device *ndev);
+u32 sroce_sdev_tx_limit(struct sroce_dev *dev);
 
 #endif /* SROCE_LOOKUP_SDEV_H */

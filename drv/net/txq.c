@@ -82,7 +82,7 @@ static bool stop(struct sroce_txq *txq, u32 restart_at)
 static u32 most_packets(struct sroce_qp *qp)
 {
 	struct sroce_txq_limit *limit = &qp->kqp->limit;
-	u32 bytes = READ_ONCE(qp->dev->tx_limit);
+	u32 bytes = sroce_sdev_tx_limit(qp->dev);
 
 	if (likely(limit->bytes == bytes && limit->mtu == qp->mtu))
 		return limit->packets;
