@@ -9,6 +9,7 @@
 #include <linux/string.h>
 #include "drv/core/ecn.h"
 #include "drv/core/env.h"
+#include "drv/core/rc/cc.h"
 #include "drv/core/wire/pkt.h"
 
 /* Bytes of a CNP behind the BTH, reserved */
@@ -26,6 +27,8 @@ void sroce_ecn_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!pkt->ce)
 		return;
 	sroce_count_n(qp, SROCE_CNT_RX_MARKED, max(pkt->segs, 1U));
+	if (pkt->op->flags & SROCE_READING)
+		sroce_cc_read_marked(qp);
 	now = sroce_now();
 	if (qp->cnp_at && now - qp->cnp_at < SROCE_CNP_INTERVAL)
 		return;

@@ -179,6 +179,8 @@ struct sroce_read_range {
  * @interleaved: the newest response was the last of a range, though older requests are
  *	being answered
  * @resume: PSN of the next response to those
+ * @gap: PSN of the newest gap in the responses
+ * @gap_dist: moving average of the distance between gaps, in PSNs
  * @n: entries in @range
  * @range: the ranges that were requested again, oldest request first
  */
@@ -188,6 +190,8 @@ struct sroce_read_retry {
 	bool			selective;
 	bool			interleaved;
 	u32			resume;
+	u32			gap;
+	s32			gap_dist;
 	u32			n;
 	struct sroce_read_range	range[SROCE_READ_RANGES_MAX];
 };
@@ -196,6 +200,7 @@ struct sroce_read_retry {
  * struct sroce_rtt - round trip time of a requester, see rc/rtt.c
  * @sampling: a sample is being taken
  * @retrans: the sampled packet is a retransmission; such a sample may be spurious
+ * @read: the sampled packet is a READ request, sent in turn
  * @psn: PSN of the sampled packet
  * @start: when it was sent, in ns of sroce_now()
  * @first: when the first packet of all was sent, in ns of sroce_now(); 0 for not yet
@@ -207,6 +212,7 @@ struct sroce_read_retry {
 struct sroce_rtt {
 	bool	sampling;
 	bool	retrans;
+	bool	read;
 	u32	psn;
 	u64	start;
 	u64	first;
@@ -225,8 +231,9 @@ struct sroce_rtt {
  * @next_idx: send queue index of the work request that @psn belongs to, or of the first
  *	that is not started
  * @acked_idx: send queue index of the first work request with a PSN at or after @acked
- * @reads: READs, atomics and FLUSHes started and not completed
+ * @reads: READ, atomic and FLUSH requests sent, without those before @una
  * @read_psns: PSNs of READs at or after @acked that only responses have: all but one each
+ * @reading: READ responses that were requested and have not come
  * @since_ackreq: packets sent since the last one that requested an ACK
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
  * @excused: timeouts since the last that counted, which don't count because the timer
@@ -253,6 +260,7 @@ struct sroce_rtt {
  * @read_retry: recovery of lost responses
  * @rtt: round trip time
  * @cwnd: window of request packets
+ * @read_cwnd: window of READ responses
  * @quota: request packets that may leave before the next ACK, or @pace_at
  * @pace_at: when more may leave, in ns of sroce_now(); 0 for not waiting
  * @resp_bitmap: responses from @una on that have come, indexed by the PSN modulo its size
@@ -266,6 +274,7 @@ struct sroce_req {
 	u32	acked_idx;
 	u32	reads;
 	u32	read_psns;
+	u32	reading;
 	u32	since_ackreq;
 	u8	retries;
 	u8	excused;
@@ -288,6 +297,7 @@ struct sroce_req {
 	struct sroce_read_retry	read_retry;
 	struct sroce_rtt	rtt;
 	struct sroce_cwnd	cwnd;
+	struct sroce_cwnd	read_cwnd;
 	u32			quota;
 	u64			pace_at;
 	DECLARE_BITMAP(resp_bitmap, SROCE_READ_AHEAD);

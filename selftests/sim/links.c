@@ -61,7 +61,7 @@ struct kase {
 	.name = "READ 4 MiB, rd_atomic " #rd ", queue of " #limit_,			\
 	.flows = { READS(4, 32, 16, rd), .kick = BURST(250),				\
 		   .link = LINK(10, 100, 0, 1000, limit_) },				\
-	.bars = { .part = part_, .dropped = dropped_, .alive = (part_) > 0 },		\
+	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 }
 #define SKEW(us, drops) {								\
 	.name = "1 burst in 10 by another queue, " #us " us later",			\
@@ -122,14 +122,15 @@ static const struct kase cases[] = {
 	INCAST(64, 6, 100, false, 0, 0, 0),
 	INCAST(64, 6, 1000, false, 0, 0, 0),
 	INCAST(64, 6, 1000, true, 0, 0, 0),
-	READING(16, 100, 0, 0),
-	READING(16, 512, 0, 0),
-	READING(16, 1024, 0, 0),
-	READING(16, 4096, 0, 0),
-	READING(1, 100, 0, 0),
-	READING(1, 1024, 0, 0),
-	READING(4, 100, 0, 0),
-	READING(4, 1024, 0, 0),
+	READING(16, 100, 90, 2),
+	READING(16, 512, 90, 2),
+	READING(16, 1024, 90, 2),
+	READING(16, 4096, 90, 2),
+	/* with one READ at a time nothing but a timer tells that its last response is lost */
+	READING(1, 100, 0, 2),
+	READING(1, 1024, 0, 2),
+	READING(4, 100, 90, 2),
+	READING(4, 1024, 90, 2),
 	SKEW(5, false), SKEW(20, false), SKEW(100, false),
 	SKEW(5, true), SKEW(20, true), SKEW(100, true),
 	MARKED(4, 48, .95),

@@ -18,6 +18,7 @@
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/ofo.h"
 #include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/read_split.h"
 #include "drv/core/rc/req.h"
 #include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/reset.h"

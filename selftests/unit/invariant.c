@@ -43,6 +43,23 @@ static void wqe_bounds(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		CHECK(wqe->ah && wqe->length <= qp->mtu);
 }
 
+/*
+ * How many requests for responses were sent from @psn on; @psns is set to the PSNs that
+ * they have.
+ */
+static u32 requests(const struct sroce_req *req, const struct sroce_wqe *wqe, u32 psn,
+		    u32 *psns)
+{
+	u32 to = sroce_psn_add(wqe->last_psn, 1);
+
+	if (sroce_psn_diff(wqe->first_psn, psn) > 0)
+		psn = wqe->first_psn;
+	if (sroce_psn_diff(to, req->max_psn) > 0)
+		to = req->max_psn;
+	*psns = sroce_psn_diff(to, psn) > 0 ? sroce_psn_diff(to, psn) : 0;
+	return sroce_read_split_count(wqe, psn, to);
+}
+
 /* Started work requests come first, and their PSNs are consecutive. */
 static void send_queue(const struct sroce_qp *qp)
 {
@@ -72,7 +89,8 @@ static void send_queue(const struct sroce_qp *qp)
 		else if (qp->svc == SROCE_SVC_RC)
 			CHECK(sroce_psn_diff(req->una, wqe->first_psn) >= 0 &&
 			      sroce_psn_diff(req->una, wqe->last_psn) <= 0);
-		reads += sroce_wqe_wants_response(wqe);
+		if (qp->svc == SROCE_SVC_RC && sroce_wqe_wants_response(wqe))
+			reads += requests(req, wqe, req->una, &(u32){ 0 });
 		last = wqe;
 	}
 	if (qp->svc != SROCE_SVC_RC || !sroce_qp_may_send(qp))
@@ -124,6 +142,28 @@ static void psns(const struct sroce_qp *qp)
 	CHECK(sroce_psn_diff(req->max_psn, req->psn) >= 0);
 }
 
+/* READ responses that were requested and have not come */
+static u32 reading(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+	const struct sroce_sq *sq = &qp->sq;
+	u32 i, psn, end, n = 0;
+
+	for (i = sq->cons; i != sq->prod; i = sroce_sq_next(sq, i)) {
+		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+		if (!wqe->started || wqe->msg != SROCE_MSG_READ)
+			continue;
+		end = sroce_psn_add(wqe->last_psn, 1);
+		if (sroce_psn_diff(end, req->max_psn) > 0)
+			end = req->max_psn;
+		for (psn = wqe->first_psn; sroce_psn_diff(end, psn) > 0;
+		     psn = sroce_psn_add(psn, 1))
+			n += sroce_read_retry_missing(req, psn);
+	}
+	return n;
+}
+
 /* Work requests before "passed" are acknowledged; the READs of others count. */
 static void passed(const struct sroce_qp *qp)
 {
@@ -138,14 +178,18 @@ static void passed(const struct sroce_qp *qp)
 				     sroce_sq_wqe(sq, i)->last_psn) > 0);
 	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+		u32 n, all;
 
 		if (!wqe->started)
 			break;
 		CHECK(sroce_psn_diff(req->acked, wqe->last_psn) <= 0);
-		if (wqe->msg == SROCE_MSG_READ)
-			psns += sroce_psn_diff(wqe->last_psn, wqe->first_psn);
+		if (wqe->msg == SROCE_MSG_READ) {
+			n = requests(req, wqe, req->acked, &all);
+			psns += all - n;
+		}
 	}
 	CHECK_EQ(req->read_psns, psns);
+	CHECK_EQ(req->reading, reading(qp));
 }
 
 /* Packets to be sent again were sent before and are not acknowledged. */

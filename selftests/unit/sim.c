@@ -191,12 +191,13 @@ struct sroce_kqp *sim_pair(struct sim *s, const struct sim_cfg *cfg)
 	return s->kqp[s->kqps - 2];
 }
 
-/* As drv/verbs/qp.c destroys a QP */
 void sim_open_cwnd(struct sroce_kqp *kqp)
 {
 	kqp->qp.req.cwnd.cwnd = SROCE_CWND_MAX;
+	kqp->qp.req.read_cwnd.cwnd = SROCE_CWND_MAX;
 }
 
+/* As drv/verbs/qp.c destroys a QP */
 void sim_destroy(struct sroce_kqp *kqp)
 {
 	kqp->gone = true;

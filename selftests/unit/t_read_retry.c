@@ -80,6 +80,7 @@ static void long_read(void)
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
 	req = &t.s->a.qp.req;
+	t.s->a.qp.cc = false;
 	req->read_retry.selective = true;
 	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
 	sim_doorbell(&t.s->a);
@@ -95,6 +96,7 @@ static void long_read(void)
 	t_case("read_retry: a probe asks for all missing responses of it");
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
 	req = &t.s->a.qp.req;
+	t.s->a.qp.cc = false;
 	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
 	sim_doorbell(&t.s->a);
@@ -120,6 +122,7 @@ static void long_read_partly(void)
 	t_case("read_retry: all missing responses of a long READ are asked for at once");
 	cfg.timeout = 14;
 	peer_begin_with(&t, &cfg, (n + 10) * MTU);
+	t.s->a.qp.cc = false;
 	t.s->a.qp.req.read_retry.selective = true;
 	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
 	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
@@ -335,7 +338,7 @@ static void selective(void)
 }
 
 /* When the first probe is sent, in ns; the round trip is short. */
-static u64 probed_after(bool is_selective)
+static u64 probed_after(bool is_selective, bool answered)
 {
 	struct xfers t;
 	u64 start;
@@ -344,12 +347,14 @@ static u64 probed_after(bool is_selective)
 	t.s->a.qp.req.rtt.srtt = 1000;
 	t.s->a.qp.req.rtt.rttvar = 0;
 	t.s->a.qp.req.read_retry.selective = is_selective;
-	answer(&t, 0);
+	if (answered)
+		answer(&t, 0);
 	start = t.s->now;
 	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
 		;
 	start = t.s->now - start;
-	check_repeated(2, 1, is_selective ? 1 : 3);
+	if (answered)
+		check_repeated(2, 1, is_selective ? 1 : 3);
 	xfers_end(&t);
 	return start;
 }
@@ -359,9 +364,15 @@ static void patience(void)
 	u64 timeout = 4096ULL << 14;
 
 	t_case("read_retry: a quarter of the timeout passes until a READ is repeated unasked");
-	CHECK(probed_after(false) >= timeout / 4);
-	CHECK(probed_after(false) < timeout / 2);
-	CHECK(probed_after(true) < timeout / 10);
+	CHECK(probed_after(false, false) >= timeout / 4);
+	CHECK(probed_after(false, false) < timeout / 2);
+
+	t_case("read_retry: a sixteenth if some of its responses have come");
+	CHECK(probed_after(false, true) >= timeout / 16);
+	CHECK(probed_after(false, true) < timeout / 8);
+
+	t_case("read_retry: and a few round trips if the peer is selective");
+	CHECK(probed_after(true, true) < timeout / 60);
 }
 
 /* A peer that loses much, but keeps what follows a gap, misses a READ request. */

@@ -29,6 +29,7 @@ static void reset(void)
 
 	t_case("reset: work is dropped without completions, and the QP works again");
 	xfers_init(&t, NULL, 800000, 4096);
+	sim_open_cwnd(&t.s->a);
 	for (i = 0; i < 4; i++)
 		xfer_put(&t, IB_WR_RDMA_READ, 150000);
 	t.s->task_delay = SIM_MS;

@@ -27,12 +27,20 @@ static enum sroce_rtt_sample ack(struct sim *s, u32 psn)
 	return sroce_rtt_acked(&s->a.qp, &(u64){ 0 });
 }
 
+/* A packet leaves, perhaps for the second time, which asks for an ACK or doesn't. */
+static void leaves(struct sim *s, u32 psn, bool asks, bool again)
+{
+	sroce_rtt_sent(&s->a.qp, &(struct sroce_pkt){
+		.psn = psn, .ackreq = asks, .op = &sroce_opcodes[0x06],
+	}, again);
+}
+
 /* A packet that asks for an ACK, perhaps one that was sent before, and its answer */
 static enum sroce_rtt_sample sample(struct sim *s, u64 ns, bool again)
 {
 	u32 psn = s->a.qp.req.acked;
 
-	sroce_rtt_sent(&s->a.qp, psn, true, again);
+	leaves(s, psn, true, again);
 	s->now += ns;
 	return ack(s, sroce_psn_add(psn, 1));
 }
@@ -51,11 +59,11 @@ static void one_at_a_time(void)
 	struct sroce_rtt *rtt = &s->a.qp.req.rtt;
 
 	t_case("rtt: one sample at a time, until its packet is acknowledged");
-	sroce_rtt_sent(&s->a.qp, 1005, false, false);
+	leaves(s, 1005, false, false);
 	CHECK(!rtt->sampling);
-	sroce_rtt_sent(&s->a.qp, 1009, true, false);
+	leaves(s, 1009, true, false);
 	s->now += 10 * US;
-	sroce_rtt_sent(&s->a.qp, 1019, true, false);
+	leaves(s, 1019, true, false);
 	ack(s, 1009);
 	CHECK_EQ(rtt->srtt, 0);
 	s->now += 30 * US;
@@ -88,7 +96,7 @@ static void first_answer(void)
 	t_case("rtt: until there is a sample, the first answer of all is the shortest");
 	sroce_rtt_heard(&s->a.qp);
 	CHECK_EQ(s->a.qp.req.cwnd.min_rtt, 0);
-	sroce_rtt_sent(&s->a.qp, 1000, false, false);
+	leaves(s, 1000, false, false);
 	s->now += 70 * US;
 	sroce_rtt_heard(&s->a.qp);
 	CHECK_EQ(s->a.qp.req.cwnd.min_rtt, 70 * US);
@@ -245,7 +253,7 @@ static void leave(struct sim *s, u32 n, bool asks)
 
 	req->psn = sroce_psn_add(req->psn, n);
 	req->max_psn = req->psn;
-	sroce_rtt_sent(&s->a.qp, sroce_psn_add(req->psn, -1), asks, false);
+	leaves(s, sroce_psn_add(req->psn, -1), asks, false);
 	sroce_retrans_set_timer(&s->a.qp);
 }
 

@@ -55,6 +55,8 @@ static int watch(struct sim *s, struct sim_packet *p)
 	const struct impairment *f = w->imp;
 	bool lost, twice, damaged;
 
+	/* how a READ is split depends on when its responses come */
+	s->a.qp.req.read_cwnd.cwnd = SROCE_CWND_MAX;
 	mix(&w->wire, p->data, p->len);
 	mix(&w->wire, &s->now, sizeof(s->now));
 	p->when += f->delay;
@@ -125,6 +127,7 @@ static void play(struct seen *w, const struct sim_cfg *cfg, u32 chunk,
 	t->s->wire = watch;
 	t->s->posted = mix_cqe;
 	t->s->arg = w;
+	t->s->a.qp.req.read_cwnd.cwnd = SROCE_CWND_MAX;
 	work(t);
 	xfers_run(t);
 	mix_memory(w, t->a);

@@ -50,6 +50,7 @@ static void absent(u32 opcode)
 
 	t_case("sge: %s of 300 KB, no page present at either end", xfer_name(opcode));
 	xfers_init_odp(&t, XFER_LOCAL | XFER_REMOTE, false);
+	sim_open_cwnd(&t.s->a);
 	xfer_put(&t, opcode, 300000);
 	xfers_run(&t);
 	/* one for each SGE */

@@ -41,6 +41,18 @@ struct sroce_bind {
 };
 
 /**
+ * struct sroce_read_split - how a READ is split into requests, see rc/read_split.c
+ * @psn: PSN of a request; requests of @psns PSNs follow from there on
+ * @psns: PSNs per request, but for the last
+ * @psns_before: PSNs of each request before @psn
+ */
+struct sroce_read_split {
+	u32	psn;
+	u32	psns;
+	u32	psns_before;
+};
+
+/**
  * struct sroce_wqe - a send work request, from fetch or post to completion
  * @wr_id: ID set by the consumer
  * @msg: what it does
@@ -60,6 +72,7 @@ struct sroce_bind {
  * @rkey: R_Key of @remote_addr
  * @compare_add: compare or add operand
  * @swap: swap operand
+ * @split: READ: its requests
  * @feth: FLUSH: placement and selectivity, SROCE_FETH_*
  * @bind: arguments of a bind or fast registration
  * @remote_qpn: UD: destination QP
@@ -86,8 +99,13 @@ struct sroce_wqe {
 	union {
 		struct {
 			u64	remote_addr;
-			u64	compare_add;
-			u64	swap;
+			union {
+				struct {
+					u64	compare_add;
+					u64	swap;
+				};
+				struct sroce_read_split split;
+			};
 			u32	rkey;
 			u32	feth;
 		};

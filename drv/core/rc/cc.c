@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Congestion control of a QP: its window, and the pacing of what leaves.
+ * Congestion control of a QP: its windows, of requests and of READ responses, and the
+ * pacing of what leaves.
  *
  * Trains of at most a quarter of the window leave, each when an ACK has made room for it,
  * or, where none is expected, a quarter of a round trip after the last.
@@ -16,12 +17,13 @@
 /* Packets that may leave at once in any case */
 #define QUOTA_MIN	SROCE_CWND_INIT
 
-static void count_decrease(struct sroce_qp *qp, bool decreased)
+/* @c: window of requests or of READ responses */
+static void count_decrease(struct sroce_qp *qp, const struct sroce_cwnd *c, bool decreased)
 {
 	if (!decreased)
 		return;
 	sroce_count(qp, SROCE_CNT_CWND_DECREASE);
-	trace_sroce_cwnd(qp, &qp->req.cwnd);
+	trace_sroce_cwnd(qp, c);
 }
 
 /* The most that may leave at once */
@@ -34,11 +36,11 @@ static u32 quarter(const struct sroce_qp *qp)
  * A peer that takes long, compared to the timeout, must not get more: what it does not
  * execute in time is sent again.
  */
-static bool is_slow(const struct sroce_qp *qp)
+static bool is_slow(const struct sroce_qp *qp, const struct sroce_cwnd *c)
 {
 	u64 timeout = sroce_rtt_ack_timeout(qp);
 
-	return timeout && qp->req.cwnd.rtt > timeout;
+	return timeout && c->rtt > timeout;
 }
 
 /**
@@ -55,7 +57,7 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 	s32 left = max(sroce_cc_in_flight(qp), 0);
 
 	n = max(before - left, 0);
-	if (!is_slow(qp) && before >= (s32)(cwnd - cwnd / 4))
+	if (!is_slow(qp, &req->cwnd) && before >= (s32)(cwnd - cwnd / 4))
 		sroce_cwnd_acked(&req->cwnd, n, sroce_now());
 	/* the window's growth may leave, too */
 	n += sroce_cwnd(&req->cwnd) - min(cwnd, sroce_cwnd(&req->cwnd));
@@ -80,8 +82,58 @@ void sroce_cc_lost(struct sroce_qp *qp, u32 n)
 
 	if (!qp->cc)
 		return;
-	count_decrease(qp, sroce_cwnd_lost(&qp->req.cwnd, n, drops ? 0 : rp->gap_dist,
-					   sroce_now()));
+	count_decrease(qp, &qp->req.cwnd,
+		       sroce_cwnd_lost(&qp->req.cwnd, n, drops ? 0 : rp->gap_dist,
+				       sroce_now()));
+}
+
+/**
+ * sroce_cc_read_received() - update the window of READ responses after some have come
+ * @qp: the QP, RC, locked
+ * @n: how many
+ *
+ * The window grows only if it was in use.
+ */
+void sroce_cc_read_received(struct sroce_qp *qp, u32 n)
+{
+	struct sroce_req *req = &qp->req;
+	struct sroce_cwnd *c = &req->read_cwnd;
+	bool full = req->reading + sroce_cc_read_size(qp) > sroce_cwnd(c);
+
+	req->reading -= min(n, req->reading);
+	if (!qp->cc)
+		return;
+	if (full && !is_slow(qp, c))
+		sroce_cwnd_acked(c, n, sroce_now());
+	/* CUBIC's clock stands still while nothing is read */
+	if (!req->reading)
+		c->epoch = 0;
+}
+
+/**
+ * sroce_cc_read_lost() - note that READ responses were lost
+ * @qp: the QP, RC, locked
+ * @n: how many
+ * @apart: mean distance of losses, in packets
+ */
+void sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart)
+{
+	if (qp->cc)
+		count_decrease(qp, &qp->req.read_cwnd,
+			       sroce_cwnd_lost(&qp->req.read_cwnd, n, apart, sroce_now()));
+}
+
+/**
+ * sroce_cc_read_marked() - note that a READ response was marked
+ * @qp: the QP, RC, locked
+ *
+ * The peer gets a CNP as well, but not all heed those for READ responses.
+ */
+void sroce_cc_read_marked(struct sroce_qp *qp)
+{
+	if (qp->cc)
+		count_decrease(qp, &qp->req.read_cwnd,
+			       sroce_cwnd_cnp(&qp->req.read_cwnd, sroce_now()));
 }
 
 /**
@@ -90,8 +142,11 @@ void sroce_cc_lost(struct sroce_qp *qp, u32 n)
  */
 void sroce_cc_timeout(struct sroce_qp *qp)
 {
-	sroce_cwnd_timeout(&qp->req.cwnd, sroce_now());
-	count_decrease(qp, true);
+	struct sroce_req *req = &qp->req;
+	struct sroce_cwnd *c = req->una == req->acked ? &req->cwnd : &req->read_cwnd;
+
+	sroce_cwnd_timeout(c, sroce_now());
+	count_decrease(qp, c, true);
 }
 
 /**
@@ -102,7 +157,8 @@ void sroce_cc_timeout(struct sroce_qp *qp)
 void sroce_cc_local_drop(struct sroce_qp *qp, bool response)
 {
 	if (qp->cc && !response)
-		count_decrease(qp, sroce_cwnd_local_drop(&qp->req.cwnd, sroce_now()));
+		count_decrease(qp, &qp->req.cwnd,
+			       sroce_cwnd_local_drop(&qp->req.cwnd, sroce_now()));
 }
 
 /**
@@ -117,7 +173,7 @@ void sroce_cc_cnp(struct sroce_qp *qp)
 		return;
 	}
 	sroce_count(qp, SROCE_CNT_CNP_RCVD);
-	count_decrease(qp, sroce_cwnd_cnp(&qp->req.cwnd, sroce_now()));
+	count_decrease(qp, &qp->req.cwnd, sroce_cwnd_cnp(&qp->req.cwnd, sroce_now()));
 }
 
 /**

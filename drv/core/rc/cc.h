@@ -11,6 +11,9 @@
  */
 #define SROCE_CC_LARGE	1024U
 
+/* A READ is split into requests of fewer responses only if the window is smaller, too. */
+#define SROCE_CC_READ_MIN	4U
+
 /**
  * sroce_cc_unacked() - request packets that are not acknowledged
  * @qp: the QP, RC
@@ -69,8 +72,37 @@ static inline void sroce_cc_sent(struct sroce_qp *qp, u32 n)
 	qp->req.quota -= min(n, qp->req.quota);
 }
 
+/**
+ * sroce_cc_read_size() - responses to request at once
+ * @qp: the QP, RC
+ *
+ * Return: a quarter of the window; more if so many requests can't be outstanding.
+ */
+static inline u32 sroce_cc_read_size(const struct sroce_qp *qp)
+{
+	u32 cwnd = sroce_cwnd(&qp->req.read_cwnd);
+	u32 part = cwnd / clamp_t(u32, qp->attr.max_rd_atomic, 1, 4);
+
+	return qp->cc ? max(part, min(cwnd, SROCE_CC_READ_MIN)) : ~0U;
+}
+
+/**
+ * sroce_cc_may_read() - whether responses may be requested now
+ * @qp: the QP, RC
+ * @n: how many
+ */
+static inline bool sroce_cc_may_read(const struct sroce_qp *qp, u32 n)
+{
+	u32 reading = qp->req.reading;
+
+	return !qp->cc || !reading || reading + n <= sroce_cwnd(&qp->req.read_cwnd);
+}
+
 void sroce_cc_acked(struct sroce_qp *qp, s32 before);
 void sroce_cc_lost(struct sroce_qp *qp, u32 n);
+void sroce_cc_read_received(struct sroce_qp *qp, u32 n);
+void sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart);
+void sroce_cc_read_marked(struct sroce_qp *qp);
 void sroce_cc_timeout(struct sroce_qp *qp);
 void sroce_cc_local_drop(struct sroce_qp *qp, bool response);
 void sroce_cc_cnp(struct sroce_qp *qp);

@@ -14,6 +14,7 @@
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/ofo.h"
 #include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/read_split.h"
 #include "drv/core/rc/retrans.h"
 #include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
@@ -34,9 +35,23 @@ static void clear_pending_err(struct sroce_qp *qp)
 	sroce_retrans_restart(qp);
 }
 
+/* The requests of a READ that lie before @end do not count as unacknowledged any more. */
+static void acknowledge_read(struct sroce_req *req, const struct sroce_wqe *wqe, u32 end)
+{
+	u32 from = req->acked;
+
+	if (wqe->msg != SROCE_MSG_READ)
+		return;
+	if (sroce_psn_diff(wqe->first_psn, from) > 0)
+		from = wqe->first_psn;
+	if (sroce_psn_diff(end, from) > 0)
+		req->read_psns -= sroce_psn_diff(end, from) -
+				  sroce_read_split_count(wqe, from, end);
+}
+
 /*
- * The responder has executed all requests before @end. If @end lies within a READ,
- * which is executed as a whole, only those before the READ count. @gap: from an RNR
+ * The responder has executed all requests before @end. If @end lies within a READ request,
+ * which is executed as a whole, only those before it count. @gap: from an RNR
  * NAK or a NAK of a gap.
  */
 static void advance(struct sroce_qp *qp, u32 end, bool gap)
@@ -56,12 +71,11 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 			break;
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0) {
 			if (sroce_wqe_wants_response(wqe))
-				end = wqe->first_psn;
+				end = sroce_read_split_start(wqe, end);
+			acknowledge_read(req, wqe, end);
 			break;
 		}
-		if (wqe->msg == SROCE_MSG_READ)
-			req->read_psns -= sroce_psn_diff(wqe->last_psn,
-							 wqe->first_psn);
+		acknowledge_read(req, wqe, sroce_psn_add(wqe->last_psn, 1));
 	}
 	req->acked_idx = i;
 	if (sroce_psn_diff(end, req->acked) <= 0)
@@ -103,7 +117,6 @@ static u32 done_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 /* All responses of the oldest work request have arrived. */
 static void finish_read(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	qp->req.reads--;
 	if (wqe->inv && sroce_mem_ops_invalidate(qp, wqe->inv_rkey, false)) {
 		sroce_count(qp, SROCE_CNT_MEM_OP_ERROR);
 		sroce_sq_fail(qp, IB_WC_MW_BIND_ERR);
@@ -138,6 +151,8 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		u32 end = done_end(req, wqe);
 
 		if (sroce_psn_diff(end, req->una) > 0) {
+			if (sroce_wqe_wants_response(wqe))
+				req->reads -= sroce_read_split_count(wqe, req->una, end);
 			req->una = end;
 			sroce_read_retry_trim(qp);
 			sroce_retrans_progress(qp);
@@ -201,8 +216,8 @@ static bool is_rnr_valid(struct sroce_qp *qp, u32 psn)
 	if (psn == req->acked)
 		return true;
 	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, psn);
-	return wqe && wqe->msg == SROCE_MSG_READ && psn != wqe->first_psn &&
-	       sroce_psn_diff(req->acked, wqe->last_psn) <= 1 &&
+	return wqe && wqe->msg == SROCE_MSG_READ && psn != sroce_read_split_start(wqe, psn) &&
+	       sroce_psn_diff(req->acked, sroce_read_split_end(wqe, psn)) <= 0 &&
 	       sroce_read_retry_missing(req, psn);
 }
 
@@ -423,18 +438,21 @@ static void defer_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static bool note_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			  const struct sroce_wqe *wqe)
 {
-	advance(qp, sroce_psn_add(wqe->last_psn, 1), false);
+	advance(qp, sroce_read_split_end(wqe, pkt->psn), false);
 	sroce_read_retry_until(qp, pkt->psn);
 	sroce_comp_settle(qp);
 	return sroce_qp_may_send(qp);
 }
 
 /* The payload of a response has been placed. */
-static void finish_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static void finish_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			    const struct sroce_wqe *wqe)
 {
 	u32 end = response_end(qp, pkt);
 
 	mark_received(&qp->req, pkt->psn, end);
+	if (wqe->msg == SROCE_MSG_READ)
+		sroce_cc_read_received(qp, sroce_psn_diff(end, pkt->psn));
 	sroce_retrans_alive(qp);
 	sroce_read_retry_received(qp, pkt->psn, end);
 	if (sroce_qp_may_send(qp))
@@ -468,7 +486,7 @@ static bool take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	}
 	if (pkt->op->flags & SROCE_AETH)
 		update_lsn(qp, pkt);
-	finish_response(qp, pkt);
+	finish_response(qp, pkt, wqe);
 	return false;
 }
 
@@ -594,6 +612,6 @@ bool sroce_comp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_rtt_heard(qp);
 	if (!note_response(qp, pkt, wqe) || place_read(qp, pkt, wqe))
 		return false;
-	finish_response(qp, pkt);
+	finish_response(qp, pkt, wqe);
 	return true;
 }

@@ -7,7 +7,7 @@
  *
  * Peers differ in which repeated READs they serve. Some refuse one below the newest that
  * they have served, some end the connection if repeated ones and others together exceed
- * max_rd_atomic. So a READ is repeated once at a time, from its oldest missing response to
+ * max_rd_atomic. So a request is repeated once at a time, from its oldest missing response to
  * the newest, after all responses to it had their turn.
  *
  * A peer that answers a repeated READ while responses to others are on their way, and then
@@ -16,10 +16,15 @@
  */
 
 #include "drv/core/env.h"
+#include "drv/core/rc/cc.h"
 #include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/read_split.h"
 #include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
+
+/* If so many responses are missing and none follows, they were not lost at random. */
+#define TAIL_LOSSES	3
 
 /**
  * sroce_read_retry_missing() - whether a response has not arrived
@@ -96,24 +101,29 @@ static bool start_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32
 	return sroce_qp_may_send(qp);
 }
 
-/* Whether a repeated request for a work request is under way */
-static bool is_repeated(const struct sroce_read_retry *rr, const struct sroce_wqe *wqe)
+/* Whether a part of these responses was requested again, and has not come */
+static bool is_repeated(const struct sroce_read_retry *rr, u32 psn, u32 end)
 {
 	u32 i;
 
 	for (i = 0; i < rr->n; i++)
-		if (rr->range[i].wqe == wqe)
+		if (sroce_psn_diff(rr->range[i].psn, psn) >= 0 &&
+		    sroce_psn_diff(rr->range[i].psn, end) < 0)
 			return true;
 	return false;
 }
 
-/* Repeat a request for all that it lacks, unless a response to it may be on its way. */
-static void repeat_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
+/*
+ * Repeat the request that a response belongs to, for all that it lacks, unless a response
+ * to it may be on its way.
+ */
+static void repeat_request(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn)
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
-	u32 psn = wqe->first_psn, end = sroce_psn_add(wqe->last_psn, 1);
+	u32 end = sroce_read_split_end(wqe, psn);
 
-	if (is_repeated(rr, wqe) || sroce_psn_diff(end, rr->high) > 0) {
+	psn = sroce_read_split_start(wqe, psn);
+	if (is_repeated(rr, psn, end) || sroce_psn_diff(end, rr->high) > 0) {
 		rr->full = true;
 		return;
 	}
@@ -126,18 +136,22 @@ static void repeat_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		start_range(qp, wqe, psn, end);
 }
 
-/* Request what is missing from @psn to @end, as far as there is room for ranges. */
+/*
+ * Request what is missing from @psn to @end, which belong to one request, as far as there
+ * is room for ranges.
+ */
 static void request_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 {
 	struct sroce_req *req = &qp->req;
 	u32 to;
 
-	if (!req->read_retry.selective) {
-		repeat_wqe(qp, wqe);
-		return;
-	}
 	if (sroce_psn_diff(req->una, psn) > 0)
 		psn = req->una;
+	if (!req->read_retry.selective) {
+		if (sroce_psn_diff(end, psn) > 0)
+			repeat_request(qp, wqe, psn);
+		return;
+	}
 	for (;; psn = to) {
 		psn = find_psn(req, psn, end, true);
 		to = find_psn(req, psn, end, false);
@@ -146,14 +160,41 @@ static void request_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u
 	}
 }
 
+/* How many responses are missing in a range */
+static u32 count_missing(const struct sroce_req *req, u32 psn, u32 end)
+{
+	u32 n = 0;
+
+	for (; sroce_psn_diff(end, psn) > 0; psn = sroce_psn_add(psn, 1))
+		n += sroce_read_retry_missing(req, psn);
+	return n;
+}
+
+/* Likewise, but across requests of a work request. Return: responses that are missing */
+static u32 request_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
+{
+	u32 next, n = 0;
+
+	if (sroce_psn_diff(qp->req.una, psn) > 0)
+		psn = qp->req.una;
+	for (; sroce_psn_diff(end, psn) > 0 && sroce_qp_may_send(qp); psn = next) {
+		next = sroce_read_split_end(wqe, psn);
+		if (sroce_psn_diff(next, end) > 0)
+			next = end;
+		n += count_missing(&qp->req, psn, next);
+		request_range(qp, wqe, psn, next);
+	}
+	return n;
+}
+
 /* Likewise, but across work requests */
-static void request_missing(struct sroce_qp *qp, u32 from, u32 end)
+static u32 request_missing(struct sroce_qp *qp, u32 from, u32 end)
 {
 	struct sroce_sq *sq = &qp->sq;
-	u32 i;
+	u32 i, lost = 0;
 
 	if (!qp->req.reads)
-		return;
+		return 0;
 	for (i = sq->cons; i != sq->prod && sroce_qp_may_send(qp);
 	     i = sroce_sq_next(sq, i)) {
 		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
@@ -163,20 +204,34 @@ static void request_missing(struct sroce_qp *qp, u32 from, u32 end)
 			break;
 		if (!sroce_wqe_wants_response(wqe) || sroce_psn_diff(past, from) <= 0)
 			continue;
-		request_range(qp, wqe, sroce_psn_diff(from, wqe->first_psn) < 0 ?
-				       wqe->first_psn : from,
-			      sroce_psn_diff(past, end) < 0 ? past : end);
+		lost += request_wqe(qp, wqe, sroce_psn_diff(from, wqe->first_psn) < 0 ?
+					     wqe->first_psn : from,
+				    sroce_psn_diff(past, end) < 0 ? past : end);
 	}
+	return lost;
 }
 
 /* Likewise; that they are missing follows from a response or an ACK. */
-static void request_implied(struct sroce_qp *qp, u32 from, u32 end)
+static u32 request_implied(struct sroce_qp *qp, u32 from, u32 end)
 {
-	u32 n = qp->req.read_retry.n;
+	u32 n = qp->req.read_retry.n, lost;
 
-	request_missing(qp, from, end);
+	lost = request_missing(qp, from, end);
 	for (; n < qp->req.read_retry.n; n++)
 		sroce_count(qp, SROCE_CNT_IMPLIED_NAK);
+	return lost;
+}
+
+/* Responses before @end were lost, for the first time. */
+static void note_gap(struct sroce_qp *qp, u32 lost, u32 end)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	s32 d = sroce_psn_diff(end, rr->gap);
+
+	rr->gap = end;
+	if (d > 0)
+		rr->gap_dist += (min(d, SROCE_GAP_DIST_MAX) - rr->gap_dist) / 4;
+	sroce_cc_read_lost(qp, lost, rr->gap_dist);
 }
 
 /**
@@ -187,6 +242,24 @@ static void request_implied(struct sroce_qp *qp, u32 from, u32 end)
  * Responses that were requested again before are left out.
  */
 void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	u32 from = rr->high, lost;
+
+	if (sroce_psn_diff(end, from) <= 0)
+		return;
+	rr->high = end;
+	lost = request_implied(qp, from, end);
+	if (lost)
+		note_gap(qp, lost, end);
+}
+
+/**
+ * sroce_read_retry_refused() - request responses again after an RNR wait
+ * @qp: the QP, RC, locked
+ * @end: one past the PSNs that the peer has executed, or refused to
+ */
+void sroce_read_retry_refused(struct sroce_qp *qp, u32 end)
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
 	u32 from = rr->high;
@@ -250,6 +323,14 @@ static bool is_late(const struct sroce_qp *qp, const struct sroce_read_range *a)
 	return sroce_rtt_too_soon(qp, sroce_now() - a->when);
 }
 
+/* Whether a response of range @n, or of none, was late, and not lost */
+static bool is_original(const struct sroce_qp *qp, u32 n)
+{
+	const struct sroce_read_retry *rr = &qp->req.read_retry;
+
+	return n == rr->n || (!rr->range[n].answered && is_late(qp, &rr->range[n]));
+}
+
 /*
  * Learn whether the peer has a queue for repeated READs: after the last response of a range
  * comes the next of the READ that was being answered, whose request is older.
@@ -269,7 +350,7 @@ static void learn_selective(struct sroce_qp *qp, const struct sroce_read_range *
 	if (end != a->end || sroce_psn_diff(a->sent, rr->high) <= 0 || is_late(qp, a))
 		return;
 	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, rr->high);
-	rr->interleaved = wqe && wqe->first_psn != rr->high;
+	rr->interleaved = wqe && sroce_read_split_start(wqe, rr->high) != rr->high;
 	rr->resume = rr->high;
 }
 
@@ -285,13 +366,13 @@ static bool drop_overtaken(struct sroce_read_retry *rr, u32 psn)
 	return dropped;
 }
 
-/* Whether a work request has had all its responses, up to @end */
-static bool ends_wqe(struct sroce_qp *qp, u32 end)
+/* Whether all responses to a request had their turn, up to @end */
+static bool ends_request(struct sroce_qp *qp, u32 end)
 {
-	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->sq.cons,
-							 sroce_psn_add(end, -1));
+	u32 prev = sroce_psn_add(end, -1);
+	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, prev);
 
-	return wqe && sroce_psn_add(wqe->last_psn, 1) == end;
+	return wqe && sroce_read_split_end(wqe, prev) == end;
 }
 
 /* Responses of range @n have come: older ranges are lost once more. */
@@ -303,6 +384,7 @@ static void retry_older(struct sroce_qp *qp, u32 n, u32 psn, u32 end)
 	for (; n; n--) {
 		a = rr->range[0];
 		drop_first(rr, 1);
+		sroce_cc_read_lost(qp, count_missing(&qp->req, a.psn, a.end), rr->gap_dist);
 		request_range(qp, a.wqe, a.psn, a.end);
 		/* on an error the send queue was flushed, and the ranges are gone */
 		if (!sroce_qp_may_send(qp))
@@ -331,6 +413,8 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 	bool scan;
 
 	learn_selective(qp, n < rr->n ? &rr->range[n] : NULL, psn, end);
+	if (sroce_psn_diff(psn, rr->high) < 0 && is_original(qp, n))
+		sroce_cwnd_undo(&qp->req.read_cwnd, sroce_now());
 	if (sroce_psn_diff(end, rr->high) > 0)
 		rr->high = end;
 	if (n < rr->n) {
@@ -343,7 +427,7 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 		rr->full = true;
 	}
 	/* what may be repeated changes when a range or a work request ends */
-	scan = rr->selective ? !rr->n : rr->n != had || ends_wqe(qp, end);
+	scan = rr->selective ? !rr->n : rr->n != had || ends_request(qp, end);
 	if (rr->full && scan && sroce_qp_may_send(qp)) {
 		rr->full = false;
 		request_implied(qp, qp->req.una, rr->high);
@@ -365,6 +449,16 @@ static void trim_ranges(struct sroce_read_retry *rr, u32 end)
 	}
 }
 
+/* Responses are missing, and none has come for long. */
+static void note_tail_lost(struct sroce_qp *qp, u32 n)
+{
+	struct sroce_req *req = &qp->req;
+
+	if (n >= TAIL_LOSSES)
+		n = max(n, sroce_cwnd(&req->read_cwnd) / 2);
+	sroce_cc_read_lost(qp, n, req->read_retry.gap_dist);
+}
+
 /**
  * sroce_read_retry_oldest() - request the oldest missing responses again
  * @qp: the QP, RC, locked; it waits for a response, and nothing has come for long
@@ -374,12 +468,13 @@ static void trim_ranges(struct sroce_read_retry *rr, u32 end)
  */
 void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 {
-	u32 psn = qp->req.una, past = sroce_psn_add(wqe->last_psn, 1);
+	u32 psn = qp->req.una, past = sroce_read_split_end(wqe, psn);
 	struct sroce_read_retry *rr = &qp->req.read_retry;
 	u32 end = sroce_psn_add(psn, n);
 
 	if (!rr->selective || sroce_psn_diff(end, past) > 0)
 		end = past;
+	note_tail_lost(qp, count_missing(&qp->req, psn, end));
 	if (sroce_psn_diff(end, rr->high) > 0)
 		rr->high = end;
 	/* earlier requests for these responses were lost */

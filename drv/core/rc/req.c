@@ -17,6 +17,7 @@
 #include "drv/core/rc/comp.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/read_split.h"
 #include "drv/core/rc/req.h"
 #include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/retrans.h"
@@ -33,8 +34,11 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	struct sroce_req *req = &qp->req;
 
 	req->psn = sroce_req_pkt_end(qp, wqe, pkt);
-	if (sroce_psn_diff(req->psn, req->max_psn) > 0)
+	if (sroce_psn_diff(req->psn, req->max_psn) > 0) {
 		req->max_psn = req->psn;
+		if (sroce_is_rc(qp) && sroce_wqe_wants_response(wqe))
+			sroce_read_split_sent(qp, wqe, pkt->psn);
+	}
 	if (last)
 		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 }
@@ -164,8 +168,7 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	if (retransmit)
 		sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	if (sroce_is_rc(qp))
-		sroce_rtt_sent(qp, psn, pkt.ackreq || sroce_wqe_wants_response(wqe),
-			       retransmit);
+		sroce_rtt_sent(qp, &pkt, retransmit);
 	/* with UC and UD a message completes when it is sent */
 	if (!sroce_is_rc(qp) && last)
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
@@ -274,7 +277,7 @@ static bool append_msg(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	*next = NULL;
 	sroce_cc_sent(qp, 1);
 	pkt->ackreq = ask_for_ack(qp, wqe, next);
-	sroce_rtt_sent(qp, pkt->psn, pkt->ackreq, false);
+	sroce_rtt_sent(qp, pkt, false);
 	sroce_pkt_build(pkt, bth);
 	trace_sroce_tx(qp, pkt);
 	return true;

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/flush.h"
+#include "drv/core/rc/read_split.h"
 #include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/sq_sched.h"
 #include "drv/core/tx/txbuf.h"
@@ -60,7 +61,7 @@ static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
  * @psn: PSN of the packet
  * @pkt: the packet, zeroed; filled in
  *
- * Return: whether it is the last packet of the message.
+ * Return: whether it is the last packet of the work request.
  */
 bool sroce_req_pkt_describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn,
 			    struct sroce_pkt *pkt)
@@ -68,6 +69,7 @@ bool sroce_req_pkt_describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u3
 	u32 off = sroce_req_pkt_offset(qp, wqe, psn);
 	bool responds = sroce_wqe_wants_response(wqe);
 	bool first, last;
+	u32 end;
 
 	pkt->psn = psn;
 	pkt->loopback = sroce_loopback_usable(qp);
@@ -78,9 +80,14 @@ bool sroce_req_pkt_describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u3
 	last = responds || off + pkt->payload_len == wqe->length;
 	pkt->opcode = sroce_opcode_of_msg(qp->svc, wqe->msg, first, last);
 	fill_bth(qp, pkt, wqe, last);
-	if (wqe->msg == SROCE_MSG_READ)
-		pkt->va += off;
 	pkt->length = wqe->length - off;
+	if (wqe->msg == SROCE_MSG_READ) {
+		pkt->va += off;
+		end = sroce_read_split_end(wqe, psn);
+		last = sroce_psn_diff(end, wqe->last_psn) > 0;
+		if (!last)
+			pkt->length = sroce_psn_diff(end, psn) * qp->mtu;
+	}
 	pkt->pad = -pkt->payload_len & 3;
 	return last;
 }
@@ -107,14 +114,14 @@ int sroce_req_pkt_alloc(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 /**
  * sroce_req_pkt_end() - one past the last PSN of a request packet
  * @qp: the QP
- * @wqe: the work request; a READ takes the PSNs of its responses
+ * @wqe: the work request; a READ request takes the PSNs of its responses
  * @pkt: the packet, from sroce_req_pkt_describe()
  */
 u32 sroce_req_pkt_end(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		      const struct sroce_pkt *pkt)
 {
 	if (wqe->msg == SROCE_MSG_READ)
-		return sroce_psn_add(wqe->last_psn, 1);
+		return sroce_read_split_end(wqe, pkt->psn);
 	return sroce_psn_add(pkt->psn, sroce_pkt_psns(pkt, qp->mtu));
 }
 
@@ -127,8 +134,8 @@ u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn)
 {
 	const struct sroce_wqe *wqe = sroce_sq_sched_wqe(qp, qp->req.acked_idx, psn);
 
-	return sroce_psn_add(wqe && wqe->msg == SROCE_MSG_READ ?
-			     wqe->last_psn : psn, 1);
+	return wqe && wqe->msg == SROCE_MSG_READ ? sroce_read_split_end(wqe, psn) :
+						   sroce_psn_add(psn, 1);
 }
 
 /**

@@ -88,6 +88,8 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	req->read_retry.full = false;
 	req->read_retry.selective = false;
 	req->read_retry.interleaved = false;
+	req->read_retry.gap = psn;
+	req->read_retry.gap_dist = SROCE_GAP_DIST_MAX;
 	req->retrans.from = psn;
 	req->retrans.to = psn;
 	req->retrans.n = 0;
@@ -117,6 +119,7 @@ void sroce_reset_path(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 
 	memset(&req->cwnd, 0, sizeof(req->cwnd));
+	memset(&req->read_cwnd, 0, sizeof(req->read_cwnd));
 	memset(&req->rtt, 0, sizeof(req->rtt));
 	if (!qp->cc)
 		req->cwnd.cwnd = SROCE_CWND_MAX;
@@ -124,6 +127,7 @@ void sroce_reset_path(struct sroce_qp *qp)
 	req->pace_at = 0;
 	req->retrans.gap_dist = SROCE_GAP_DIST_MAX;
 	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
+	req->read_retry.gap_dist = SROCE_GAP_DIST_MAX;
 }
 
 /**
@@ -139,6 +143,7 @@ void sroce_reset_req(struct sroce_qp *qp)
 	req->acked_idx = qp->sq.cons;
 	req->reads = 0;
 	req->read_psns = 0;
+	req->reading = 0;
 	req->rnr_wait = false;
 	req->paging = false;
 	req->resp_dropped = false;

@@ -22,6 +22,7 @@
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/read_retry.h"
+#include "drv/core/rc/read_split.h"
 #include "drv/core/rc/req_pkt.h"
 #include "drv/core/rc/retrans.h"
 #include "drv/core/rc/rtt.h"
@@ -43,8 +44,13 @@
 #define TIMER_BACKOFF_MAX	6
 /* Probes until the ACK timer expires; the interval doubles each time. */
 #define PROBES_MAX	10
-/* Most time that a READ without an answer gets before a probe, in ns */
+/*
+ * Most time that a READ without an answer gets before a probe, in ns, and the parts of the
+ * ACK timeout that it gets before its first response, and after that
+ */
 #define PATIENCE_MAX	(500ULL * NSEC_PER_MSEC)
+#define PATIENCE_FIRST	4
+#define PATIENCE_NEXT	16
 /* Timeouts excused as this machine's fault, for one that counts */
 #define EXCUSED_MAX	3
 
@@ -303,15 +309,18 @@ void sroce_retrans_implied_gap(struct sroce_qp *qp)
 /* The newest request that is acknowledged is a READ or atomic. */
 static bool acked_by_response(const struct sroce_qp *qp)
 {
-	const struct sroce_wqe *wqe;
-	u32 i = qp->req.acked_idx;
+	u32 i = qp->req.acked_idx, acked = qp->req.acked;
+	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, i);
 
+	/* a READ may be acknowledged in part */
+	if (i != qp->sq.prod && wqe->started && sroce_psn_diff(acked, wqe->first_psn) > 0)
+		return sroce_wqe_wants_response(wqe);
 	do {
 		i = (i - 1) & qp->sq.mask;
 		wqe = sroce_sq_wqe(&qp->sq, i);
 	} while (sroce_wqe_is_mem_op(wqe) && i != qp->sq.cons);
 	return sroce_wqe_wants_response(wqe) &&
-	       sroce_psn_add(wqe->last_psn, 1) == qp->req.acked;
+	       sroce_psn_add(wqe->last_psn, 1) == acked;
 }
 
 /* Once the gap is filled the peer's answer shows what it did with the packets after it. */
@@ -478,12 +487,21 @@ static u64 earlier(u64 a, u64 b)
 }
 
 /*
- * Whether a probe might repeat a READ that the peer is still executing. That may take it
- * long, and it may count repeated READs against max_rd_atomic.
+ * The least time until a probe, in ns, if that might repeat a READ which the peer is still
+ * executing. That may take it long, and it may count repeated READs against max_rd_atomic.
  */
-static bool is_patient(const struct sroce_qp *qp)
+static u64 patience(struct sroce_qp *qp)
 {
-	return qp->req.reads && !qp->req.read_retry.selective;
+	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
+	const struct sroce_req *req = &qp->req;
+	u32 part = PATIENCE_FIRST;
+
+	if (!req->reads || req->read_retry.selective)
+		return 0;
+	if (wqe && sroce_wqe_wants_response(wqe) &&
+	    req->una != sroce_read_split_start(wqe, req->una))
+		part = PATIENCE_NEXT;
+	return min(sroce_rtt_ack_timeout(qp) / part, PATIENCE_MAX);
 }
 
 /*
@@ -499,8 +517,7 @@ static void schedule_probe(struct sroce_qp *qp, u64 rto)
 
 	rp->timer_psn = req->max_psn;
 	rp->ack_owed = req->rtt.sampling;
-	if (is_patient(qp))
-		rto = max(rto, min(sroce_rtt_ack_timeout(qp) / 4, PATIENCE_MAX));
+	rto = max(rto, patience(qp));
 	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
 		return;
 	if (!rp->probe_at || (sending && !rp->probes))
@@ -689,7 +706,7 @@ void sroce_retrans_rnr_timer(struct sroce_qp *qp)
 	/* what was under way before the wait is not any more */
 	sroce_cc_go_on(qp);
 	/* the RNR NAK may have been for the rest of a READ and what follows it */
-	sroce_read_retry_until(qp, req->acked);
+	sroce_read_retry_refused(qp, req->acked);
 	if (sroce_qp_may_send(qp))
 		sroce_retrans_restart(qp);
 }

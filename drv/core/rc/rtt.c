@@ -26,21 +26,21 @@ u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp)
 /**
  * sroce_rtt_sent() - note that a packet was sent in turn, and perhaps start a sample
  * @qp: the QP, RC
- * @psn: PSN of the packet
- * @asks: the peer answers the packet at once
+ * @pkt: the packet
  * @again: it was sent before, but the peer is assumed to have dropped it
  */
-void sroce_rtt_sent(struct sroce_qp *qp, u32 psn, bool asks, bool again)
+void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 
 	if (!rtt->first)
 		rtt->first = sroce_now();
-	if (!asks || rtt->sampling)
+	if (rtt->sampling || !(pkt->ackreq || pkt->op->flags & SROCE_HAS_RESPONSE))
 		return;
 	rtt->sampling = true;
 	rtt->retrans = again;
-	rtt->psn = psn;
+	rtt->read = pkt->op->flags & SROCE_READING;
+	rtt->psn = pkt->psn;
 	rtt->start = sroce_now();
 }
 
@@ -85,7 +85,7 @@ static void update_srtt(struct sroce_rtt *rtt, u64 ns)
  */
 bool sroce_rtt_too_soon(const struct sroce_qp *qp, u64 ns)
 {
-	u64 min = qp->req.cwnd.min_rtt;
+	u64 min = min_not_zero(qp->req.cwnd.min_rtt, qp->req.read_cwnd.min_rtt);
 
 	return ns < min - min / 4;
 }
@@ -139,7 +139,7 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 		return retrans_answered(qp, ns, now);
 	}
 	update_srtt(rtt, ns);
-	sroce_cwnd_sample(&qp->req.cwnd, ns, now);
+	sroce_cwnd_sample(rtt->read ? &qp->req.read_cwnd : &qp->req.cwnd, ns, now);
 	return SROCE_RTT_NONE;
 }
 
@@ -165,6 +165,7 @@ void sroce_rtt_retransmitted(struct sroce_qp *qp)
 
 	rtt->sampling = true;
 	rtt->retrans = true;
+	rtt->read = false;
 	rtt->psn = qp->req.acked;
 	rtt->start = sroce_now();
 }

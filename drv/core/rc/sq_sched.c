@@ -8,6 +8,7 @@
 #include "drv/core/mem/wqe.h"
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/flush.h"
+#include "drv/core/rc/read_split.h"
 #include "drv/core/rc/sq_sched.h"
 
 /* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
@@ -79,15 +80,37 @@ static bool must_wait(const struct sroce_qp *qp)
 				   !sroce_cc_free(qp));
 }
 
-/* @span: PSNs from req.una to req.psn */
-static bool may_read(const struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 span)
+/* Whether a READ request of so many PSNs, an atomic or a FLUSH may be sent now */
+static bool may_read(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psns)
 {
 	const struct sroce_req *req = &qp->req;
+	u32 span = sroce_psn_diff(req->psn, req->una);
 
 	if (req->reads >= qp->attr.max_rd_atomic)
 		return false;
 	/* responses that arrive too far ahead of a hole are dropped */
-	return !req->reads || span + wqe_psns(qp, wqe) <= SROCE_READ_AHEAD;
+	if (req->reads && span + psns > SROCE_READ_AHEAD)
+		return false;
+	return wqe->msg != SROCE_MSG_READ || sroce_loopback_usable(qp) ||
+	       sroce_cc_may_read(qp, psns);
+}
+
+/* Likewise, for the first request of a work request that is not started */
+static bool may_read_first(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	u32 n = wqe_psns(qp, wqe);
+
+	if (wqe->msg == SROCE_MSG_READ)
+		n = sroce_read_split_size(qp, n);
+	return may_read(qp, wqe, n);
+}
+
+/* Likewise, for the next request of one that is */
+static bool may_go_on(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	return !sroce_is_rc(qp) || !sroce_wqe_wants_response(wqe) ||
+	       qp->req.psn != qp->req.max_psn ||
+	       may_read(qp, wqe, sroce_read_split_next(qp, wqe));
 }
 
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -104,7 +127,7 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	if (wqe->flags & IB_SEND_FENCE && req->reads)
 		return false;
-	if (sroce_wqe_wants_response(wqe) && !may_read(qp, wqe, span))
+	if (sroce_wqe_wants_response(wqe) && !may_read_first(qp, wqe))
 		return false;
 	/* the longest messages are sent with nothing else outstanding */
 	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
@@ -126,10 +149,8 @@ static void start_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		req->credit_probe = true;
 		req->credit_probe_psn = wqe->first_psn;
 	}
-	if (sroce_is_rc(qp) && sroce_wqe_wants_response(wqe)) {
-		req->reads++;
-		req->read_psns += n - 1;
-	}
+	if (wqe->msg == SROCE_MSG_READ)
+		sroce_read_split_begin(qp, wqe);
 }
 
 /* Index of the work request that has a PSN, or of the first not started */
@@ -259,8 +280,9 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 		if (!may_start(qp, wqe))
 			return NULL;
 		start_wqe(qp, wqe);
+		return wqe;
 	}
-	return wqe;
+	return may_go_on(qp, wqe) ? wqe : NULL;
 }
 
 /**
@@ -278,7 +300,7 @@ struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp)
 	wqe = next_wqe(qp);
 	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_mem_op(wqe))
 		return NULL;
-	return wqe->started || may_start(qp, wqe) ? wqe : NULL;
+	return (wqe->started ? may_go_on(qp, wqe) : may_start(qp, wqe)) ? wqe : NULL;
 }
 
 /**

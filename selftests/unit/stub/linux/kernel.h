@@ -21,10 +21,15 @@
 	__typeof__(b) max_b_ = (b);		\
 	(void)(&max_a_ == &max_b_);		\
 	max_a_ > max_b_ ? max_a_ : max_b_; })
+#define min_not_zero(a, b) ({			\
+	__typeof__(a) nz_a_ = (a);		\
+	__typeof__(b) nz_b_ = (b);		\
+	!nz_a_ ? nz_b_ : !nz_b_ ? nz_a_ : min(nz_a_, nz_b_); })
 #define max3(a, b, c)		max(a, max(b, c))
 #define clamp(val, lo, hi)	min(max(val, lo), hi)
 #define clamp_t(type, val, lo, hi)	\
 	min_t(type, max_t(type, val, lo), hi)
+#define roundup(x, y)		((((x) + (y) - 1) / (y)) * (y))
 #define container_of(ptr, type, member)	\
 	((type *)((char *)(ptr) - offsetof(type, member)))
 

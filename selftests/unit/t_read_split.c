@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* READs that are sent as several requests, and the window that says how many may be out */
+
+#include "tests.h"
+#include "peer.h"
+
+#define PSNS	40	/* of the READ in most cases */
+#define WINDOW	16
+
+static struct sroce_cwnd *begin(struct xfers *t, u32 rd_atomic, u32 cwnd)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.timeout = 0;
+	cfg.rd_atomic = rd_atomic;
+	peer_begin_with(t, &cfg, 1 << 18);
+	t->s->a.qp.req.read_cwnd.cwnd = cwnd;
+	return &t->s->a.qp.req.read_cwnd;
+}
+
+static void read_begins(struct xfers *t, u32 psns)
+{
+	xfer_put(t, IB_WR_RDMA_READ, psns * MTU);
+	peer_go(t);
+}
+
+/* Responses come, one by one; which of their request they are does not matter. */
+static void answer(struct xfers *t, u32 from, u32 n)
+{
+	u32 i;
+
+	for (i = from; i < from + n; i++)
+		peer_hear(t, 0x0e, FIRST + i, ACK, MTU);
+}
+
+/* Packet @at is a READ request for @psns responses from @first on. */
+static void check_request(u32 at, u32 first, u32 psns)
+{
+	CHECK(txlog.n > at);
+	CHECK_EQ(txlog.p[at].opcode, 0x0c);
+	CHECK_EQ(txlog.p[at].psn, FIRST + first);
+	CHECK_EQ(txlog.p[at].length, psns * MTU);
+}
+
+static void in_parts(void)
+{
+	struct sroce_req *req;
+	struct xfers t;
+	u32 i;
+
+	t_case("read_split: no more than a window is requested, a quarter of it at a time");
+	begin(&t, 16, WINDOW);
+	req = &t.s->a.qp.req;
+	read_begins(&t, PSNS);
+	CHECK_EQ(txlog.n, 4);
+	for (i = 0; i < 4; i++)
+		check_request(i, 4 * i, 4);
+	CHECK_EQ(req->reads, 4);
+	CHECK_EQ(req->reading, WINDOW);
+	CHECK_EQ(req->max_psn, FIRST + WINDOW);
+	/* the peer counts each request as a message */
+	CHECK_EQ(req->ssn, 4);
+	for (i = 0; i < PSNS; i++)
+		answer(&t, i, 1);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(req->reads, 0);
+	CHECK_EQ(req->reading, 0);
+	CHECK_EQ(req->read_psns, 0);
+	xfers_end(&t);
+}
+
+static void limited(void)
+{
+	struct xfers t;
+
+	t_case("read_split: no more requests than max_rd_atomic, each for its part of the window");
+	begin(&t, 2, WINDOW);
+	read_begins(&t, PSNS);
+	CHECK_EQ(txlog.n, 2);
+	check_request(0, 0, 8);
+	check_request(1, 8, 8);
+	xfers_end(&t);
+
+	begin(&t, 1, WINDOW);
+	read_begins(&t, PSNS);
+	CHECK_EQ(txlog.n, 1);
+	check_request(0, 0, 16);
+	xfers_end(&t);
+}
+
+static void whole(void)
+{
+	struct xfers t;
+
+	t_case("read_split: without congestion control a READ is one request");
+	begin(&t, 16, WINDOW);
+	t.s->a.qp.cc = false;
+	read_begins(&t, PSNS);
+	CHECK_EQ(txlog.n, 1);
+	check_request(0, 0, PSNS);
+	xfers_end(&t);
+}
+
+/* The work request after the READ begins once the READ has been requested entirely. */
+static void in_turn(void)
+{
+	struct xfers t;
+
+	t_case("read_split: what follows a READ is sent after its last request");
+	begin(&t, 16, WINDOW);
+	xfer_put(&t, IB_WR_RDMA_READ, 20 * MTU);
+	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+	peer_go(&t);
+	CHECK_EQ(txlog.n, 4);
+	answer(&t, 0, 4);
+	CHECK_EQ(txlog.n, 6);
+	check_request(4, 16, 4);
+	CHECK_EQ(txlog.p[5].opcode, 0x0a);
+	CHECK_EQ(txlog.p[5].psn, FIRST + 20);
+	xfers_end(&t);
+}
+
+/* Bounds of requests before and after a change of size */
+static void resized(void)
+{
+	struct sroce_cwnd *c;
+	struct sroce_wqe *wqe;
+	struct xfers t;
+
+	t_case("read_split: the size of requests follows the window, bounds stay known");
+	c = begin(&t, 16, WINDOW);
+	read_begins(&t, 800);
+	wqe = sroce_sq_wqe(&t.s->a.qp.sq, t.s->a.qp.sq.cons);
+	c->cwnd = 64;
+	answer(&t, 0, 1);
+	check_request(4, 16, 16);
+	CHECK_EQ(sroce_read_split_start(wqe, FIRST + 15), FIRST + 12);
+	CHECK_EQ(sroce_read_split_end(wqe, FIRST + 15), FIRST + 16);
+	CHECK_EQ(sroce_read_split_start(wqe, FIRST + 16), FIRST + 16);
+	CHECK_EQ(sroce_read_split_end(wqe, FIRST + 31), FIRST + 32);
+	CHECK_EQ(sroce_read_split_count(wqe, FIRST + 3, FIRST + 33), 5);
+
+	t_case("read_split: there are no more than two sizes at a time");
+	c->cwnd = 128;
+	answer(&t, 1, 1);
+	CHECK_EQ(wqe->split.psns, 16);
+	CHECK_EQ(sroce_read_split_start(wqe, FIRST + 15), FIRST + 12);
+	c->cwnd = 400;
+	answer(&t, 2, 13);
+	CHECK_EQ(wqe->split.psns, 16);
+	answer(&t, 15, 1);
+	CHECK(wqe->split.psns >= 100);
+	xfers_end(&t);
+}
+
+static void acknowledged(void)
+{
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("read_split: an ACK within a request acknowledges those before");
+	begin(&t, 16, WINDOW);
+	req = &t.s->a.qp.req;
+	read_begins(&t, PSNS);
+	CHECK_EQ(req->read_psns, 12);
+	CHECK_EQ(sroce_cc_unacked(&t.s->a.qp), 4);
+	peer_ack(&t, FIRST + 5, ACK);
+	CHECK_EQ(req->acked, FIRST + 4);
+	CHECK_EQ(req->read_psns, 9);
+	CHECK_EQ(sroce_cc_unacked(&t.s->a.qp), 3);
+	peer_hear(&t, 0x0e, FIRST + 9, ACK, MTU);
+	CHECK_EQ(req->acked, FIRST + 12);
+	CHECK_EQ(req->read_psns, 3);
+	xfers_end(&t);
+}
+
+/* A request is lost: it is sent again as it was. */
+static void request_lost(void)
+{
+	struct xfers t;
+
+	t_case("read_split: a request that is lost is sent again with its bounds");
+	begin(&t, 16, WINDOW);
+	read_begins(&t, PSNS);
+	answer(&t, 0, 4);
+	t.s->a.qp.req.read_cwnd.cwnd = 100;
+	peer_ack(&t, FIRST + 4, GAP);
+	CHECK(txlog.n > 5);
+	check_request(txlog.n - 1, 4, 4);
+	xfers_end(&t);
+}
+
+/* What is missing of a request is asked for once all responses to it had their turn. */
+static void response_lost(void)
+{
+	struct xfers t;
+	u32 n;
+
+	t_case("read_split: a lost response is requested when its request is over");
+	begin(&t, 16, WINDOW);
+	read_begins(&t, WINDOW);
+	answer(&t, 0, 1);
+	answer(&t, 2, 1);
+	n = txlog.n;
+	CHECK_EQ(n, 4);
+	answer(&t, 3, 1);
+	CHECK_EQ(txlog.n, n + 1);
+	check_request(n, 1, 1);
+	answer(&t, 4, 4);
+	CHECK_EQ(txlog.n, n + 1);
+	answer(&t, 1, 1);
+	answer(&t, 8, 8);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_end(&t);
+
+	t_case("read_split: of a selective peer too, across requests");
+	begin(&t, 16, WINDOW);
+	t.s->a.qp.req.read_retry.selective = true;
+	read_begins(&t, WINDOW);
+	answer(&t, 0, 2);
+	answer(&t, 7, 1);
+	CHECK_EQ(txlog.n, 6);
+	check_request(4, 2, 2);
+	check_request(5, 4, 3);
+	xfers_end(&t);
+}
+
+static void window(void)
+{
+	struct sroce_cwnd *c;
+	struct xfers t;
+	u32 before;
+
+	t_case("read_split: the window of responses grows while it is in use");
+	c = begin(&t, 16, WINDOW);
+	read_begins(&t, 8);
+	answer(&t, 0, 8);
+	CHECK_EQ(c->cwnd, WINDOW);
+	xfers_end(&t);
+	c = begin(&t, 16, WINDOW);
+	read_begins(&t, PSNS);
+	answer(&t, 0, 8);
+	CHECK(c->cwnd > WINDOW);
+
+	t_case("read_split: it shrinks when many responses are lost");
+	before = c->cwnd;
+	t.s->now += SIM_MS;
+	answer(&t, 8, 1);
+	answer(&t, 19, 1);
+	CHECK(c->cwnd < before);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), 1);
+	/* that is not the window of requests */
+	CHECK_EQ(t.s->a.qp.req.cwnd.cwnd, SROCE_CWND_MAX);
+
+	t_case("read_split: and grows back when they were only late");
+	answer(&t, 9, 1);
+	CHECK(c->cwnd >= before);
+	xfers_end(&t);
+}
+
+static void refused(void)
+{
+	struct sroce_cwnd *c;
+	struct xfers t;
+
+	t_case("read_split: a READ that is put off half way is no loss");
+	c = begin(&t, 16, 256);
+	read_begins(&t, 64);
+	answer(&t, 0, 10);
+	peer_ack(&t, FIRST + 10, RNR);
+	/* the wait is over; no timer has fired since */
+	sim_run_until(t.s, t.s->now + 120000);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_READ_RETRY), 1);
+	check_request(1, 10, 54);
+	CHECK_EQ(c->cwnd, 256);
+	xfers_end(&t);
+}
+
+static void stalled(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+
+	t_case("read_split: the end of a READ that does not come is a loss");
+	cfg.timeout = 14;
+	peer_begin_with(&t, &cfg, 65536);
+	t.s->a.qp.req.read_cwnd.cwnd = 100;
+	read_begins(&t, 20);
+	answer(&t, 0, 10);
+	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
+		;
+	CHECK(t.s->a.qp.req.read_cwnd.cwnd < 100);
+	xfers_end(&t);
+}
+
+UNIT_TESTS(read_split)
+{
+	in_parts();
+	limited();
+	whole();
+	in_turn();
+	resized();
+	acknowledged();
+	request_lost();
+	response_lost();
+	window();
+	refused();
+	stalled();
+}
