@@ -102,7 +102,7 @@ enum sroce_gap_policy {
  * @last: one past the newest PSN of the last retransmission, or req.acked if that is later
  * @copies: copies of the packet at req.acked to send after the packets up to @to
  * @gap_reported: the retransmission fills a gap that the peer has reported or implied
- * @sent_once: that was one packet, sent once
+ * @sent_once: the retransmission is one packet that the network has lost, sent once
  * @recover_psn: one past the packets sent before the newest gap was filled; an ACK below
  *	it shows that another of them was lost
  * @left_psn: one past the packets that have left the network, arrived or lost, though they

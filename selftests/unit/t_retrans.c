@@ -669,6 +669,32 @@ static struct sroce_cwnd *begin_twice(struct xfers *t, u64 queue)
 	return c;
 }
 
+/* Likewise, but it is not known yet what the peer does with packets after a gap. */
+static void first_came_twice(void)
+{
+	struct sroce_cwnd *c;
+	struct xfers t;
+
+	t_case("retrans: the same at the first gap of all");
+	peer_begin(&t);
+	c = &t.s->a.qp.req.cwnd;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 100 * MTU);
+	peer_go(&t);
+	sroce_cwnd_sample(c, 100000, t.s->now);
+	sroce_cwnd_sample(c, 600000, t.s->now);
+	sroce_cwnd_sample(c, 600000, t.s->now);
+	sim_run_until(t.s, t.s->now + SIM_MS);
+	c->cwnd = 400;
+	peer_ack(&t, FIRST + 50, GAP);
+	CHECK(sroce_cwnd(c) < 400);
+	sim_run_until(t.s, t.s->now + 500000);
+	peer_ack(&t, FIRST + 99, ACK);
+	peer_ack(&t, FIRST + 99, ACK);
+	CHECK_EQ(sroce_cwnd(c), 400);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_end(&t);
+}
+
 static void came_twice(void)
 {
 	struct sroce_cwnd *c;
@@ -885,6 +911,7 @@ UNIT_TESTS(retrans)
 	many_gaps();
 	no_gaps();
 	came_twice();
+	first_came_twice();
 	acked_while_waiting();
 	gap_ahead();
 	peer_gone(0);

@@ -61,6 +61,7 @@ static void cancel_retrans(struct sroce_qp *qp)
 	rp->from = rp->to;
 	rp->copies = 0;
 	rp->gap_reported = false;
+	rp->sent_once = false;
 	rp->hold_new = false;
 	/* an ACK could be for either transmission */
 	qp->req.rtt.sampling = false;
@@ -214,7 +215,7 @@ void sroce_retrans_duplicate(struct sroce_qp *qp)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 
-	if (!rp->gap_reported || !rp->sent_once)
+	if (!rp->sent_once)
 		return;
 	rp->sent_once = false;
 	note_spurious(&qp->req);
@@ -277,6 +278,7 @@ static void retransmit(struct sroce_qp *qp, bool lost)
 		return;
 	}
 	queue_retrans(qp, n, 1);
+	rp->sent_once = lost && rp->n == 1;
 	rp->hold_new = rp->gap_policy == SROCE_GAP_UNKNOWN && rp->from != rp->to;
 }
 
