@@ -386,6 +386,32 @@ static void fair(void)
 	CHECK_EQ(after(&c, 4), 19);
 }
 
+/* A window of 2000 is decreased to 1400, on a path with a queue of @queue. */
+static struct sroce_cwnd begin_regrow(u64 rtt, u64 queue)
+{
+	struct sroce_cwnd c = begin_avoidance(1400, rtt, queue);
+
+	c.w_max = 2000;
+	return c;
+}
+
+static void regrow(void)
+{
+	struct sroce_cwnd c = begin_regrow(500 * US, 400 * US);
+	u32 n;
+
+	t_case("cwnd: a decrease is made up for in 48 short round trips");
+	n = after(&c, 24);
+	CHECK(n > 1650 && n < 1750);
+	CHECK(after(&c, 24) >= 1950);
+	n = c.cwnd;
+	CHECK(after(&c, 24) <= max(n, 2000U) + 24);
+
+	t_case("cwnd: not where they are long, so that TCP keeps its share");
+	c = begin_regrow(500 * US, 4 * MS);
+	CHECK(after(&c, 48) < 1450);
+}
+
 static void idle(void)
 {
 	struct sroce_cwnd c = begin_avoidance(1000, 1 * MS, 1 * MS);
@@ -613,6 +639,7 @@ UNIT_TESTS(cwnd)
 	undo();
 	cubic();
 	fair();
+	regrow();
 	idle();
 	timeouts();
 	local_drops();

@@ -32,6 +32,8 @@
 /* A loss of this part of a window, but at least of so many packets, is an overflow */
 #define HEAVY_PART		3
 #define HEAVY_MIN		3U
+/* Where round trips are short, those in which a decrease is made up for */
+#define REGROW_RTTS		48
 /* Below this, in packets, the growth in front of a queue is slower */
 #define CWND_SMALL		32
 /* CUBIC, RFC 9438: decrease to 0.7; AIMD that is as fair grows by 9/17 per round trip */
@@ -159,6 +161,8 @@ static void grow(struct sroce_cwnd *c, u32 n, u64 now)
 		start_epoch(c, now);
 	grow_reno(c, n);
 	target = max(cubic_target(c, now), c->reno);
+	if (cwnd < c->w_max && c->rtt < QUEUE_LONG)
+		target = max(target, cwnd + (c->w_max - c->ssthresh) / REGROW_RTTS);
 	part = cwnd < c->w_max - c->w_max / 8 ? 8 : 32;
 	if (is_idle(c))
 		target = max(target, cwnd + cwnd / part + 1);
