@@ -76,14 +76,19 @@ static inline void sroce_cc_sent(struct sroce_qp *qp, u32 n)
  * sroce_cc_read_size() - responses to request at once
  * @qp: the QP, RC
  *
- * Return: a quarter of the window; more if so many requests can't be outstanding.
+ * Return: a quarter of the window; more if so many requests can't be outstanding. A large
+ * window is not split, as each request costs trips.
  */
 static inline u32 sroce_cc_read_size(const struct sroce_qp *qp)
 {
 	u32 cwnd = sroce_cwnd(&qp->req.read_cwnd);
-	u32 part = cwnd / clamp_t(u32, qp->attr.max_rd_atomic, 1, 4);
+	u32 n = clamp_t(u32, qp->attr.max_rd_atomic, 1, 4);
 
-	return qp->cc ? max(part, min(cwnd, SROCE_CC_READ_MIN)) : ~0U;
+	if (!qp->cc)
+		return ~0U;
+	if (cwnd >= SROCE_CC_LARGE && n > 1)
+		return SROCE_CWND_MAX;
+	return max(cwnd / n, min(cwnd, SROCE_CC_READ_MIN));
 }
 
 /**
@@ -93,9 +98,11 @@ static inline u32 sroce_cc_read_size(const struct sroce_qp *qp)
  */
 static inline bool sroce_cc_may_read(const struct sroce_qp *qp, u32 n)
 {
-	u32 reading = qp->req.reading;
+	u32 reading = qp->req.reading, cwnd = sroce_cwnd(&qp->req.read_cwnd);
 
-	return !qp->cc || !reading || reading + n <= sroce_cwnd(&qp->req.read_cwnd);
+	if (!qp->cc || !reading)
+		return true;
+	return cwnd < SROCE_CC_LARGE ? reading + n <= cwnd : reading < cwnd;
 }
 
 void sroce_cc_acked(struct sroce_qp *qp, s32 before);
