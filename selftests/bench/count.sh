@@ -137,27 +137,29 @@ counted_failed()	# what
 	return 1
 } >&2
 
-# Packets that sroce has sent twice, at either end
-sent_again()
+# Sum of counters of sroce, at either end
+counters_sum()	# regex
 {
 	local dev
 	for dev in "$B_DEV0" "$B_DEV1"; do
 		rdma statistic show link "$dev/1"
-	done | awk '{
+	done | awk -v names="^($1)\$" '{
 		for (i = 1; i < NF; i++)
-			if ($i ~ /^(retransmitted_pkts|replayed_[a-z]+)$/)
+			if ($i ~ names)
 				s += $(i + 1)
 	} END { print s + 0 }'
 }
 
-# The short run is taken off: what it sent twice would be missing from the rest.
-count_short()	# command...
+# While a host has no time for an answer, packets are sent again and the window is decreased.
+# That is no cost of a transfer; if it is always so, it counts.
+count_clean()	# file regex-of-counters command...
 {
-	local i before
+	local to=$1 which=$2 i before
+	shift 2
 	for i in 1 2 3 4 5; do
-		before=$(sent_again)
-		count_of "$B_NOW" "$@" >$COUNTS.short || return
-		[ "$(sent_again)" != "$before" ] || return 0
+		before=$(counters_sum "$which")
+		count_of "$B_NOW" "$@" >"$to" || return
+		[ "$(counters_sum "$which")" != "$before" ] || return 0
 		echo "# counted again: $*, $i" >&2
 	done
 }
@@ -171,9 +173,11 @@ count_case()
 	by=$(awk "BEGIN { print $n * $size / 1048576 }")
 	[ "$size" -ge 4096 ] || { unit="per message" by=$n; }
 	less=$((n / 8))
-	count_short perftest "ib_$test" -s "$size" -n $less -N "$@" &&
-	count_of "$B_NOW" perftest "ib_$test" -s "$size" -n $((n + less)) -N \
-		"$@" >$COUNTS.long || { counted_failed "$test $size"; return; }
+	# what the short run sends twice would be missing from the rest
+	count_clean $COUNTS.short 'retransmitted_pkts|replayed_[a-z]+' perftest "ib_$test" \
+		-s "$size" -n $less -N "$@" &&
+	count_clean $COUNTS.long 'cwnd_decreases|read_retries' perftest "ib_$test" \
+		-s "$size" -n $((n + less)) -N "$@" || { counted_failed "$test $size"; return; }
 	count_rows "$test" RC "$size" "$unit" "$by"
 }
 

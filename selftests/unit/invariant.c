@@ -157,9 +157,16 @@ static u32 reading(const struct sroce_qp *qp)
 		end = sroce_psn_add(wqe->last_psn, 1);
 		if (sroce_psn_diff(end, req->max_psn) > 0)
 			end = req->max_psn;
-		for (psn = wqe->first_psn; sroce_psn_diff(end, psn) > 0;
+		psn = wqe->first_psn;
+		if (sroce_psn_diff(req->una, psn) > 0)
+			psn = req->una;
+		/* none has come from so far ahead */
+		for (; sroce_psn_diff(end, psn) > 0 &&
+		       sroce_psn_diff(psn, req->una) < SROCE_READ_AHEAD;
 		     psn = sroce_psn_add(psn, 1))
 			n += sroce_read_retry_missing(req, psn);
+		if (sroce_psn_diff(end, psn) > 0)
+			n += sroce_psn_diff(end, psn);
 	}
 	return n;
 }
