@@ -1,5 +1,5 @@
 # everything is sent again after each gap, although the peer keeps what followed it
 # file: rc/retrans.c
 # SPDX-License-Identifier: GPL-2.0
-/^void sroce_retrans_gap/,/^}/s/rp->gap_policy == SROCE_GAP_KEEPS/rp->gap_policy == SROCE_GAP_UNKNOWN + 9/
-/^void sroce_retrans_gap/,/^}/s/rp->gap_policy == SROCE_GAP_DROPS ||/rp->gap_policy != SROCE_GAP_UNKNOWN ||/
+/^static void retransmit/,/^}/s/rp->gap_policy == SROCE_GAP_KEEPS/rp->gap_policy == SROCE_GAP_UNKNOWN + 9/
+/^static void retransmit/,/^}/s/rp->gap_policy == SROCE_GAP_DROPS ||/rp->gap_policy != SROCE_GAP_UNKNOWN ||/
