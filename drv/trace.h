@@ -112,6 +112,7 @@ TRACE_EVENT(sroce_cwnd,
 	TP_ARGS(qp, cwnd),
 	TP_STRUCT__entry(
 		__field(u32, qpn)
+		__field(u8, of)
 		__field(u32, cwnd)
 		__field(u32, ssthresh)
 		__field(u32, w_max)
@@ -120,14 +121,18 @@ TRACE_EVENT(sroce_cwnd,
 	),
 	TP_fast_assign(
 		__entry->qpn = qp->qpn;
+		__entry->of = cwnd == &qp->req.cwnd ? 0 : cwnd == &qp->req.read_cwnd ? 1 : 2;
 		__entry->cwnd = sroce_cwnd(cwnd);
 		__entry->ssthresh = cwnd->ssthresh;
 		__entry->w_max = cwnd->w_max;
 		__entry->rtt = cwnd->rtt;
 		__entry->min_rtt = cwnd->min_rtt;
 	),
-	TP_printk("qp %u cwnd %u ssthresh %u w_max %u rtt %llu min_rtt %llu",
-		  __entry->qpn, __entry->cwnd, __entry->ssthresh, __entry->w_max,
+	TP_printk("qp %u of %s cwnd %u ssthresh %u w_max %u rtt %llu min_rtt %llu",
+		  __entry->qpn,
+		  __print_symbolic(__entry->of, { 0, "requests" }, { 1, "READs" },
+				   { 2, "responses per ms" }),
+		  __entry->cwnd, __entry->ssthresh, __entry->w_max,
 		  __entry->rtt, __entry->min_rtt)
 );
 

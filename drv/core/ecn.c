@@ -19,6 +19,9 @@
  * sroce_ecn_rx() - note that a packet was received, which may be marked
  * @qp: the QP, RC or UC, locked
  * @pkt: the packet, or several
+ *
+ * Where this side has a window of READ responses, that gives way. A CNP would have the
+ * responder slow down as well, and so twice.
  */
 void sroce_ecn_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -27,8 +30,10 @@ void sroce_ecn_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!pkt->ce)
 		return;
 	sroce_count_n(qp, SROCE_CNT_RX_MARKED, max(pkt->segs, 1U));
-	if (pkt->op->flags & SROCE_READING)
+	if (qp->cc && pkt->op->flags & SROCE_READING) {
 		sroce_cc_read_marked(qp);
+		return;
+	}
 	now = sroce_now();
 	if (qp->cnp_at && now - qp->cnp_at < SROCE_CNP_INTERVAL)
 		return;

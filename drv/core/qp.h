@@ -372,6 +372,30 @@ struct sroce_replays {
 };
 
 /**
+ * struct sroce_resp_rate - rate of READ responses, see rc/resp_rate.c
+ * @limited: there is a limit
+ * @sent: responses sent since @since
+ * @since: when the first of them left, in ns of sroce_now()
+ * @last: when the last of them left
+ * @first: the limit when it was set first
+ * @cwnd: the limit, in packets per ms
+ * @tokens: responses that may be sent
+ * @at: when @tokens were counted, in ns of sroce_now()
+ * @go_on: when more may be sent, in ns of sroce_now(); 0 for not waiting
+ */
+struct sroce_resp_rate {
+	bool			limited;
+	u32			sent;
+	u64			since;
+	u64			last;
+	u32			first;
+	struct sroce_cwnd	cwnd;
+	u32			tokens;
+	u64			at;
+	u64			go_on;
+};
+
+/**
  * struct sroce_resp - responder (9.7.4 and following)
  * @psn: expected PSN
  * @msn: messages completed
@@ -393,6 +417,7 @@ struct sroce_replays {
  * @head: index of the entry of @res to use next
  * @fifo: entries of @res to answer for the first time
  * @replays: responses to send again; they precede those of @fifo
+ * @rate: rate of READ responses
  * @res: responder resources: a ring of READs, atomics and FLUSHes kept for replay
  * @ofo_queue: requests that wait for a gap to be filled, by PSN, or for a page fault;
  *	without RC in the order of arrival
@@ -426,6 +451,7 @@ struct sroce_resp {
 	u32			head;
 	struct sroce_fifo	fifo;
 	struct sroce_replays	replays;
+	struct sroce_resp_rate	rate;
 	struct sroce_res	*res;
 	struct list_head	ofo_queue;
 	struct list_head	*ofo_near;

@@ -12,6 +12,7 @@
 #include "drv/core/rc/comp.h"
 #include "drv/core/rc/req.h"
 #include "drv/core/rc/resp.h"
+#include "drv/core/rc/resp_rate.h"
 #include "drv/core/rc/resp_tx.h"
 #include "drv/core/trace.h"
 #include "drv/core/transport.h"
@@ -138,18 +139,36 @@ bool sroce_transport_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /*
- * Call @run with the budget of a trip, or less if the transmit queue is nearly full.
- * Return: whether the budget ran out and a trip must follow. If it is the queue that is
- * full, that trip is made when there is room.
+ * The budget of a trip has run out, or @room in the transmit queue. Return: whether a trip
+ * must follow. If it is the queue that is full, that is made when there is room.
  */
-static bool run_within(struct sroce_qp *qp, bool (*run)(struct sroce_qp *qp, u32 budget),
-		       bool response)
+static bool run_again(struct sroce_qp *qp, u32 room, bool response)
 {
-	u32 room = sroce_tx_room(qp, response);
-
-	if (!run(qp, min_t(u32, room, SROCE_TX_BUDGET)))
-		return false;
 	return room >= SROCE_TX_BUDGET || sroce_tx_wait_room(qp, response);
+}
+
+/* Return: whether a trip must follow; a timer may see to that if CNPs limit the rate. */
+static bool run_responder(struct sroce_qp *qp)
+{
+	u32 room = sroce_tx_room(qp, true);
+	u32 most = min_t(u32, room, SROCE_TX_BUDGET);
+	u32 n = sroce_resp_rate_free(qp, most);
+
+	if (!sroce_resp_tx_run(qp, n))
+		return false;
+	if (n == most)
+		return run_again(qp, room, true);
+	sroce_resp_rate_wait(qp);
+	return false;
+}
+
+/* Return: whether a trip must follow */
+static bool run_requester(struct sroce_qp *qp)
+{
+	u32 room = sroce_tx_room(qp, false);
+
+	return sroce_req_run(qp, min_t(u32, room, SROCE_TX_BUDGET)) &&
+	       run_again(qp, room, false);
 }
 
 /**
@@ -166,8 +185,8 @@ bool sroce_transport_run(struct sroce_qp *qp)
 	if (qp->cnp_due)
 		sroce_ecn_tx(qp);
 	if (qp->svc == SROCE_SVC_RC)
-		more = run_within(qp, sroce_resp_tx_run, true);
-	more |= run_within(qp, sroce_req_run, false);
+		more = run_responder(qp);
+	more |= run_requester(qp);
 	sroce_mr_put_last(qp);
 	return more;
 }

@@ -60,7 +60,7 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
 	const struct sroce_req *req = &qp->req;
-	struct sroce_attr attrs[10];
+	struct sroce_attr attrs[11];
 	u32 n = 0;
 
 	sroce_task_lock(qp);
@@ -71,6 +71,7 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	attrs[n++] = (struct sroce_attr){ "sq_unacked",
 		sroce_psn_diff(req->max_psn, req->una) };
 	attrs[n++] = (struct sroce_attr){ "sq_cwnd", sroce_cwnd(&req->cwnd) };
+	attrs[n++] = (struct sroce_attr){ "read_cwnd", sroce_cwnd(&req->read_cwnd) };
 	attrs[n++] = (struct sroce_attr){ "srtt_ns", req->rtt.srtt };
 	attrs[n++] = (struct sroce_attr){ "retries_left", req->retries };
 	attrs[n++] = (struct sroce_attr){ "rnr_wait", req->rnr_wait };

@@ -174,6 +174,8 @@ static void make_qps(struct run *run)
 	for (i = 0; i < s->kqps; i++) {
 		if (f->ect)
 			s->kqp[i]->qp.av.tclass = 2;
+		if (f->adapter && !(i & 1))
+			s->kqp[i]->qp.cc = false;
 		if (f->back_n && i & 1)
 			s->kqp[i]->qp.resp.ofo_max = 0;
 		if (f->rxe && i & 1)

@@ -18,6 +18,7 @@ struct flows {
 	u64	kick;		/* ns that a sender needs for SROCE_TX_BUDGET packets */
 	bool	back_n;		/* the receivers drop what is early */
 	bool	rxe;		/* and serve repeats as rdma_rxe does */
+	bool	adapter;	/* the requesters have no windows */
 	bool	ect;
 	u8	timeout;
 	struct link link;

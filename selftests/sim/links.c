@@ -41,8 +41,8 @@ struct kase {
 	{ .latency = (us) * US, .lane = { LANE(to, to_queue), LANE(back, back_queue) } }
 #define WRITES(n, each)									\
 	.pairs = (n), .opcode = IB_WR_RDMA_WRITE, .len = MIB, .count = (each), .depth = 4
-#define READS(mib, each, deep, rd)							\
-	.pairs = 1, .opcode = IB_WR_RDMA_READ, .len = (mib) * MIB, .count = (each),	\
+#define READS(n, mib, each, deep, rd)							\
+	.pairs = (n), .opcode = IB_WR_RDMA_READ, .len = (mib) * MIB, .count = (each),	\
 	.depth = (deep), .rd_atomic = (rd)
 
 #define SLOW(ring, drops, part_, dropped_) {						\
@@ -59,7 +59,7 @@ struct kase {
 }
 #define READING(rd, limit_, part_, dropped_) {						\
 	.name = "READ 4 MiB, rd_atomic " #rd ", queue of " #limit_,			\
-	.flows = { READS(4, 32, 16, rd), .kick = BURST(250),				\
+	.flows = { READS(1, 4, 32, 16, rd), .kick = BURST(250),				\
 		   .link = LINK(10, 100, 0, 1000, limit_) },				\
 	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 }
@@ -76,6 +76,15 @@ struct kase {
 			     .lane = { { .svc = 330, .queue = 1000, .mark = 20 },	\
 				       LANE(33, 0) } } },				\
 	.bars = { .part = 90, .dropped = -1, .jain = jain_, .alive = true },		\
+}
+#define MARKED_READS(n, plain, part_, dropped_) {					\
+	.name = "READs by " #n ", ECT, marked above 20" plain,				\
+	.flows = { READS(n, 4, 16, 16, 16), .kick = BURST(250), .ect = true,		\
+		   .adapter = sizeof(plain) > 1,				\
+		   .link = { .latency = 10 * US,					\
+			     .lane = { LANE(100, 0),					\
+				       { .svc = 1000, .queue = 1000, .mark = 20 } } } },	\
+	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 }
 #define WAN_FLOWS(ms, tcp)								\
 	{ WRITES(1, 1000), .kick = BURST(250), .timeout = 18, .limit = 20000 * MS,	\
@@ -100,7 +109,7 @@ struct kase {
 }
 #define RXE(percent_) {									\
 	.name = "READ 1 MiB from rdma_rxe, " #percent_ " % lost",			\
-	.flows = { READS(1, 200, 4, 16), .kick = BURST(1000), .rxe = true,		\
+	.flows = { READS(1, 1, 200, 4, 16), .kick = BURST(1000), .rxe = true,		\
 		   .limit = 60000 * MS,							\
 		   .link = { .latency = 20 * US, .loss = (percent_) * 1000,		\
 			     .lane = { LANE(1000, 0), LANE(1000, 0) } } },		\
@@ -135,6 +144,10 @@ static const struct kase cases[] = {
 	SKEW(5, true), SKEW(20, true), SKEW(100, true),
 	MARKED(4, 48, .95),
 	MARKED(16, 24, .9),
+	MARKED_READS(1, "", 90, -1),
+	MARKED_READS(4, "", 90, -1),
+	MARKED_READS(1, ", by adapters", 40, -1),
+	MARKED_READS(4, ", by adapters", 70, 5),
 	WAN(2, 95),
 	WAN(20, 95),
 	WAN(100, 70),

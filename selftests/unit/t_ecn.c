@@ -86,19 +86,24 @@ static void format(enum ib_qp_type type, bool v6)
 	xfers_end(&t);
 }
 
-/* READ responses are marked: the responder is told. */
-static void responses(void)
+/* READ responses are marked. */
+static void responses(bool cc)
 {
 	struct xfers t;
 
-	t_case("ecn: marked responses cause a CNP");
+	t_case("ecn: marked responses %s",
+	       cc ? "decrease their window" : "cause a CNP where they have no window");
 	begin(&t, IB_QPT_RC, false);
 	seen.all = true;
+	t.s->a.qp.cc = cc;
+	sim_run_until(t.s, 1000 * US);
 	xfer_put(&t, IB_WR_RDMA_READ, 5 * 1024);
 	xfers_run_check(&t);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RX_MARKED), 5);
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CNP_SENT), 1);
-	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_CNP_RCVD), 1);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CNP_SENT), !cc);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_CNP_RCVD), !cc);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), cc);
+	CHECK_EQ(t.s->b.qp.resp.rate.limited, !cc);
 	xfers_end(&t);
 }
 
@@ -239,7 +244,8 @@ UNIT_TESTS(ecn)
 	format(IB_QPT_RC, false);
 	format(IB_QPT_RC, true);
 	format(IB_QPT_UC, false);
-	responses();
+	responses(true);
+	responses(false);
 	interval();
 	segments();
 	heeded();

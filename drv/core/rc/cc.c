@@ -9,6 +9,7 @@
 
 #include "drv/core/env.h"
 #include "drv/core/rc/cc.h"
+#include "drv/core/rc/resp_rate.h"
 #include "drv/core/rc/rtt.h"
 #include "drv/core/trace.h"
 
@@ -126,8 +127,6 @@ void sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart)
 /**
  * sroce_cc_read_marked() - note that a READ response was marked
  * @qp: the QP, RC, locked
- *
- * The peer gets a CNP as well, but not all heed those for READ responses.
  */
 void sroce_cc_read_marked(struct sroce_qp *qp)
 {
@@ -162,18 +161,26 @@ void sroce_cc_local_drop(struct sroce_qp *qp, bool response)
 }
 
 /**
- * sroce_cc_cnp() - heed a CNP
+ * sroce_cc_cnp() - heed a CNP, which is for requests or READ responses that are under way
  * @qp: the QP, locked
  */
 void sroce_cc_cnp(struct sroce_qp *qp)
 {
+	struct sroce_cwnd *c = &qp->req.cwnd;
+	bool responding;
+
 	/* nobody marks what is not ECT: such a CNP is forged */
 	if (!qp->cc || !sroce_is_rc(qp) || !(qp->av.tclass & ECN_MASK)) {
 		sroce_count(qp, SROCE_CNT_CNP_IGNORED);
 		return;
 	}
 	sroce_count(qp, SROCE_CNT_CNP_RCVD);
-	count_decrease(qp, &qp->req.cwnd, sroce_cwnd_cnp(&qp->req.cwnd, sroce_now()));
+	/* it does not say which packets were marked */
+	responding = sroce_resp_rate_active(qp);
+	if (responding)
+		count_decrease(qp, &qp->resp.rate.cwnd, sroce_resp_rate_cnp(qp));
+	if (!responding || sroce_cc_in_flight(qp) > 0)
+		count_decrease(qp, c, sroce_cwnd_cnp(c, sroce_now()));
 }
 
 /**

@@ -45,7 +45,6 @@
 /* Most ms of growth that are computed; then it is far beyond any window */
 #define CUBIC_MS_MAX		100000
 /* DCQCN: g is 1/16; alpha decays, and the window recovers, in steps of so many ns */
-#define ALPHA_ONE		1024
 #define ALPHA_SHIFT		4
 #define ALPHA_STEP		(55ULL * NSEC_PER_USEC)
 #define FAST_RISES		5
@@ -368,13 +367,13 @@ bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now)
 		return true;
 	}
 	decay_alpha(c, now);
-	c->alpha += (ALPHA_ONE - c->alpha) >> ALPHA_SHIFT;
+	c->alpha += (SROCE_ALPHA_ONE - c->alpha) >> ALPHA_SHIFT;
 	c->target = cwnd;
 	c->rises = 0;
 	c->rise_at = now;
 	c->cut_at = now;
 	c->prior = 0;
-	set_cwnd(c, cwnd - cwnd * c->alpha / (2 * ALPHA_ONE));
+	set_cwnd(c, cwnd - cwnd * c->alpha / (2 * SROCE_ALPHA_ONE));
 	c->ssthresh = c->cwnd;
 	return true;
 }

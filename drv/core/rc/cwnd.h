@@ -11,6 +11,9 @@
 #define SROCE_CWND_MAX	2048U
 #define SROCE_CWND_INIT	16U
 
+/* DCQCN: all packets were marked, as sroce_cwnd.alpha */
+#define SROCE_ALPHA_ONE		1024
+
 /* Least time between two CNPs of a QP, and between two decreases for one, in ns */
 #define SROCE_CNP_INTERVAL	(50ULL * NSEC_PER_USEC)
 
@@ -34,7 +37,7 @@
  * @min_rtt_at: when that was measured or raised, in ns of sroce_now()
  * @rtt: the newest sample of the round trip, in ns
  * @prev_rtt: the sample before
- * @alpha: DCQCN: share of marked packets, in 1/1024
+ * @alpha: DCQCN: share of marked packets, in 1/SROCE_ALPHA_ONE
  * @target: DCQCN: the window before the last decrease; 0 if all has been recovered
  * @rises: DCQCN: steps of recovery since the last decrease
  * @rise_at: DCQCN: when the last of them was, in ns of sroce_now()

@@ -128,6 +128,7 @@ void sroce_reset_path(struct sroce_qp *qp)
 	req->retrans.gap_dist = SROCE_GAP_DIST_MAX;
 	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
 	req->read_retry.gap_dist = SROCE_GAP_DIST_MAX;
+	memset(&qp->resp.rate, 0, sizeof(qp->resp.rate));
 }
 
 /**

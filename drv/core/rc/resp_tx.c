@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/flush.h"
+#include "drv/core/rc/resp_rate.h"
 #include "drv/core/rc/resp_res.h"
 #include "drv/core/rc/resp_tx.h"
 #include "drv/core/tx/segs.h"
@@ -162,6 +163,7 @@ static int send_read(struct sroce_qp *qp, const struct sroce_res *res,
 	if (ret)
 		return ret;
 	sroce_txbuf_commit(qp, &pkt, &txbuf);
+	sroce_resp_rate_sent(qp, 1);
 	a->started = true;
 	a->psn = psn;
 	return 0;
@@ -179,6 +181,8 @@ static u32 send_read_segs(struct sroce_qp *qp, const struct sroce_res *res,
 		return 0;
 	fill_bth(qp, &pkt, SROCE_OP_READ_MIDDLE, a->psn, res->msn);
 	n = sroce_segs_tx_remote(qp, &pkt, res->rkey, res->va + off, n);
+	if (n)
+		sroce_resp_rate_sent(qp, n);
 	a->psn = sroce_psn_add(a->psn, n);
 	return n;
 }

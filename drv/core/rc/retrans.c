@@ -24,6 +24,7 @@
 #include "drv/core/rc/read_retry.h"
 #include "drv/core/rc/read_split.h"
 #include "drv/core/rc/req_pkt.h"
+#include "drv/core/rc/resp_rate.h"
 #include "drv/core/rc/retrans.h"
 #include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
@@ -656,8 +657,8 @@ static void probe_due(struct sroce_qp *qp)
 void sroce_retrans_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	bool paced = false;
 	u64 now = sroce_now();
+	bool paced = sroce_resp_rate_timer(qp, now);
 
 	if (!sroce_qp_may_send(qp))
 		return;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The rate of READ responses, which CNPs limit */
+
+#include "tests.h"
+#include "peer.h"
+
+#define US	1000ULL
+#define PSNS	200
+/* Trains per ms, as in resp_rate.c */
+#define TRAINS	50
+
+static struct sroce_resp_rate *begin(struct xfers *t)
+{
+	peer_begin_resp(t, 16);
+	sim_run_until(t->s, t->s->now + SIM_MS);
+	t->s->b.qp.av.tclass = 2;
+	return &t->s->b.qp.resp.rate;
+}
+
+static void cnp(struct xfers *t)
+{
+	static const u8 zeros[16];
+	struct sroce_pkt pkt = {
+		.opcode = 0x81, .pkey = 0xffff, .qpn = t->s->b.qp.qpn,
+		.payload_len = sizeof(zeros),
+	};
+
+	sim_deliver(t->s, sim_forge(&t->s->a, &pkt, zeros));
+}
+
+static u32 count(struct xfers *t, enum sroce_counter c)
+{
+	return sim_count(&t->s->b, c);
+}
+
+/* Packets that are sent in a time */
+static u32 sent_in(struct xfers *t, u64 ns)
+{
+	u32 before = txlog.n;
+
+	sim_run_until(t->s, t->s->now + ns);
+	return txlog.n - before;
+}
+
+/* A READ is being answered, 100 packets per ms: so much has gone out, in a ms. */
+static struct sroce_resp_rate *begin_limited(struct xfers *t)
+{
+	struct sroce_resp_rate *r = begin(t);
+
+	peer_ask_read(t, t->s->b.qp.resp.psn, 0, 100 * MTU);
+	sim_run_until(t->s, t->s->now + 10 * US);
+	r->since = r->last - SIM_MS;
+	cnp(t);
+	return r;
+}
+
+static void limited(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+	u32 n;
+
+	t_case("resp_rate: no limit until there is a CNP");
+	r = begin(&t);
+	cnp(&t);
+	CHECK(!r->limited);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, PSNS * MTU);
+	n = txlog.n;
+	CHECK_EQ(n + sent_in(&t, 200 * US), PSNS);
+	CHECK_EQ(count(&t, SROCE_CNT_PACED), 0);
+	xfers_end(&t);
+
+	t_case("resp_rate: the first CNP halves the rate at which responses have left");
+	r = begin_limited(&t);
+	CHECK(r->limited);
+	CHECK_EQ(r->cwnd.cwnd, 50);
+	CHECK_EQ(count(&t, SROCE_CNT_CWND_DECREASE), 1);
+
+	t_case("resp_rate: in small trains, on and on");
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, PSNS * MTU);
+	sim_run_until(t.s, t.s->now + 50 * US);
+	CHECK(sent_in(&t, 100 * US) <= 8);
+	CHECK(count(&t, SROCE_CNT_PACED) > 0);
+	n = sent_in(&t, SIM_MS);
+	CHECK(n >= 40 && n <= 110);
+	sim_run_until(t.s, t.s->now + 5 * SIM_MS);
+	CHECK_EQ(txlog.n, 100 + PSNS);
+
+	t_case("resp_rate: the limit ends when it is far above the first rate");
+	for (n = 0; r->limited && n < 100; n++) {
+		peer_ask_read(&t, t.s->b.qp.resp.psn, 0, PSNS * MTU);
+		sim_run_until(t.s, t.s->now + 4 * SIM_MS);
+	}
+	CHECK(n > 1 && n < 50);
+	xfers_end(&t);
+}
+
+static void pause(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+
+	t_case("resp_rate: a CNP long after the last response is not for that");
+	r = begin(&t);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 10 * MTU);
+	t.s->now += 20 * SIM_MS;
+	cnp(&t);
+	CHECK(!r->limited);
+	CHECK_EQ(count(&t, SROCE_CNT_CNP_RCVD), 1);
+	xfers_end(&t);
+}
+
+/* ACKs and atomics go on beside a READ that waits, in their turn. */
+static void acks(void)
+{
+	struct xfers t;
+
+	t_case("resp_rate: ACKs are not limited");
+	begin_limited(&t);
+	txlog.n = 0;
+	peer_ask(&t, 0x0a, t.s->b.qp.resp.psn, 0, 0, 0);
+	CHECK_EQ(t.s->b.qp.resp.aeth, false);
+	xfers_end(&t);
+}
+
+static void new_path(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+
+	t_case("resp_rate: another path has no limit");
+	r = begin_limited(&t);
+	sroce_reset_path(&t.s->b.qp);
+	CHECK(!r->limited);
+	xfers_end(&t);
+}
+
+UNIT_TESTS(resp_rate)
+{
+	limited();
+	pause();
+	acks();
+	new_path();
+}
