@@ -15,6 +15,11 @@
 /* Bytes of a CNP behind the BTH, reserved */
 #define CNP_LEN		16
 
+static bool is_read_response(const struct sroce_pkt *pkt)
+{
+	return pkt->op->flags & SROCE_READING && pkt->op->flags & SROCE_RESPONSE;
+}
+
 /**
  * sroce_ecn_rx() - note that a packet was received, which may be marked
  * @qp: the QP, RC or UC, locked
@@ -30,8 +35,10 @@ void sroce_ecn_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!pkt->ce)
 		return;
 	sroce_count_n(qp, SROCE_CNT_RX_MARKED, max(pkt->segs, 1U));
-	if (qp->cc && pkt->op->flags & SROCE_READING) {
-		sroce_cc_read_marked(qp);
+	if (qp->cc && is_read_response(pkt)) {
+		if (sroce_psn_diff(pkt->psn, qp->req.una) >= 0 &&
+		    sroce_psn_diff(pkt->psn, qp->req.max_psn) < 0)
+			sroce_cc_read_marked(qp);
 		return;
 	}
 	now = sroce_now();

@@ -11,6 +11,7 @@
 static struct {
 	u32	cnps;
 	bool	all;		/* requests and responses are marked, not just requests */
+	bool	responses_only;
 	u8	cnp[SROCE_BTH_LEN + 16];
 	u32	cnp_len;	/* of the newest, from the BTH on without the ICRC */
 	const struct sroce_kqp *from;
@@ -35,7 +36,7 @@ static int mark_all(struct sim *s, struct sim_packet *p)
 		seen.from = p->from;
 		seen.cnp_len = p->len - p->l3_len - 8 - SROCE_ICRC_LEN;
 		memcpy(seen.cnp, bth, min_t(u32, seen.cnp_len, sizeof(seen.cnp)));
-	} else if (seen.all || !sim_is_response(p)) {
+	} else if (seen.responses_only ? sim_is_response(p) : seen.all || !sim_is_response(p)) {
 		mark(p);
 	}
 	return 1;
@@ -86,6 +87,22 @@ static void format(enum ib_qp_type type, bool v6)
 	xfers_end(&t);
 }
 
+/* A READ request is no response: it is answered by a CNP. */
+static void read_request(void)
+{
+	struct xfers t;
+
+	t_case("ecn: a marked READ request causes a CNP");
+	begin(&t, IB_QPT_RC, false);
+	sim_run_until(t.s, 1000 * US);
+	xfer_put(&t, IB_WR_RDMA_READ, 1024);
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RX_MARKED), 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_CNP_SENT), 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_CWND_DECREASE), 0);
+	xfers_end(&t);
+}
+
 /* READ responses are marked. */
 static void responses(bool cc)
 {
@@ -96,6 +113,7 @@ static void responses(bool cc)
 	begin(&t, IB_QPT_RC, false);
 	seen.all = true;
 	t.s->a.qp.cc = cc;
+	seen.responses_only = true;
 	sim_run_until(t.s, 1000 * US);
 	xfer_put(&t, IB_WR_RDMA_READ, 5 * 1024);
 	xfers_run_check(&t);
@@ -244,6 +262,7 @@ UNIT_TESTS(ecn)
 	format(IB_QPT_RC, false);
 	format(IB_QPT_RC, true);
 	format(IB_QPT_UC, false);
+	read_request();
 	responses(true);
 	responses(false);
 	interval();
