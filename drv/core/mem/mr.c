@@ -311,7 +311,7 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
  * @mr: the region or window
  * @iova: first byte
  * @need: bytes that are needed now, inside the region
- * @len: bytes that will be needed, @need included
+ * @len: bytes that will be needed, or may be, @need included
  * @write: they will be written to
  *
  * Return: -EAGAIN if the fault was requested: sroce_transport_faulted_in() is called when the
@@ -322,8 +322,8 @@ int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 ne
 		      u64 len, bool write)
 {
 	len = min_t(u64, len, max(need, SROCE_PAGES_AHEAD));
-	if (!sroce_mr_covers(mr, iova, len))
-		len = need;
+	while (len > need && !sroce_mr_covers(mr, iova, len))
+		len = max_t(u64, need, len / 2);
 	if (mr->parent) {
 		iova = iova - mr->iova + mr->base;
 		mr = mr->parent;

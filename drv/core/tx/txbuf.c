@@ -14,6 +14,12 @@
 #include "drv/core/tx/txbuf.h"
 
 /*
+ * So many times what a READ request still needs is faulted in. A long READ comes as several
+ * requests (rc/read_split.c).
+ */
+#define READ_AHEAD	4
+
+/*
  * Whether a loopback packet may refer to its payload. The receiver copies it later: only
  * with RC that is before the work request completes. Not in kernel QPs, whose fast regions
  * may be claimed under a lock that the copy waits for.
@@ -123,7 +129,7 @@ int sroce_txbuf_fill_wqe(struct sroce_qp *qp, struct sroce_av *av,
 }
 
 static int read_remote(struct sroce_qp *qp, u32 rkey, u64 va, u8 *to, u32 len,
-		       u32 left)
+		       u64 left)
 {
 	struct sroce_mr *mr;
 	int ret;
@@ -170,7 +176,8 @@ int sroce_txbuf_fill_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 
 		if (!to)
 			return 0;
-		ret = read_remote(qp, rkey, va, to, pkt->payload_len, left);
+		ret = read_remote(qp, rkey, va, to, pkt->payload_len,
+				  (u64)left * READ_AHEAD);
 	}
 	if (ret)
 		discard(qp, txbuf);
