@@ -374,7 +374,7 @@ struct sroce_replays {
 /**
  * struct sroce_resp_rate - rate of READ responses, see rc/resp_rate.c
  * @limited: there is a limit
- * @sent: responses sent since @since
+ * @sent: responses sent without a break since @since
  * @since: when the first of them left, in ns of sroce_now()
  * @last: when the last of them left
  * @first: the limit when it was set first

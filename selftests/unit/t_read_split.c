@@ -13,7 +13,7 @@ static struct sroce_cwnd *begin(struct xfers *t, u32 rd_atomic, u32 cwnd)
 
 	cfg.timeout = 0;
 	cfg.rd_atomic = rd_atomic;
-	peer_begin_with(t, &cfg, 1 << 18);
+	peer_begin_with(t, &cfg, 1 << 21);
 	t->s->a.qp.req.read_cwnd.cwnd = cwnd;
 	return &t->s->a.qp.req.read_cwnd;
 }
@@ -225,6 +225,60 @@ static void response_lost(void)
 	xfers_end(&t);
 }
 
+/* A READ's responses come as one train, as if it were one request. */
+static void across(void)
+{
+	struct sroce_pkt pkt = {
+		.opcode = 0x0e, .psn = FIRST, .payload_len = 14 * MTU, .segs = 14, .seg_len = MTU,
+		.pkey = 0xffff,
+	};
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("read_split: responses across requests are not taken as one train");
+	begin(&t, 16, WINDOW);
+	req = &t.s->a.qp.req;
+	read_begins(&t, PSNS);
+	pkt.qpn = t.s->a.qp.qpn;
+	pkt.op = &sroce_opcodes[pkt.opcode];
+	CHECK(!sroce_comp_rx_segs(&t.s->a.qp, &pkt));
+	CHECK_EQ(req->una, FIRST);
+	xfers_end(&t);
+}
+
+static void unused(void)
+{
+	struct sroce_cwnd *c;
+	struct xfers t;
+	u32 i;
+
+	t_case("read_split: nor does the window grow by small READs, one at a time");
+	c = begin(&t, 1, WINDOW);
+	for (i = 0; i < 16; i++) {
+		read_begins(&t, 1);
+		peer_hear(&t, 0x10, FIRST + i, ACK, MTU);
+	}
+	CHECK_EQ(c->cwnd, WINDOW);
+	xfers_end(&t);
+	c = begin(&t, 16, SROCE_CC_LARGE);
+	for (i = 0; i < 16; i++) {
+		read_begins(&t, 1);
+		peer_hear(&t, 0x10, FIRST + i, ACK, MTU);
+	}
+	CHECK_EQ(c->cwnd, SROCE_CC_LARGE);
+	xfers_end(&t);
+
+	t_case("read_split: a large window is requested at once, and once more");
+	begin(&t, 16, SROCE_CC_LARGE);
+	for (i = 0; i < 5; i++)
+		xfer_put(&t, IB_WR_RDMA_READ, 500 * MTU);
+	peer_go(&t);
+	CHECK_EQ(txlog.n, 4);
+	check_request(0, 0, 500);
+	CHECK_EQ(t.s->a.qp.req.reading, 2000);
+	xfers_end(&t);
+}
+
 static void window(void)
 {
 	struct sroce_cwnd *c;
@@ -303,7 +357,9 @@ UNIT_TESTS(read_split)
 	acknowledged();
 	request_lost();
 	response_lost();
+	across();
 	window();
+	unused();
 	refused();
 	stalled();
 }

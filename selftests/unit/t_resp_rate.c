@@ -110,16 +110,53 @@ static void pause(void)
 	xfers_end(&t);
 }
 
-/* ACKs and atomics go on beside a READ that waits, in their turn. */
+/* A WRITE of nothing arrives, which asks for an ACK. */
+static void write_arrives(struct xfers *t)
+{
+	xfers_forge(t, &(struct sroce_pkt){ .opcode = 0x0a, .ackreq = true }, NULL);
+}
+
 static void acks(void)
 {
+	struct sroce_resp_rate *r;
 	struct xfers t;
 
-	t_case("resp_rate: ACKs are not limited");
-	begin_limited(&t);
+	t_case("resp_rate: an ACK behind READ responses waits for them");
+	r = begin_limited(&t);
 	txlog.n = 0;
-	peer_ask(&t, 0x0a, t.s->b.qp.resp.psn, 0, 0, 0);
-	CHECK_EQ(t.s->b.qp.resp.aeth, false);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 20 * MTU);
+	write_arrives(&t);
+	CHECK(r->go_on);
+	CHECK(txlog.n < 20);
+	sim_run_until(t.s, t.s->now + 2 * SIM_MS);
+	CHECK_EQ(txlog.n, 21);
+	CHECK_EQ(txlog.p[20].opcode, 0x11);
+
+	t_case("resp_rate: others are not limited");
+	r->go_on = t.s->now + SIM_MS;
+	write_arrives(&t);
+	CHECK_EQ(txlog.n, 22);
+	xfers_end(&t);
+}
+
+/* The timer fires for another reason, before a train may leave. */
+static void early_timer(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+	u64 paced;
+
+	t_case("resp_rate: a timer that is early is set again, and counts once");
+	r = begin_limited(&t);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 20 * MTU);
+	CHECK(r->go_on > t.s->now + 10 * US);
+	paced = count(&t, SROCE_CNT_PACED);
+	t.s->b.ack_when = t.s->now + US;
+	sim_run_until(t.s, t.s->now + 2 * US);
+	CHECK(t.s->b.ack_when >= r->go_on);
+	CHECK_EQ(count(&t, SROCE_CNT_PACED), paced);
+	sim_run_until(t.s, t.s->now + 2 * SIM_MS);
+	CHECK_EQ(txlog.n, 120);
 	xfers_end(&t);
 }
 
@@ -140,5 +177,6 @@ UNIT_TESTS(resp_rate)
 	limited();
 	pause();
 	acks();
+	early_timer();
 	new_path();
 }

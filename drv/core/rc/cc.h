@@ -77,7 +77,7 @@ static inline void sroce_cc_sent(struct sroce_qp *qp, u32 n)
  * @qp: the QP, RC
  *
  * Return: a quarter of the window; more if so many requests can't be outstanding. A large
- * window is not split, as each request costs trips.
+ * window is requested at once, as each request costs trips.
  */
 static inline u32 sroce_cc_read_size(const struct sroce_qp *qp)
 {
@@ -87,7 +87,7 @@ static inline u32 sroce_cc_read_size(const struct sroce_qp *qp)
 	if (!qp->cc)
 		return ~0U;
 	if (cwnd >= SROCE_CC_LARGE && n > 1)
-		return SROCE_CWND_MAX;
+		return cwnd;
 	return max(cwnd / n, min(cwnd, SROCE_CC_READ_MIN));
 }
 
@@ -102,7 +102,8 @@ static inline bool sroce_cc_may_read(const struct sroce_qp *qp, u32 n)
 
 	if (!qp->cc || !reading)
 		return true;
-	return cwnd < SROCE_CC_LARGE ? reading + n <= cwnd : reading < cwnd;
+	/* the window of a READ that is under way, and another one behind it */
+	return reading + n <= (cwnd < SROCE_CC_LARGE ? cwnd : 2 * cwnd);
 }
 
 void sroce_cc_acked(struct sroce_qp *qp, s32 before);

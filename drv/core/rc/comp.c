@@ -574,7 +574,7 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		defer_response(qp, pkt);
 }
 
-/* Whether all segments are of one READ, within read-ahead, and none has arrived yet */
+/* Whether all segments answer one READ request, within read-ahead, and none has arrived yet */
 static bool are_segs_missing(const struct sroce_qp *qp, const struct sroce_pkt *pkt,
 			     const struct sroce_wqe *wqe)
 {
@@ -582,9 +582,10 @@ static bool are_segs_missing(const struct sroce_qp *qp, const struct sroce_pkt *
 	u32 end = response_end(qp, pkt), psn;
 
 	if (wqe->msg != SROCE_MSG_READ || pkt->seg_len != qp->mtu ||
-	    sroce_psn_diff(end, wqe->last_psn) > 0 ||
 	    sroce_psn_diff(pkt->psn, req->una) < 0 ||
-	    sroce_psn_diff(end, req->max_psn) > 0 ||
+	    sroce_psn_diff(pkt->psn, req->max_psn) >= 0 ||
+	    /* none of them is the last of its request */
+	    sroce_psn_diff(end, sroce_read_split_end(wqe, pkt->psn)) >= 0 ||
 	    sroce_psn_diff(end, req->una) > SROCE_READ_AHEAD)
 		return false;
 	for (psn = pkt->psn; psn != end; psn = sroce_psn_add(psn, 1))

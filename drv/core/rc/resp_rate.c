@@ -19,7 +19,8 @@
 #define PERIOD		(1ULL * NSEC_PER_MSEC)
 /* Least time between two decreases, and between steps of recovery, in ns */
 #define STEP		(100ULL * NSEC_PER_USEC)
-/* No responses for so long are a pause, in ns. */
+/* No responses for so long are a break, or a pause after which a CNP is not for them, in ns */
+#define BREAK		(200ULL * NSEC_PER_USEC)
 #define PAUSE		(10ULL * NSEC_PER_MSEC)
 /* Trains per PERIOD, and packets that are sent at once even if the rate is low */
 #define TRAINS		50
@@ -36,7 +37,7 @@ static u32 train_max(const struct sroce_resp_rate *r)
 	return max(sroce_cwnd(&r->cwnd) / TRAINS, TRAIN_MIN);
 }
 
-/* Set a limit: the rate since the last pause, or since the last CNP. */
+/* Set a limit: a part of the rate at which responses have left without a break. */
 static void start(struct sroce_resp_rate *r, u64 now)
 {
 	u64 rate = div64_u64(r->sent * PERIOD, max_t(u64, r->last - r->since, 1));
@@ -127,7 +128,7 @@ void sroce_resp_rate_sent(struct sroce_qp *qp, u32 n)
 
 	u64 now = sroce_now();
 
-	if (!r->sent || now - r->last >= PAUSE) {
+	if (!r->sent || now - r->last >= BREAK) {
 		r->sent = 0;
 		r->since = now;
 	}
@@ -150,6 +151,9 @@ void sroce_resp_rate_wait(struct sroce_qp *qp)
 	struct sroce_resp_rate *r = &qp->resp.rate;
 	u32 n = train_max(r) - min(r->tokens, train_max(r) - 1);
 
+	/* the timer is set */
+	if (r->go_on && sroce_now() < r->go_on)
+		return;
 	r->go_on = r->at + div_u64(n * PERIOD, sroce_cwnd(&r->cwnd)) + 1;
 	sroce_count(qp, SROCE_CNT_PACED);
 	sroce_task_set_ack_timer(qp, r->go_on, SLACK);
