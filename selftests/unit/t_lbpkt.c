@@ -124,7 +124,7 @@ static void switched(void)
 	u32 round;
 
 	t_case("lbpkt: the wire and loopback may alternate");
-	for (round = 0; round < 100; round++) {
+	for (round = 0; round < 400; round++) {
 		struct xfers t;
 
 		start_round(&t, round, &r, 60000);
@@ -135,6 +135,39 @@ static void switched(void)
 		xfers_check(&t);
 		xfers_end(&t);
 	}
+}
+
+static int lose_and_switch(struct sim *s, struct sim_packet *p)
+{
+	u32 *lost = s->arg;
+
+	if (s->loopback || p->from != &s->a || sim_psn(p) != *lost)
+		return 1;
+	s->loopback = true;
+	return 0;
+}
+
+/*
+ * A loopback packet would have space for the whole message. If it is sent in place of a
+ * lost packet, it must not hold what was never sent: an ACK of that would be invalid.
+ */
+static void switched_after_loss(void)
+{
+	struct xfers t;
+	u32 lost;
+
+	t_case("lbpkt: a packet that the wire lost is sent again by loopback");
+	start(&t, NULL, 200000, 5000);
+	lost = sroce_psn_add(t.s->a.qp.req.psn, 2);
+	t.s->loopback = false;
+	t.s->wire = lose_and_switch;
+	t.s->arg = &lost;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 150000);
+	xfers_run_check(&t);
+	CHECK(t.s->loopback);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_end(&t);
 }
 
 static void wrong_keys(void)
@@ -214,6 +247,7 @@ UNIT_TESTS(lbpkt)
 	mixed();
 	losses();
 	switched();
+	switched_after_loss();
 	wrong_keys();
 	uc_copies();
 	revoked();

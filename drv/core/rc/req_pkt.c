@@ -54,6 +54,20 @@ static void fill_bth(struct sroce_qp *qp, struct sroce_pkt *pkt,
 	pkt->inv_rkey = wqe->inv_rkey;
 }
 
+/*
+ * Payload that the packet at @psn may hold. In loopback one packet holds many PSNs. If it
+ * is a retransmission, it ends where what was sent before ends: an ACK of more is invalid.
+ */
+static u32 max_payload(const struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 psn)
+{
+	u32 most = sroce_txbuf_max_payload(qp, pkt);
+	s32 sent = sroce_psn_diff(qp->req.max_psn, psn);
+
+	if (!pkt->loopback || sent <= 0)
+		return most;
+	return min_t(u64, most, (u64)sent * qp->mtu);
+}
+
 /**
  * sroce_req_pkt_describe() - fill in the fields of a request packet
  * @qp: the QP
@@ -74,8 +88,7 @@ bool sroce_req_pkt_describe(struct sroce_qp *qp, const struct sroce_wqe *wqe, u3
 	pkt->psn = psn;
 	pkt->loopback = sroce_loopback_usable(qp);
 	if (sroce_wqe_has_payload(wqe))
-		pkt->payload_len = min(sroce_txbuf_max_payload(qp, pkt),
-				       wqe->length - off);
+		pkt->payload_len = min(max_payload(qp, pkt, psn), wqe->length - off);
 	first = responds || !off;
 	last = responds || off + pkt->payload_len == wqe->length;
 	pkt->opcode = sroce_opcode_of_msg(qp->svc, wqe->msg, first, last);
