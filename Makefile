@@ -91,7 +91,7 @@ fuzz:
 sim:
 	@$(MAKE) --no-print-directory -s -C selftests/sim run
 
-## bench: sroce, rdma_rxe and TCP; tables and plots in .build/bench, 50 minutes (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
+## bench: sroce, rdma_rxe and TCP; tables and plots in .build/bench, an hour (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
 bench: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh $(BENCH_PARTS)

@@ -19,7 +19,8 @@ COLUMNS = "run kernel place mtu case unit sroce rxe tcp".split()
 CONTENDERS = ("sroce", "rxe", "tcp")
 NAMES = {"sroce": "sroce", "rxe": "rxe", "tcp": "TCP"}
 COLOURS = {"sroce": "#1f5fa8", "rxe": "#c0392b", "tcp": "#2e8b57"}
-TITLES = {"veth": "a veth pair", "vms": "two VMs", "same-host": "same host",
+TITLES = {"wire-gro": "wire, GRO", "wire": "wire, no GRO",
+          "veth": "a veth pair", "vms": "two VMs", "same-host": "same host",
           "icount": "guest instructions, one CPU"}
 
 
@@ -84,8 +85,11 @@ def table(rows):
 WAYS = [("WRITE", "WRITE 64 KiB"), ("SEND", "SEND 64 KiB"),
         ("READ", "READ 64 KiB")]
 ROWS = [[
-    ("64 KiB, MTU 1500", "MB/s, more is better", "veth", "1500", WAYS),
-    ("64 KiB, MTU 4500", "MB/s, more is better", "veth", "4500", WAYS),
+    ("Wire, 64 KiB, MTU 1500", "MB/s, more is better", "wire-gro", "1500", WAYS),
+    ("Wire, 64 KiB, MTU 9000", "MB/s, more is better", "wire-gro", "9000", WAYS),
+], [
+    ("veth, 64 KiB, MTU 1500", "MB/s, more is better", "veth", "1500", WAYS),
+    ("veth, 64 KiB, MTU 4500", "MB/s, more is better", "veth", "4500", WAYS),
 ], [
     ("64 B messages, MTU 1500", "k/s, more is better", "veth", "1500",
      [("SEND", "SEND 64 B"), ("SEND, lists of 32", "SEND 64 B list32")]),

@@ -45,6 +45,16 @@ bench_topology()	# mtu
 	ip rule del pref 0
 }
 
+# cut_up on|off: whoever hands over a train has it cut up before it leaves, as before a
+# NIC without segmentation; the receiver has GRO or not
+cut_up()
+{
+	local dev
+	for dev in $B_V0 $B_V1; do
+		ethtool -K $dev tso off gso off tx-udp-segmentation off gro "$1"
+	done
+}
+
 bench_mtu()	# mtu: with no contender loaded
 {
 	ip link set $B_V0 mtu "$1"

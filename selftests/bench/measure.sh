@@ -5,6 +5,8 @@
 #
 #   measure.sh full	one machine: a veth pair at two MTUs, the same host, losses,
 #			and figures that are counted
+#   measure.sh wire	the veth pair as a wire: trains are cut up before it, with and
+#			without GRO at the receiver, at three MTUs
 #   measure.sh two	two machines (tools/vm.sh --two)
 #   measure.sh icount	guest instructions (tools/vm.sh --icount)
 #   measure.sh quick	some minutes: the veth pair, the counted figures against
@@ -260,6 +262,13 @@ cases_veth_4500()
 		{write,send}_lat:RC:8:1:poll
 }
 
+cases_wire()
+{
+	printf '%s\n' {write,read,send}_bw:RC:65536:1:poll write_bw:RC:1048576:1:poll
+	[ "$MTU" != 1500 ] || printf '%s\n' send_bw:RC:64:1:{poll,list32} \
+		{write,send}_lat:RC:8:1:poll
+}
+
 cases_same_host()
 {
 	printf '%s\n' {write,read,send}_bw:RC:{65536,1048576}:1:poll \
@@ -354,6 +363,19 @@ veth_round()	# mtu cases
 	mapfile -t list < <(taking_part sroce rxe tcp)
 	place_veth "$1"
 	round "$2" "${list[@]}"
+}
+
+# wire_round MTU wire|wire-gro: every packet crosses the pair alone, and with GRO NAPI
+# brings some together.
+wire_round()
+{
+	local list gro=off
+	[ "$2" = wire ] || gro=on
+	mapfile -t list < <(taking_part sroce rxe tcp)
+	place_veth "$1"
+	PLACE=$2
+	cut_up $gro
+	round wire "${list[@]}"
 }
 
 same_host_round()
@@ -463,6 +485,20 @@ full()
 	contender none
 }
 
+wire()
+{
+	local mtu
+	REPS=${BENCH_REPS:-3} LIMIT=${BENCH_LIMIT:-$((TIME * 9 / 10))}
+	bench_topology 1500
+	for ((REP = 0; REP < REPS; REP++)); do
+		for mtu in 1500 4500 9000; do
+			wire_round $mtu wire
+			wire_round $mtu wire-gro
+		done
+	done
+	contender none
+}
+
 two()
 {
 	local list
@@ -530,6 +566,7 @@ PLACE=none MTU=0
 case $WHAT in
 two)	lead_or_follow ;;
 full)	raw_begin && full || RC=1 ;;
+wire)	raw_begin && wire || RC=1 ;;
 icount)	raw_begin && icount || RC=1 ;;
 quick)	raw_begin && quick || RC=1 ;;
 *)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"

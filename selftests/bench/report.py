@@ -35,7 +35,7 @@ COLOURS = {"sroce": "#1f5fa8", "sroce-stack": "#55a3d9", "rxe": "#c0392b",
            "tcp": "#2e8b57", "memcpy": "#888888"}
 # What has no verbs: its figure is beside all of a kind
 REFERENCES = ("tcp", "memcpy")
-TOPOLOGIES = ["veth", "vms", "same-host", "icount"]
+TOPOLOGIES = ["wire-gro", "wire", "veth", "vms", "same-host", "icount"]
 QUANTILES = [("p25", 25), ("p50", 50), ("p75", 75), ("p90", 90), ("p99", 99),
              ("p99.9", 99.9), ("p99.99", 99.99)]
 
@@ -351,6 +351,12 @@ def bars_text(stats, bars):
 
 # What figures.csv has of a run
 FIGURES = [
+    *((place, mtu, test, 65536, 1, "poll", "bandwidth")
+      for place in ("wire-gro", "wire") for mtu in (1500, 4500, 9000)
+      for test in ("write_bw", "send_bw", "read_bw")),
+    ("wire", 1500, "send_bw", 64, 1, "poll", "rate"),
+    ("wire", 1500, "send_bw", 64, 1, "list32", "rate"),
+    ("wire", 1500, "write_lat", 8, 1, "poll", "p50"),
     ("veth", 1500, "write_bw", 65536, 1, "poll", "bandwidth"),
     ("veth", 1500, "send_bw", 65536, 1, "poll", "bandwidth"),
     ("veth", 1500, "read_bw", 65536, 1, "poll", "bandwidth"),

@@ -3,7 +3,7 @@
 # make bench: all parts of selftests/bench/measure.sh, each in its VM, and their report in
 # .build/bench/DATE-KERNEL/ (raw.csv, table.txt, table.csv, *.svg).
 #
-# usage: selftests/bench/run.sh [part...]	full two icount, all of them by default;
+# usage: selftests/bench/run.sh [part...]	wire full two icount, all by default;
 #					quick leaves its report there, too
 #
 #        selftests/bench/run.sh figures [DIR...]	figures.csv, the table in README.md and
@@ -40,12 +40,13 @@ fi
 
 DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}
 PARTS=("$@")
-[ $# -gt 0 ] || PARTS=(full two icount)
+[ $# -gt 0 ] || PARTS=(wire full two icount)
 
 # Seconds that a part may take; measure.sh begins nothing in the last third
 limit_of()	# part
 {
 	case $1 in
+	wire)	echo 900 ;;
 	full)	echo 2300 ;;
 	two)	echo 700 ;;
 	icount)	echo 420 ;;
