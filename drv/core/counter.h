@@ -72,6 +72,7 @@
 	C(CWND_DECREASE, "cwnd_decreases")				\
 	C(PACED, "paced_trains")					\
 	C(TIMEOUT, "local_ack_timeout_err")					\
+	C(TIMEOUT_EXCUSED, "excused_ack_timeouts")				\
 	C(PROBE, "ack_probes")						\
 	C(READ_RETRY, "read_retries")					\
 	C(NAK_SEQ_RCVD, "packet_seq_err")					\

@@ -97,6 +97,8 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response);
  * follows at once. If not, sroce_transport_run() is called when there is.
  */
 bool sroce_tx_wait_room(struct sroce_qp *qp, bool response);
+/* Whether requests may not have left this host yet: they are in a queue of the QP or beyond */
+bool sroce_tx_pending(struct sroce_qp *qp);
 
 /*
  * Queue the payload of a work request as an Ethernet frame. Return: 0 or an error of

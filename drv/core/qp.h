@@ -117,6 +117,7 @@ enum sroce_gap_policy {
  * @probe_end: one past the last of these responses
  * @probes: probes sent since there was progress
  * @probe_at: when the next probe is due, in ns of sroce_now(); 0 for never
+ * @postponed: a timer was late, so a probe waits until what has come was received
  * @timer_psn: req.max_psn when the ACK timer was last set
  * @ack_owed: an ACK had been requested when the ACK timer was last set
  * @timer_backoff: how often the ACK timer has fired before anything was due, since the
@@ -145,6 +146,7 @@ struct sroce_retrans {
 	u32			probe_end;
 	u32			probes;
 	u64			probe_at;
+	bool			postponed;
 	u32			timer_psn;
 	bool			ack_owed;
 	u32			timer_backoff;
@@ -232,13 +234,15 @@ struct sroce_rtt {
  *	that is not started
  * @acked_idx: send queue index of the first work request with a PSN at or after @acked
  * @reads: READ, atomic and FLUSH requests sent, without those before @una
- * @read_psns: PSNs of READs at or after @acked that only responses have: all but one each
+ * @read_psns: PSNs at or after @acked that only READ responses have: all but one per request
  * @reading: READ responses that were requested and have not come
  * @since_ackreq: packets sent since the last one that requested an ACK
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
- * @excused: timeouts since the last that counted, which don't count because the timer
- *	fired too late
+ * @excused: timeouts since the peer's last answer that don't count, because this machine
+ *	stood still or had the request in a queue
+ * @late_at: when a timer fired too late last, in ns of sroce_now(); 0 for never
  * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
+ * @rnr_waits: waits for RNR since there was progress, up to a bound
  * @rnr_wait: nothing may be sent until the RNR timer fires
  * @deadline: when @una counts as lost, in ns of sroce_now(); 0 for never
  * @ssn: send sequence number (SSN) of the newest message
@@ -279,7 +283,9 @@ struct sroce_req {
 	u8	retries;
 	u8	excused;
 	u8	rnr_retries;
+	u8	rnr_waits;
 	bool	rnr_wait;
+	u64	late_at;
 	u64	deadline;
 	u32	ssn;
 	bool	lsn_valid;
@@ -565,6 +571,12 @@ static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 		return NULL;
 	wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
 	return wqe->started ? wqe : NULL;
+}
+
+/* A moving average of distances between gaps, after another one of @dist packets */
+static inline s32 sroce_gap_dist_add(s32 mean, s32 dist)
+{
+	return mean + (min(dist, SROCE_GAP_DIST_MAX) - mean) / 4;
 }
 
 static inline struct sroce_qp *to_sqp(struct ib_qp *ibqp)

@@ -115,6 +115,7 @@ void sroce_state_enter(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 		break;
 	case IB_QPS_RTS:
 		qp->req.retries = qp->attr.retry_cnt;
+		qp->req.excused = 0;
 		qp->req.rnr_retries = qp->attr.rnr_retry;
 		qp->drained = false;
 		break;

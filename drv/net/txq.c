@@ -165,6 +165,21 @@ bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
 }
 
 /**
+ * sroce_tx_pending() - whether requests may not have left this host yet
+ * @qp: the QP, locked
+ *
+ * A packet to another namespace of this host counts until the IP stack there receives it.
+ *
+ * Return: true also if a CPU is sending right now, or stands still meanwhile.
+ */
+bool sroce_tx_pending(struct sroce_qp *qp)
+{
+	const struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, false);
+
+	return txq->sending || !list_empty(&txq->lbpkts) || held(txq);
+}
+
+/**
  * sroce_txq_own() - charge an skb to its transmit queue, and choose the netdev's queue
  * @kqp: the QP, locked
  * @txq: the queue that the skb was in, and has left to be sent
@@ -240,6 +255,17 @@ int sroce_txq_open(struct sroce_qp *qp)
 	return 0;
 }
 
+/**
+ * sroce_txq_purge() - drop packets that were not given to the IP stack yet
+ * @txq: transmit queue of a locked QP, or of one that nobody refers to any more
+ */
+void sroce_txq_purge(struct sroce_txq *txq)
+{
+	__skb_queue_purge(&txq->skbs);
+	txq->queued = 0;
+	txq->dropped = false;
+}
+
 static void detach(struct sroce_txq *txq)
 {
 	struct sock *sk = txq->sk;
@@ -289,7 +315,7 @@ void sroce_txq_close(struct sroce_kqp *kqp)
 	int i;
 
 	for (i = 0; i < SROCE_TXQS; i++) {
-		__skb_queue_purge(&kqp->txq[i].skbs);
+		sroce_txq_purge(&kqp->txq[i]);
 		if (kqp->txq[i].sk)
 			release(kqp->txq[i].sk);
 		kqp->txq[i].sk = NULL;

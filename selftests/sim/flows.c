@@ -9,6 +9,7 @@
 
 struct run {
 	struct link	link;		/* first, for link_wire() */
+	struct stall	cpu[2];		/* of A's and of B's */
 	const struct flows *like;
 	struct sim	*s;
 	struct cubic	*cubic;
@@ -156,6 +157,32 @@ static void transfer(struct run *run)
 	}
 }
 
+static u64 runs_at(struct sim *s, const struct sroce_kqp *kqp, u64 when)
+{
+	struct run *run = s->arg;
+
+	return stall_runs_at(&run->cpu[kqp->nr & 1], when);
+}
+
+static bool tx_pending(struct sim *s, struct sroce_qp *qp)
+{
+	const struct sim_packet *p = s->wire_head;
+
+	while (p && (p->from != qp->kqp || sim_is_response(p)))
+		p = p->next;
+	return p;
+}
+
+static int wire(struct sim *s, struct sim_packet *p)
+{
+	struct run *run = s->arg;
+	int copies = link_wire(s, p);
+
+	if (copies)
+		p->when = stall_receives_at(&run->cpu[!(p->from->nr & 1)], p->when);
+	return p->when ? copies : 0;
+}
+
 static void make_qps(struct run *run)
 {
 	const struct flows *f = run->like;
@@ -165,6 +192,8 @@ static void make_qps(struct run *run)
 	u32 i;
 
 	cfg.timeout = f->timeout ? f->timeout : 14;
+	if (f->tries)
+		cfg.retry_cnt = f->tries - 1;
 	cfg.rd_atomic = f->rd_atomic ? f->rd_atomic : 4;
 	cfg.dest_rd_atomic = cfg.rd_atomic;
 	cfg.cqe = f->count + 64;
@@ -187,13 +216,18 @@ static void make_qps(struct run *run)
 static void begin(struct run *run, const struct flows *f, u64 seed)
 {
 	struct sim *s;
+	u32 i;
 
 	run->like = f;
 	run->link = f->link;
 	link_init(&run->link, seed);
+	for (i = 0; i < 2; i++)
+		stall_init(&run->cpu[i], &f->stall[i], 2 * seed + i);
 	make_qps(run);
 	s = run->s;
-	s->wire = link_wire;
+	s->wire = wire;
+	s->runs_at = runs_at;
+	s->tx_pending = f->one_host ? tx_pending : NULL;
 	s->arg = run;
 	s->posted = on_posted;
 	s->train = SROCE_TX_BUDGET;
@@ -218,6 +252,7 @@ static void sum_up_pair(const struct run *run, u32 pair, struct flows_result *re
 		res->done += kqp->scq.e[i].status == IB_WC_SUCCESS;
 	res->dead += kqp->qp.state != IB_QPS_RTS;
 	res->timeouts += sim_count(kqp, SROCE_CNT_TIMEOUT);
+	res->excused += sim_count(kqp, SROCE_CNT_TIMEOUT_EXCUSED);
 	res->probes += sim_count(kqp, SROCE_CNT_PROBE);
 	res->retransmits += sim_count(kqp, SROCE_CNT_RETRANSMIT);
 }
@@ -258,6 +293,8 @@ static void stop(struct run *run)
 	foreign_end(s);
 	sim_end(s);
 	link_end(&run->link);
+	stall_end(&run->cpu[0]);
+	stall_end(&run->cpu[1]);
 	free(run->cubic);
 	free(run);
 }

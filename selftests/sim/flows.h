@@ -5,6 +5,7 @@
 
 #include "cubic.h"
 #include "foreign.h"
+#include "stall.h"
 
 #define FLOWS_MAX	(SIM_KQPS / 2)
 
@@ -21,7 +22,10 @@ struct flows {
 	bool	adapter;	/* the requesters have no windows */
 	bool	ect;
 	u8	timeout;
+	u8	tries;		/* retry_cnt + 1; 0: 8 */
 	struct link link;
+	struct stall_cfg stall[2];	/* of the CPU of A's, and of B's */
+	bool	one_host;	/* a packet is in a queue of the sender until it is received */
 	bool	cubic;		/* beside a TCP flow in the direction of the data */
 	u64	join;		/* ns after which another pair begins */
 	u64	limit;		/* of simulated time, in ns; 0: 4 s */
@@ -38,7 +42,7 @@ struct flows_result {
 	u32	done, wanted;	/* work requests */
 	u32	dead;		/* QPs */
 	u64	ns;
-	u64	timeouts, probes, retransmits, marked;
+	u64	timeouts, excused, probes, retransmits, marked;
 	u32	longest;	/* queue */
 };
 

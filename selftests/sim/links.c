@@ -117,6 +117,31 @@ struct kase {
 	.seeds = 5,									\
 }
 
+#define STANDS_STILL(ring_)								\
+	{ .runs = { MS, 10 * MS }, .still = { 40 * MS, 80 * MS }, .ring = (ring_) }
+#define STALLS(n, exp, tries_, ring_, part_) {						\
+	.name = "CPUs that stand still: " #n " QPs, timeout " #exp ", tries " #tries_	\
+		", ring of " #ring_,							\
+	.flows = { .pairs = (n), .opcode = IB_WR_RDMA_WRITE, .len = 8 * MIB,		\
+		   .count = 4, .depth = 4, .kick = BURST(1000), .timeout = (exp),	\
+		   .tries = (tries_), .limit = 60000 * MS,				\
+		   .stall = { STANDS_STILL(ring_), STANDS_STILL(ring_) },		\
+		   .link = LINK(20, 1000, 0, 100, 0) },					\
+	.bars = { .part = part_, .alive = true, .all = true },				\
+	.seeds = 4,									\
+}
+#define STALLED_PEER(exp, tries_) {							\
+	.name = "a peer on this host whose CPU stands still: timeout " #exp		\
+		", tries " #tries_,							\
+	.flows = { .pairs = 4, .opcode = IB_WR_RDMA_WRITE, .len = 8 * MIB,		\
+		   .count = 4, .depth = 4, .kick = BURST(1000), .timeout = (exp),	\
+		   .tries = (tries_), .one_host = true, .limit = 60000 * MS,		\
+		   .stall = { {}, STANDS_STILL(0) },					\
+		   .link = LINK(20, 1000, 0, 100, 0) },					\
+	.bars = { .alive = true, .all = true },						\
+	.seeds = 4,									\
+}
+
 static const struct kase cases[] = {
 	SLOW(100, false, 95, 1),
 	SLOW(512, false, 95, 1),
@@ -159,6 +184,15 @@ static const struct kase cases[] = {
 	RXE(0.1),
 	RXE(0.5),
 	RXE(1),
+	/* each of these CPUs runs for less than a tenth of the time */
+	STALLS(4, 14, 8, 0, 2),
+	STALLS(4, 14, 2, 64, 0),
+	STALLS(4, 10, 4, 64, 0),
+	STALLS(4, 10, 2, 0, 2),
+	STALLS(4, 8, 8, 0, 0),
+	STALLED_PEER(14, 1),
+	STALLED_PEER(12, 2),
+	STALLED_PEER(10, 8),
 };
 
 /* Of all seeds: the worst fairness, the mean of parts, the sum of counts */
@@ -179,6 +213,7 @@ static struct flows_result run_case(const struct kase *k)
 		sum.dead += r.dead;
 		sum.ns += r.ns;
 		sum.timeouts += r.timeouts;
+		sum.excused += r.excused;
 		sum.probes += r.probes;
 		sum.retransmits += r.retransmits;
 		sum.marked += r.marked;
@@ -210,8 +245,9 @@ static void print_result(const struct kase *k, const struct flows_result *r, con
 		printf("Jain's index %.3f, ", r->jain);
 	if (r->marked)
 		printf("%llu marked, ", r->marked);
-	printf("%u of %u done, %u QPs dead, %llu timeouts, %llu probes, %llu sent again, %.1f ms\n",
-	       r->done, r->wanted, r->dead, r->timeouts, r->probes, r->retransmits, r->ns / 1e6);
+	printf("%u of %u done, %u QPs dead, %llu timeouts, %llu excused, %llu probes, %llu sent again, %.1f ms\n",
+	       r->done, r->wanted, r->dead, r->timeouts, r->excused, r->probes,
+	       r->retransmits, r->ns / 1e6);
 	fflush(stdout);
 }
 

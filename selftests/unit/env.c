@@ -160,6 +160,13 @@ bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
 	return sroce_tx_room(qp, response);
 }
 
+bool sroce_tx_pending(struct sroce_qp *qp)
+{
+	struct sim *s = qp->kqp->sim;
+
+	return s->tx_pending && s->tx_pending(s, qp);
+}
+
 /* No packet may be sent that the other side would call malformed. */
 static void check_sent(const struct sim_packet *p)
 {
@@ -765,29 +772,42 @@ void sim_doorbell(struct sroce_kqp *kqp)
 	unlock_run(kqp);
 }
 
+/* When the CPU of a QP does what is due at @when; 0: nothing is */
+static u64 runs_at(const struct sroce_kqp *kqp, u64 when)
+{
+	struct sim *s = kqp->sim;
+
+	return when && s->runs_at ? s->runs_at(s, kqp, when) : when;
+}
+
+static u64 ack_timer_at(const struct sroce_kqp *kqp)
+{
+	return runs_at(kqp, kqp->ack_when ? kqp->ack_when + kqp->sim->timer_late : 0);
+}
+
+static u64 earlier(u64 a, u64 b)
+{
+	return a && a < b ? a : b;
+}
+
 static u64 soonest(const struct sroce_kqp *kqp, u64 t)
 {
-	if (kqp->task_when && kqp->task_when < t)
-		t = kqp->task_when;
-	if (kqp->paged_when && kqp->paged_when < t)
-		t = kqp->paged_when;
-	if (kqp->ack_when && kqp->ack_when + kqp->sim->timer_late < t)
-		t = kqp->ack_when + kqp->sim->timer_late;
-	if (kqp->rnr_when && kqp->rnr_when < t)
-		t = kqp->rnr_when;
-	return t;
+	t = earlier(runs_at(kqp, kqp->task_when), t);
+	t = earlier(kqp->paged_when, t);
+	t = earlier(ack_timer_at(kqp), t);
+	return earlier(runs_at(kqp, kqp->rnr_when), t);
 }
 
 static bool kqp_step(struct sroce_kqp *kqp, u64 t)
 {
-	if (kqp->task_when == t) {
+	if (runs_at(kqp, kqp->task_when) == t) {
 		kqp->task_when = 0;
 	} else if (kqp->paged_when == t) {
 		sim_pages_in(kqp);
-	} else if (kqp->ack_when && kqp->ack_when + kqp->sim->timer_late == t) {
+	} else if (ack_timer_at(kqp) == t) {
 		kqp->ack_when = 0;
 		sroce_retrans_timer(&kqp->qp);
-	} else if (kqp->rnr_when == t) {
+	} else if (runs_at(kqp, kqp->rnr_when) == t) {
 		kqp->rnr_when = 0;
 		sroce_retrans_rnr_timer(&kqp->qp);
 	} else {

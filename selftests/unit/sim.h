@@ -163,6 +163,11 @@ struct sim {
 	u64			task_delay;
 	u64			page_delay;	/* of a page fault */
 	u64			timer_late;	/* the ACK timer fires late */
+	/*
+	 * When the CPU of a QP does what is due at @when: it may stand still. NULL: at
+	 * once. The wire sees to packets.
+	 */
+	u64			(*runs_at)(struct sim *s, const struct sroce_kqp *kqp, u64 when);
 	u32			page_size;	/* 0: 4096 */
 	bool			page_few;	/* no prefault */
 	bool			on_demand;	/* some memory is on demand */
@@ -175,6 +180,8 @@ struct sim {
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
 	/* Packets that a transmit queue takes now; NULL: any number */
 	u32			(*tx_room)(struct sim *s, struct sroce_qp *qp, bool response);
+	/* Whether requests are still in a queue of their host; NULL: none are */
+	bool			(*tx_pending)(struct sim *s, struct sroce_qp *qp);
 	/* How many copies of a packet arrive; may change @when and the bytes */
 	int			(*wire)(struct sim *s, struct sim_packet *p);
 	void			(*posted)(struct sim *s, struct sroce_qp *qp,

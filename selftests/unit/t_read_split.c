@@ -330,6 +330,92 @@ static void refused(void)
 	xfers_end(&t);
 }
 
+/* To look at what is next, or to have to wait, decides nothing. */
+static void only_looked(void)
+{
+	struct sroce_read_split split;
+	struct sroce_wqe *wqe;
+	struct sroce_cwnd *c;
+	struct sroce_qp *qp;
+	struct xfers t;
+
+	t_case("read_split: a look at the next request does not choose its size");
+	c = begin(&t, 16, WINDOW);
+	qp = &t.s->a.qp;
+	read_begins(&t, 800);
+	wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
+	split = wqe->split;
+	c->cwnd = 64;
+	CHECK(sroce_sq_sched_peek(qp) == wqe);
+	CHECK(!memcmp(&split, &wqe->split, sizeof(split)));
+
+	t_case("read_split: nor does a request that has to wait");
+	qp->attr.max_rd_atomic = 4;
+	sim_doorbell(&t.s->a);
+	CHECK_EQ(txlog.n, 4);
+	qp->attr.max_rd_atomic = 16;
+	c->cwnd = WINDOW;
+	answer(&t, 0, 8);
+	CHECK(txlog.n > 4);
+	CHECK(txlog.p[4].length <= 8 * MTU);
+	xfers_end(&t);
+}
+
+/* PSNs wrap around in the middle of a READ, at each place of a request. */
+static void wraps(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfer_loss lost = { 0 };
+	struct xfers t;
+	u32 i, psn;
+
+	t_case("read_split: PSN 0 at each place of a READ");
+	cfg.mtu = IB_MTU_256;
+	for (i = 1; i < PSNS; i++) {
+		cfg.psn = SROCE_PSN_MASK + 1 - i;
+		xfers_init(&t, &cfg, 65536, 65536);
+		t.s->a.qp.req.read_cwnd.cwnd = WINDOW;
+		/* one response or request on each side of it is lost */
+		psn = (cfg.psn + (i * 7) % PSNS) & SROCE_PSN_MASK;
+		lost = (struct xfer_loss){ .p = { { psn, 1 }, { 0, 1 } } };
+		t.s->wire = xfer_lose;
+		t.s->arg = &lost;
+		xfer_put(&t, IB_WR_RDMA_READ, PSNS * MTU - 3);
+		xfer_put(&t, IB_WR_RDMA_WRITE, 2 * MTU);
+		xfers_run_check(&t);
+		CHECK_EQ(t.s->a.qp.req.reads, 0);
+		CHECK_EQ(t.s->a.qp.req.reading, 0);
+		CHECK_EQ(t.s->a.qp.req.read_psns, 0);
+		CHECK_EQ(t.s->a.qp.req.una, (cfg.psn + PSNS + 2) & SROCE_PSN_MASK);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_BAD_RESPONSE), 0);
+		xfers_end(&t);
+	}
+}
+
+/* Bounds of requests on both sides of PSN 0, where their size changes, too */
+static void wrapped_bounds(void)
+{
+	struct sroce_wqe wqe = {
+		.msg = SROCE_MSG_READ, .first_psn = 0xfffff0, .last_psn = 0x20,
+		.split = { .psn = 8, .psns = 16, .psns_before = 4 },
+	};
+
+	t_case("read_split: bounds of requests on both sides of PSN 0");
+	CHECK_EQ(sroce_read_split_start(&wqe, 0xfffff0), 0xfffff0);
+	CHECK_EQ(sroce_read_split_end(&wqe, 0xfffff3), 0xfffff4);
+	CHECK_EQ(sroce_read_split_start(&wqe, 0xffffff), 0xfffffc);
+	CHECK_EQ(sroce_read_split_end(&wqe, 0xffffff), 0);
+	CHECK_EQ(sroce_read_split_start(&wqe, 0), 0);
+	CHECK_EQ(sroce_read_split_end(&wqe, 7), 8);
+	CHECK_EQ(sroce_read_split_count(&wqe, 0xfffff0, 0x21), 6 + 2);
+	/* the size changes before PSN 0, and a request lies across it */
+	wqe.split.psn = 0xfffff8;
+	CHECK_EQ(sroce_read_split_start(&wqe, 3), 0xfffff8);
+	CHECK_EQ(sroce_read_split_end(&wqe, 0xfffff8), 8);
+	CHECK_EQ(sroce_read_split_start(&wqe, 0xfffff7), 0xfffff4);
+	CHECK_EQ(sroce_read_split_end(&wqe, 0x19), 0x21);
+}
+
 static void stalled(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -354,6 +440,9 @@ UNIT_TESTS(read_split)
 	whole();
 	in_turn();
 	resized();
+	only_looked();
+	wraps();
+	wrapped_bounds();
 	acknowledged();
 	request_lost();
 	response_lost();

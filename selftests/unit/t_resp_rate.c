@@ -154,9 +154,76 @@ static void early_timer(void)
 	t.s->b.ack_when = t.s->now + US;
 	sim_run_until(t.s, t.s->now + 2 * US);
 	CHECK(t.s->b.ack_when >= r->go_on);
+	CHECK(t.s->b.ack_when <= r->go_on + SIM_MS / TRAINS / 4);
 	CHECK_EQ(count(&t, SROCE_CNT_PACED), paced);
+	/* nor did it fire in vain for requests, whose timer may be set less exactly then */
+	CHECK_EQ(t.s->b.qp.req.retrans.timer_backoff, 0);
 	sim_run_until(t.s, t.s->now + 2 * SIM_MS);
 	CHECK_EQ(txlog.n, 120);
+	xfers_end(&t);
+}
+
+/* The rate at which responses have left is that since the newest break. */
+static void after_break(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+	u64 now;
+
+	t_case("resp_rate: what left before a break does not count");
+	r = begin(&t);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 100 * MTU);
+	sim_run_until(t.s, t.s->now + SIM_MS);
+	now = t.s->now;
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 10 * MTU);
+	CHECK_EQ(r->sent, 10);
+	CHECK_EQ(r->since, now);
+	/* no break: half as long */
+	sim_run_until(t.s, t.s->now + 100 * US);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 10 * MTU);
+	cnp(&t);
+	CHECK_EQ(r->first, 200);
+	xfers_end(&t);
+}
+
+/* Trips are made for other reasons, too, while a train waits for its time. */
+static void trip_while_waiting(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+	u32 n;
+
+	t_case("resp_rate: a trip before its time does not send a part of a train");
+	r = begin_limited(&t);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 20 * MTU);
+	n = txlog.n;
+	CHECK(r->go_on > t.s->now + 40 * US);
+	/* the tokens of a part have come */
+	t.s->now = r->go_on - 5 * US;
+	write_arrives(&t);
+	CHECK_EQ(txlog.n, n);
+	sim_run_until(t.s, r->go_on + 10 * US);
+	CHECK(txlog.n >= n + 4);
+	xfers_end(&t);
+}
+
+/* However many CNPs there are, something leaves. */
+static void slowest(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+	u32 i;
+
+	t_case("resp_rate: two packets per ms leave in any case");
+	r = begin_limited(&t);
+	for (i = 0; i < 100; i++) {
+		t.s->now += 100 * US;
+		cnp(&t);
+	}
+	CHECK_EQ(sroce_cwnd(&r->cwnd), 2);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 20 * MTU);
+	i = sent_in(&t, 4 * SIM_MS);
+	CHECK(i >= 4 && i <= 16);
 	xfers_end(&t);
 }
 
@@ -178,5 +245,8 @@ UNIT_TESTS(resp_rate)
 	pause();
 	acks();
 	early_timer();
+	after_break();
+	trip_while_waiting();
+	slowest();
 	new_path();
 }

@@ -26,7 +26,8 @@ TRAFFIC="tx_pkts tx_trains tx_pkt_batches tx_msg_batches rx_pkt_batches tx_bytes
 out_of_credits tx_rnr_nak rx_rnr_nak backlog_pkts coalesced_doorbells
 tx_queue_stopped paced_trains"
 SILENCE="ack_probes retransmitted_pkts read_retries replayed_reads cwnd_decreases
-replayed_atomics duplicate_request duplicate_ack local_ack_timeout_err rx_unknown_qp"
+replayed_atomics duplicate_request duplicate_ack local_ack_timeout_err
+excused_ack_timeouts rx_unknown_qp"
 REPAIR="$SILENCE tx_nak_seq packet_seq_err out_of_sequence
 ofo_queued implied_nak_seq_err out_of_window_responses"
 
@@ -89,7 +90,8 @@ only_right_counters()	# fault
 	case $1 in
 	none|delay)
 		[ "$(moved_by retransmitted_pkts)" -le \
-			$((2 * ($(moved_by ack_probes) + $(moved_by local_ack_timeout_err)))) ] ||
+			$((2 * ($(moved_by ack_probes) + $(moved_by local_ack_timeout_err) +
+				$(moved_by excused_ack_timeouts)))) ] ||
 			{ cat /tmp/moved; return 1; } ;;
 	esac
 }

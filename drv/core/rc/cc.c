@@ -100,7 +100,7 @@ void sroce_cc_read_received(struct sroce_qp *qp, u32 n)
 	struct sroce_req *req = &qp->req;
 	struct sroce_cwnd *c = &req->read_cwnd;
 	u32 cwnd = sroce_cwnd(c);
-	bool full = req->reading + max(cwnd / 4, min(cwnd, SROCE_CC_READ_MIN)) > cwnd;
+	bool full = req->reading + sroce_cc_read_part(cwnd, 4) > cwnd;
 
 	req->reading -= min(n, req->reading);
 	if (!qp->cc)

@@ -73,6 +73,16 @@ static inline void sroce_cc_sent(struct sroce_qp *qp, u32 n)
 }
 
 /**
+ * sroce_cc_read_part() - a part of a window of READ responses, as a request is for
+ * @cwnd: the window
+ * @n: which part of it: a quarter is 4
+ */
+static inline u32 sroce_cc_read_part(u32 cwnd, u32 n)
+{
+	return max(cwnd / n, min(cwnd, SROCE_CC_READ_MIN));
+}
+
+/**
  * sroce_cc_read_size() - responses to request at once
  * @qp: the QP, RC
  *
@@ -88,7 +98,7 @@ static inline u32 sroce_cc_read_size(const struct sroce_qp *qp)
 		return ~0U;
 	if (cwnd >= SROCE_CC_LARGE && n > 1)
 		return cwnd;
-	return max(cwnd / n, min(cwnd, SROCE_CC_READ_MIN));
+	return sroce_cc_read_part(cwnd, n);
 }
 
 /**

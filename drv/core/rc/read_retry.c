@@ -230,8 +230,20 @@ static void note_gap(struct sroce_qp *qp, u32 lost, u32 end)
 
 	rr->gap = end;
 	if (d > 0)
-		rr->gap_dist += (min(d, SROCE_GAP_DIST_MAX) - rr->gap_dist) / 4;
+		rr->gap_dist = sroce_gap_dist_add(rr->gap_dist, d);
 	sroce_cc_read_lost(qp, lost, rr->gap_dist);
+}
+
+/* Responses before @end had their turn. Return: how many of them are missing */
+static u32 request_until(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	u32 from = rr->high;
+
+	if (sroce_psn_diff(end, from) <= 0)
+		return 0;
+	rr->high = end;
+	return request_implied(qp, from, end);
 }
 
 /**
@@ -243,13 +255,8 @@ static void note_gap(struct sroce_qp *qp, u32 lost, u32 end)
  */
 void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 {
-	struct sroce_read_retry *rr = &qp->req.read_retry;
-	u32 from = rr->high, lost;
+	u32 lost = request_until(qp, end);
 
-	if (sroce_psn_diff(end, from) <= 0)
-		return;
-	rr->high = end;
-	lost = request_implied(qp, from, end);
 	if (lost)
 		note_gap(qp, lost, end);
 }
@@ -261,13 +268,7 @@ void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
  */
 void sroce_read_retry_refused(struct sroce_qp *qp, u32 end)
 {
-	struct sroce_read_retry *rr = &qp->req.read_retry;
-	u32 from = rr->high;
-
-	if (sroce_psn_diff(end, from) <= 0)
-		return;
-	rr->high = end;
-	request_implied(qp, from, end);
+	request_until(qp, end);
 }
 
 /**

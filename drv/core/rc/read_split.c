@@ -115,16 +115,24 @@ void sroce_read_split_sent(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32
 		req->ssn = sroce_psn_add(req->ssn, 1);
 }
 
-/* Change the size of the requests from req.psn on, if no more than one other is in use. */
-static void resize(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psns)
+/* Whether no request of another size than the last is outstanding */
+static bool may_resize(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	struct sroce_read_split *split = &wqe->split;
+	return wqe->split.psn == wqe->first_psn ||
+	       sroce_psn_diff(qp->req.una, wqe->split.psn) >= 0;
+}
 
-	if (split->psn != wqe->first_psn && sroce_psn_diff(qp->req.una, split->psn) < 0)
-		return;
-	split->psns_before = split->psns;
-	split->psns = psns;
-	split->psn = qp->req.psn;
+/* The size of requests from req.psn on, where the READ has @left PSNs left */
+static u32 next_size(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 left)
+{
+	u32 psns = wqe->split.psns, n = sroce_read_split_size(qp, left);
+
+	return (n > psns || (n < psns && n < left)) && may_resize(qp, wqe) ? n : psns;
+}
+
+static u32 psns_left(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	return sroce_psn_diff(wqe->last_psn, qp->req.psn) + 1;
 }
 
 /**
@@ -132,14 +140,29 @@ static void resize(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psns)
  * @qp: the QP, RC, locked; the request at req.psn was not sent before
  * @wqe: the READ, atomic or FLUSH that it is for, started
  */
-u32 sroce_read_split_next(struct sroce_qp *qp, struct sroce_wqe *wqe)
+u32 sroce_read_split_next(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	u32 left = sroce_psn_diff(wqe->last_psn, qp->req.psn) + 1, n;
+	u32 left = psns_left(qp, wqe);
+
+	return wqe->msg == SROCE_MSG_READ ? min(left, next_size(qp, wqe, left)) : left;
+}
+
+/**
+ * sroce_read_split_resize() - choose the size of requests from req.psn on
+ * @qp: the QP, RC, locked; the request at req.psn was not sent before, and is sent now
+ * @wqe: the READ, atomic or FLUSH that it is for, started
+ */
+void sroce_read_split_resize(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	struct sroce_read_split *split = &wqe->split;
+	u32 n;
 
 	if (wqe->msg != SROCE_MSG_READ)
-		return left;
-	n = sroce_read_split_size(qp, left);
-	if (n > wqe->split.psns || (n < wqe->split.psns && n < left))
-		resize(qp, wqe, n);
-	return min(left, wqe->split.psns);
+		return;
+	n = next_size(qp, wqe, psns_left(qp, wqe));
+	if (n == split->psns)
+		return;
+	split->psns_before = split->psns;
+	split->psns = n;
+	split->psn = qp->req.psn;
 }

@@ -164,18 +164,14 @@ void sroce_resp_rate_wait(struct sroce_qp *qp)
  * @qp: the QP, RC, locked; the caller calls sroce_transport_run() afterwards
  * @now: the time, in ns of sroce_now()
  *
- * Return: whether it has. If it has fired too early it is set again.
+ * If it has fired too early it is set again.
  */
-bool sroce_resp_rate_timer(struct sroce_qp *qp, u64 now)
+void sroce_resp_rate_timer(struct sroce_qp *qp, u64 now)
 {
 	struct sroce_resp_rate *r = &qp->resp.rate;
 
-	if (!r->go_on)
-		return false;
-	if (now < r->go_on) {
+	if (now < r->go_on)
 		sroce_task_set_ack_timer(qp, r->go_on, SLACK);
-		return false;
-	}
-	r->go_on = 0;
-	return true;
+	else
+		r->go_on = 0;
 }

@@ -10,6 +10,6 @@ bool sroce_resp_rate_cnp(struct sroce_qp *qp);
 u32 sroce_resp_rate_free(struct sroce_qp *qp, u32 most);
 void sroce_resp_rate_sent(struct sroce_qp *qp, u32 n);
 void sroce_resp_rate_wait(struct sroce_qp *qp);
-bool sroce_resp_rate_timer(struct sroce_qp *qp, u64 now);
+void sroce_resp_rate_timer(struct sroce_qp *qp, u64 now);
 
 #endif /* SROCE_CORE_RC_RESP_RATE_H */

@@ -52,8 +52,12 @@
 #define PATIENCE_MAX	(500ULL * NSEC_PER_MSEC)
 #define PATIENCE_FIRST	4
 #define PATIENCE_NEXT	16
-/* Timeouts excused as this machine's fault, for one that counts */
-#define EXCUSED_MAX	3
+/* The interval of the ACK timer may be so many times what the user asked for (9.7.6.1.3). */
+#define TIMEOUT_FACTOR	4
+/* For so long after a timer was late timeouts may be this machine's fault, in ns */
+#define LATE_MEMORY	(1ULL * NSEC_PER_SEC)
+/* What has come while a timer was late is received first, for so long, in ns */
+#define LATE_GRACE	(1ULL * NSEC_PER_MSEC)
 
 static void cancel_retrans(struct sroce_qp *qp)
 {
@@ -122,7 +126,7 @@ static void update_gap_dist(struct sroce_qp *qp)
 
 	rp->gap = qp->req.acked;
 	if (d > 0 && !(rp->n && rp->last == qp->req.acked))
-		rp->gap_dist += (min(d, SROCE_GAP_DIST_MAX) - rp->gap_dist) / 4;
+		rp->gap_dist = sroce_gap_dist_add(rp->gap_dist, d);
 }
 
 /*
@@ -202,7 +206,7 @@ static void note_spurious(struct sroce_req *req)
 	sroce_cwnd_undo(&req->cwnd, sroce_now());
 	rp->recover_psn = req->acked;
 	rp->batch = SROCE_RETRANS_BATCH_MIN;
-	rp->gap_dist += (SROCE_GAP_DIST_MAX - rp->gap_dist) / 4;
+	rp->gap_dist = sroce_gap_dist_add(rp->gap_dist, SROCE_GAP_DIST_MAX);
 }
 
 /**
@@ -463,9 +467,11 @@ void sroce_retrans_progress(struct sroce_qp *qp)
 	req->retries = qp->attr.retry_cnt;
 	req->excused = 0;
 	req->rnr_retries = qp->attr.rnr_retry;
+	req->rnr_waits = 0;
 	req->retrans.tried = false;
 	req->retrans.probes = 0;
 	req->retrans.probe_at = 0;
+	req->retrans.postponed = false;
 }
 
 /**
@@ -592,44 +598,79 @@ static void send_probe(struct sroce_qp *qp)
 }
 
 /*
- * A timer that fires later than its slack shows that this machine is overloaded: the
- * answer may wait in a queue here, and the timeout must not count against the peer. The
- * interval may be up to four times as long as was asked for (9.7.6.1.3).
+ * A timer that fires much later than its slack shows that this machine stood still: it is
+ * overloaded, or a VM that did not get its CPUs.
  */
-static bool is_excused(struct sroce_qp *qp, u64 late)
+static bool is_late(const struct sroce_qp *qp, u64 late)
 {
 	u64 allowed = min(sroce_rtt_ack_timeout(qp) / 4, SROCE_SLACK_MAX);
 
-	if (late <= allowed + allowed / 4 || qp->req.excused == EXCUSED_MAX)
+	return late > allowed + allowed / 4;
+}
+
+/*
+ * Whether a timeout does not count against the peer, since the answer may be in a queue
+ * here, or the request is. All intervals together stay below TIMEOUT_FACTOR times what the
+ * user asked for, but for the time in which this machine stood still.
+ */
+static bool is_excused(struct sroce_qp *qp, u64 now)
+{
+	struct sroce_req *req = &qp->req;
+	u32 most = (TIMEOUT_FACTOR - 1) * (qp->attr.retry_cnt + 1) - 1;
+	bool was_late = req->late_at && now - req->late_at < LATE_MEMORY;
+
+	if (req->excused == most || !(was_late || sroce_tx_pending(qp)))
 		return false;
-	qp->req.excused++;
+	req->excused++;
 	return true;
 }
 
-/* The ACK timer has expired, @late ns after the deadline. */
-static void timeout(struct sroce_qp *qp, u64 late)
+/* No answer for as long as the ACK timeout. Return: whether the QP goes on. */
+static bool count_timeout(struct sroce_qp *qp, u64 now)
 {
 	struct sroce_req *req = &qp->req;
 
-	req->deadline = 0;
-	sroce_count(qp, SROCE_CNT_TIMEOUT);
-	if (!is_excused(qp, late)) {
-		sroce_cc_timeout(qp);
-		if (!req->retries) {
-			sroce_count(qp, SROCE_CNT_RETRY_EXC);
-			sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
-			return;
-		}
-		req->retries--;
-		req->excused = 0;
-	} else if (!qp->attr.retry_cnt) {
-		return;
+	if (is_excused(qp, now)) {
+		sroce_count(qp, SROCE_CNT_TIMEOUT_EXCUSED);
+		return true;
 	}
+	sroce_count(qp, SROCE_CNT_TIMEOUT);
+	sroce_cc_timeout(qp);
+	if (!req->retries) {
+		sroce_count(qp, SROCE_CNT_RETRY_EXC);
+		sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
+		return false;
+	}
+	req->retries--;
+	return true;
+}
+
+/* Receive what has come while this machine stood still, and probe after that. */
+static void postpone_probe(struct sroce_qp *qp, u64 now)
+{
+	struct sroce_retrans *rp = &qp->req.retrans;
+	u64 rto = sroce_rtt_rto(qp, sroce_rtt_ack_timeout(qp));
+
+	rp->postponed = true;
+	rp->probe_at = qp->attr.retry_cnt ? now + min(rto, LATE_GRACE) : 0;
+}
+
+/* The ACK timer has expired. @late: later than it may be */
+static void timeout(struct sroce_qp *qp, u64 now, bool late)
+{
+	struct sroce_req *req = &qp->req;
+
+	/* the slack of the timer must not add up */
+	req->deadline = late ? 0 : req->deadline + sroce_rtt_ack_timeout(qp);
+	if (!count_timeout(qp, now) || !qp->attr.retry_cnt)
+		return;
 	req->retrans.probes = 0;
 	req->retrans.probe_at = 0;
 	req->retrans.tried = false;
 	req->retrans.rewound = false;
-	if (req->retrans.gap_policy == SROCE_GAP_DROPS && req->una == req->acked)
+	if (late && !req->retrans.postponed)
+		postpone_probe(qp, now);
+	else if (req->retrans.gap_policy == SROCE_GAP_DROPS && req->una == req->acked)
 		go_back(qp);
 	else
 		send_probe(qp);
@@ -657,21 +698,35 @@ static void probe_due(struct sroce_qp *qp)
 void sroce_retrans_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
-	u64 now = sroce_now();
-	bool paced = sroce_resp_rate_timer(qp, now);
+	struct sroce_retrans *rp = &req->retrans;
+	u64 now = sroce_now(), due = earlier(req->deadline, rp->probe_at);
+	/* the timer may have been set for a train, or fire for one that leaves later now */
+	bool paced = req->pace_at || qp->resp.rate.go_on, late;
 
+	sroce_resp_rate_timer(qp, now);
 	if (!sroce_qp_may_send(qp))
 		return;
-	if (req->pace_at && now >= req->pace_at) {
+	if (req->pace_at && now >= req->pace_at)
 		sroce_cc_go_on(qp);
-		paced = true;
+	if (!due || now < due) {
+		if (!paced && rp->timer_backoff < TIMER_BACKOFF_MAX)
+			rp->timer_backoff++;
+		return;
 	}
-	if (req->deadline && now >= req->deadline)
-		timeout(qp, now - req->deadline);
-	else if (req->retrans.probe_at && now >= req->retrans.probe_at)
+	late = req->deadline && is_late(qp, now - due);
+	if (late)
+		req->late_at = now;
+	if (req->deadline && now >= req->deadline) {
+		timeout(qp, now, late);
+	} else if (late && !rp->postponed) {
+		/* time in which this machine stood still does not count */
+		req->deadline += now - due;
+		postpone_probe(qp, now);
+	} else {
 		probe_due(qp);
-	else if (!paced && req->retrans.timer_backoff < TIMER_BACKOFF_MAX)
-		req->retrans.timer_backoff++;
+	}
+	if (!late)
+		rp->postponed = false;
 }
 
 /**

@@ -105,12 +105,25 @@ static bool may_read_first(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	return may_read(qp, wqe, n);
 }
 
-/* Likewise, for the next request of one that is */
-static bool may_go_on(struct sroce_qp *qp, struct sroce_wqe *wqe)
+/* Whether what is next is a request for responses that was not sent before */
+static bool is_new_read(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
-	return !sroce_is_rc(qp) || !sroce_wqe_wants_response(wqe) ||
-	       qp->req.psn != qp->req.max_psn ||
+	return sroce_is_rc(qp) && sroce_wqe_wants_response(wqe) &&
+	       qp->req.psn == qp->req.max_psn;
+}
+
+/* Likewise, for the next request of one that is */
+static bool may_go_on(struct sroce_qp *qp, const struct sroce_wqe *wqe)
+{
+	return !is_new_read(qp, wqe) ||
 	       may_read(qp, wqe, sroce_read_split_next(qp, wqe));
+}
+
+/* Send more of a work request that is started, as may_go_on(). */
+static void go_on(struct sroce_qp *qp, struct sroce_wqe *wqe)
+{
+	if (is_new_read(qp, wqe))
+		sroce_read_split_resize(qp, wqe);
 }
 
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
@@ -282,7 +295,10 @@ static struct sroce_wqe *current_wqe(struct sroce_qp *qp)
 		start_wqe(qp, wqe);
 		return wqe;
 	}
-	return may_go_on(qp, wqe) ? wqe : NULL;
+	if (!may_go_on(qp, wqe))
+		return NULL;
+	go_on(qp, wqe);
+	return wqe;
 }
 
 /**
@@ -315,7 +331,9 @@ struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *nex
 	if (!next)
 		return must_wait(qp) ? NULL : current_wqe(qp);
 	/* nothing has changed since sroce_sq_sched_peek() checked may_start() */
-	if (!next->started)
+	if (next->started)
+		go_on(qp, next);
+	else
 		start_wqe(qp, next);
 	return next;
 }

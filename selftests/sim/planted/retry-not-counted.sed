@@ -1,4 +1,4 @@
 # retries are never counted
 # file: rc/retrans.c
 # SPDX-License-Identifier: GPL-2.0
-/^static void timeout/,/^}/s/req->retries--;//
+/^static bool count_timeout/,/^}/s/req->retries--;//
