@@ -421,7 +421,7 @@ static void rnr_then_success(void)
 			sim_doorbell(&t.s->a);
 			sim_run_until(t.s, SIM_MS);
 			CHECK_EQ(t.s->a.scq.n, 1);
-			CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 10);
+			CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 5);
 			CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RNR_SENT),
 				 sim_count(&t.s->a, SROCE_CNT_RNR_RCVD));
 			CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
@@ -473,6 +473,41 @@ static void rnr_delay(void)
 	sim_run_until(t.s, start + 1290000);
 	CHECK_EQ(t.s->sent, 4);
 	xfer_recv(&t, 0);
+	sim_run(t.s);
+	xfers_check(&t);
+	xfers_end(&t);
+}
+
+/* A peer that asks for the shortest wait, again and again, doesn't keep a CPU busy. */
+static void rnr_in_vain(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("comp: waits for RNR in a row get longer");
+	cfg.min_rnr_timer = 1;		/* 10 us */
+	cfg.rnr_retry = 7;
+	xfers_init(&t, &cfg, 4096, 4096);
+	wr = xfer_make(&t, IB_WR_SEND, 10);
+	sim_post(&t.s->a, &wr);
+	sim_run_until(t.s, t.s->now + 100 * SIM_MS);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RNR_RCVD) >= 100 / 2);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RNR_RCVD) <= 100);
+
+	t_case("comp: and the wait in which the peer gets ready is short enough");
+	xfer_recv(&t, 0);
+	sim_run_until(t.s, t.s->now + 2 * SIM_MS);
+	xfers_check(&t);
+
+	t_case("comp: the first wait after progress is as short as the peer says");
+	wr = xfer_make(&t, IB_WR_SEND, 10);
+	sim_post(&t.s->a, &wr);
+	while (!t.s->a.qp.req.rnr_wait)
+		sim_run_until(t.s, t.s->now + 1000);
+	sim_run_until(t.s, t.s->now + 11000);
+	CHECK(!t.s->a.qp.req.rnr_wait);
+	xfer_recv(&t, 1);
 	sim_run(t.s);
 	xfers_check(&t);
 	xfers_end(&t);
@@ -661,6 +696,7 @@ UNIT_TESTS(comp)
 	rnr_exhausted(3);
 	rnr_delay();
 	rnr_then_gone();
+	rnr_in_vain();
 	rnr_again(2);
 	rnr_again(8);
 	responses();

@@ -28,6 +28,14 @@ static const u32 rnr_us[32] = {
 	61440, 81920, 122880, 163840, 245760, 327680, 491520,
 };
 
+/*
+ * Least wait for RNR, in us, if the wait before it was in vain: doubled each time, up to
+ * RNR_LEAST << RNR_LEAST_SHIFT. A peer may ask for as little as 10 us, and for that often.
+ * QPs of one process could keep a CPU busy with that.
+ */
+#define RNR_LEAST	10U
+#define RNR_LEAST_SHIFT	7
+
 /* The request that had failed was sent twice, and the other copy succeeded: go on. */
 static void clear_pending_err(struct sroce_qp *qp)
 {
@@ -221,6 +229,19 @@ static bool is_rnr_valid(struct sroce_qp *qp, u32 psn)
 	       sroce_read_retry_missing(req, psn);
 }
 
+/*
+ * ns to wait after an RNR NAK. What the peer asks for is a least time. A wait is about as
+ * long as all before it in a row, so it doesn't last much longer than the peer needs.
+ */
+static u64 rnr_delay(struct sroce_req *req, u8 timer)
+{
+	u32 least = req->rnr_waits ? RNR_LEAST << req->rnr_waits : 0;
+
+	if (req->rnr_waits < RNR_LEAST_SHIFT)
+		req->rnr_waits++;
+	return max(rnr_us[timer], least) * (u64)NSEC_PER_USEC;
+}
+
 static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
 {
 	struct sroce_req *req = &qp->req;
@@ -240,7 +261,7 @@ static void rnr_nak(struct sroce_qp *qp, u32 psn, u8 timer)
 	}
 	req->rnr_wait = true;
 	sroce_read_retry_postpone(qp, psn);
-	sroce_task_set_rnr_timer(qp, rnr_us[timer] * 1000ULL);
+	sroce_task_set_rnr_timer(qp, rnr_delay(req, timer));
 }
 
 static void fatal_nak(struct sroce_qp *qp, u32 psn, u8 code)
