@@ -97,18 +97,17 @@ static inline void sroce_sk_leave_net(struct sock *sk)
 #endif
 
 /*
- * Before 6.5 get_user_pages_remote() had an argument for areas. Its last argument is NULL:
- * GUP must not drop the lock to wait for userfaultfd. The process that resolves the fault
- * may itself wait for this caller.
+ * Before 6.5 get_user_pages_remote() had an argument for areas. @locked: 1; 0 afterwards if
+ * the lock of @mm was dropped, as it is to wait for a page.
  */
 static inline long sroce_gup_remote(struct mm_struct *mm, unsigned long start,
 				    unsigned long n, unsigned int flags,
-				    struct page **page)
+				    struct page **page, int *locked)
 {
 #ifdef SROCE_HAVE_GUP_VMAS
-	return get_user_pages_remote(mm, start, n, flags, page, NULL, NULL);
+	return get_user_pages_remote(mm, start, n, flags, page, NULL, locked);
 #else
-	return get_user_pages_remote(mm, start, n, flags, page, NULL);
+	return get_user_pages_remote(mm, start, n, flags, page, locked);
 #endif
 }
 

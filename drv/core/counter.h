@@ -32,6 +32,7 @@
 	C(TX_NO_MEM, "tx_no_memory")					\
 	C(TX_NO_ROUTE, "tx_no_route")					\
 	C(TX_DROPPED, "tx_drops")					\
+	C(TX_FOREIGN, "tx_foreign_drops")				\
 	C(TX_CONGESTED, "tx_queue_congested")				\
 	C(TX_STOPPED, "tx_queue_stopped")				\
 	/* receive: drops before a QP is found */			\
@@ -46,11 +47,13 @@
 	C(RX_PKEY, "rx_pkey_violations")				\
 	C(RX_QKEY, "rx_qkey_violations")				\
 	C(RX_LENGTH, "rx_length_drops")					\
+	C(RX_NETDEV, "rx_wrong_netdev_drops")				\
 	C(OUT_OF_BUFFER, "out_of_buffer")					\
 	/* responder */							\
 	C(DUPLICATE, "duplicate_request")				\
 	C(OUT_OF_SEQ, "out_of_sequence")				\
 	C(OFO_QUEUED, "ofo_queued")					\
+	C(OFO_CONFLICT, "ofo_conflicts")				\
 	C(UC_GAP, "uc_dropped_messages")				\
 	/* congestion, under the names of other devices */		\
 	C(RX_MARKED, "np_ecn_marked_roce_packets")			\
@@ -92,6 +95,7 @@
 	C(ODP_MISS, "odp_misses")					\
 	C(ODP_PAGES_IN, "odp_pages_in")						\
 	C(ODP_PAGES_OUT, "odp_pages_out")					\
+	C(ODP_DETACHED, "odp_detached_faults")					\
 	C(MW_BIND, "mw_binds")					\
 	C(FAST_REG, "fast_reg_mrs")				\
 	C(INVALIDATE, "key_invalidations")					\

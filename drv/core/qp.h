@@ -430,6 +430,7 @@ struct sroce_resp_rate {
  * @ofo_near: RC: the packet in @ofo_queue next to the newest arrival, or NULL
  * @ofo_len: length of @ofo_queue
  * @ofo_max: upper bound of @ofo_len
+ * @ofo_read_psns: RC: responses to the READs in @ofo_queue
  * @paging: the next request, at @psn, waits for a page fault
  * @ofo_dropped: while waiting, requests were dropped that did not fit into @ofo_queue; the
  *	peer is asked to retransmit them after the page fault
@@ -463,6 +464,7 @@ struct sroce_resp {
 	struct list_head	*ofo_near;
 	u32			ofo_len;
 	u32			ofo_max;
+	u64			ofo_read_psns;
 	bool			paging;
 	bool			ofo_dropped;
 	u64			paging_since;
@@ -513,7 +515,7 @@ struct sroce_resp {
  * @deferred: SROCE_DEFER_*
  * @events: BIT(enum ib_event_type) to raise once the lock is released
  * @srq_events: the same for @srq
- * @kqp: the kernel's part of the QP
+ * @kqp: the kernel's part of the QP; NULL once the QP is destroyed
  */
 struct sroce_qp {
 	struct ib_qp		ibqp;

@@ -30,9 +30,12 @@ static bool pkey_matches(u16 pkey)
 	return (pkey & 0x7fff) == (SROCE_PKEY_FULL & 0x7fff);
 }
 
+/* On the wire, packets of RC and UC don't name their sender. Those of this host do. */
 static bool address_matches(const struct sroce_qp *qp,
 			    const struct sroce_pkt *pkt)
 {
+	if (pkt->loopback && pkt->sqpn != qp->attr.dest_qp_num)
+		return false;
 	return !memcmp(&pkt->sgid, &qp->av.dgid, sizeof(pkt->sgid)) &&
 	       !memcmp(&pkt->dgid, &qp->av.sgid, sizeof(pkt->dgid));
 }

@@ -19,6 +19,7 @@
 #include "drv/dev/device.h"
 #include "drv/dev/gid.h"
 #include "drv/dev/sockets.h"
+#include "drv/lookup/mcast.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
 #include "drv/net/loopback.h"
@@ -86,7 +87,8 @@ void sroce_device_dealloc(struct ib_device *ibdev)
 	sroce_sockets_leave(dev);
 	cancel_work_sync(&dev->rescan);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs) ||
-		!xa_empty(&dev->stats) || !list_empty(&dev->groups));
+		!xa_empty(&dev->stats) ||
+		atomic_read(&dev->objects[SROCE_OBJ_GROUP]));
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->stats);
@@ -117,8 +119,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->stats, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->stat_lock);
-	INIT_LIST_HEAD(&dev->groups);
-	mutex_init(&dev->group_lock);
+	sroce_mcast_init(dev);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev->loopback = sroce_loopback_default();
 	dev->cc = true;

@@ -8,12 +8,12 @@
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
 #include "drv/mem/dmabuf.h"
+#include "drv/mem/faultq.h"
 #include "drv/net/crc.h"
 #include "drv/net/frag.h"
 #include "drv/net/loopback.h"
 #include "drv/rx/udp.h"
 #include "drv/task/steer.h"
-#include "drv/verbs/pager.h"
 
 static int newlink(const char *name, struct net_device *ndev)
 {
@@ -37,9 +37,9 @@ static int __init sroce_init(void)
 	ret = sroce_dmabuf_init();
 	if (ret)
 		goto no_dmabuf;
-	ret = sroce_pager_wq_init();
+	ret = sroce_faultq_init();
 	if (ret)
-		goto no_pager;
+		goto no_faultq;
 	ret = sroce_snet_init();
 	if (ret)
 		goto no_snet;
@@ -52,8 +52,8 @@ static int __init sroce_init(void)
 no_dev:
 	sroce_snet_exit();
 no_snet:
-	sroce_pager_wq_exit();
-no_pager:
+	sroce_faultq_exit();
+no_faultq:
 	sroce_dmabuf_exit();
 no_dmabuf:
 	sroce_loopback_exit();
@@ -71,7 +71,7 @@ static void __exit sroce_exit(void)
 	sroce_snet_exit();
 	sroce_steer_exit();
 	sroce_frag_exit();
-	sroce_pager_wq_exit();
+	sroce_faultq_exit();
 	sroce_dmabuf_exit();
 	sroce_loopback_exit();
 	sroce_crc_exit();

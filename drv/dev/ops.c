@@ -17,24 +17,18 @@
 #include "drv/lookup/gid_tbl.h"
 #include "drv/lookup/mcast.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/user.h"
 #include "drv/mem/dmabuf.h"
 #include "drv/mem/mw.h"
 #include "drv/mem/region.h"
 #include "drv/queue/cq.h"
 #include "drv/queue/ringmem.h"
 #include "drv/queue/srq.h"
+#include "drv/task/flusher.h"
 #include "drv/verbs/ah.h"
 #include "drv/verbs/pager.h"
 #include "drv/verbs/post.h"
 #include "drv/verbs/qp.h"
-
-/**
- * struct sroce_pd - a protection domain: regions and QPs just compare pointers to it
- * @ibpd: the core's part
- */
-struct sroce_pd {
-	struct ib_pd		ibpd;
-};
 
 /* Returned with the device attributes: the core reads them at registration */
 static const struct ib_odp_caps odp_caps = {
@@ -217,11 +211,19 @@ static void sroce_get_fw_str(struct ib_device *ibdev, char *str)
 
 static int sroce_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata)
 {
+	struct sroce_user *user = sroce_user_get();
+
+	if (!user)
+		return -ENOMEM;
+	to_suc(uc)->user = user;
+	sroce_flusher_init(&to_suc(uc)->flusher);
 	return 0;
 }
 
 static void sroce_dealloc_ucontext(struct ib_ucontext *uc)
 {
+	sroce_flusher_stop(&to_suc(uc)->flusher);
+	sroce_user_put(sroce_uc_user(uc));
 }
 
 /* Mapped rings stay: their pages are reference-counted and outlive the device. */
@@ -231,11 +233,15 @@ static void sroce_disassociate_ucontext(struct ib_ucontext *uc)
 
 static int sroce_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	return 0;
+	struct sroce_user *owner = sroce_uc_user(sroce_uc(udata));
+
+	container_of(pd, struct sroce_pd, ibpd)->owner = owner;
+	return sroce_user_add(to_sdev(pd->device), owner, SROCE_OBJ_PD);
 }
 
 static int sroce_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	sroce_user_del(to_sdev(pd->device), sroce_pd_owner(pd), SROCE_OBJ_PD);
 	return 0;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Driver attributes of objects for `rdma resource show -dd`, and the counters of on-demand
- * regions for `rdma statistic show mr`.
+ * regions for `rdma statistic show mr`. QPs and CQs may be destroyed at any time during
+ * these calls: kernels without rdma_restrack_begin_del() let a dump find them until the
+ * driver has destroyed them. Only the memory of the core's object is valid then. Regions
+ * can't be found any more when their deregistration begins.
  */
 
 #include <net/netlink.h>
@@ -61,9 +64,10 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct sroce_qp *qp = to_sqp(ibqp);
 	const struct sroce_req *req = &qp->req;
 	struct sroce_attr attrs[11];
+	struct sroce_kqp *kqp;
 	u32 n = 0;
 
-	sroce_task_lock(qp);
+	kqp = sroce_task_lock_query(qp);
 	attrs[n++] = (struct sroce_attr){ "mtu", qp->mtu };
 	attrs[n++] = (struct sroce_attr){ "sq_pending",
 		(qp->sq.prod - qp->sq.cons) & qp->sq.mask };
@@ -77,7 +81,7 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	attrs[n++] = (struct sroce_attr){ "rnr_wait", req->rnr_wait };
 	attrs[n++] = (struct sroce_attr){ "rd_atomic", req->reads };
 	attrs[n++] = (struct sroce_attr){ "ofo_queued", qp->resp.ofo_len };
-	sroce_task_unlock(qp);
+	sroce_task_unlock_query(qp, kqp);
 	return put_attrs(msg, attrs, n);
 }
 
@@ -94,7 +98,8 @@ int sroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct sroce_attr attrs[3];
 
 	spin_lock_irq(&cq->lock);
-	attrs[0] = (struct sroce_attr){ "used", sroce_cq_used(cq) };
+	/* a CQ that was destroyed has no ring */
+	attrs[0] = (struct sroce_attr){ "used", cq->mem ? sroce_cq_used(cq) : 0 };
 	attrs[1] = (struct sroce_attr){ "armed", cq->notify };
 	attrs[2] = (struct sroce_attr){ "overflowed", cq->overflowed };
 	spin_unlock_irq(&cq->lock);

@@ -63,8 +63,48 @@ static unsigned int local_in6(void *priv, struct sk_buff *skb,
 	return mark_train(skb, skb_network_offset(skb) + sizeof(struct ipv6hdr));
 }
 
-static const struct nf_hook_ops local_in[] = {
+/* Whether the owner of a user's socket may as well use raw sockets in the namespace */
+static bool owner_may_forge(const struct net *net, struct sock *sk)
+{
+	bool may = false;
+
+	/* the socket may be about to be closed while a packet of it waits in a queue */
+	read_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_socket && sk->sk_socket->file)
+		may = file_ns_capable(sk->sk_socket->file, net->user_ns, CAP_NET_RAW);
+	read_unlock_bh(&sk->sk_callback_lock);
+	return may;
+}
+
+/*
+ * Drop what users' UDP sockets send to the port, here or elsewhere. It would speak for the
+ * device: an ICRC can be computed, and the source address is all that tells a peer. Sockets
+ * of the kernel, ours and those of tunnels, and raw ones pass.
+ */
+static unsigned int local_out(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct sock *sk = state->sk;
+
+	if (!sk || !sk_fullsock(sk) || sk->sk_kern_sock || sk->sk_protocol != IPPROTO_UDP ||
+	    sk->sk_type != SOCK_DGRAM || !skb_transport_header_was_set(skb) ||
+	    udp_hdr(skb)->dest != htons(SROCE_UDP_PORT) || owner_may_forge(state->net, sk))
+		return NF_ACCEPT;
+	sroce_snet_count(sroce_snet_of(state->net), SROCE_CNT_TX_FOREIGN);
+	return NF_DROP;
+}
+
+static const struct nf_hook_ops hooks[] = {
 	{
+		.hook		= local_out,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP_PRI_LAST,
+	}, {
+		.hook		= local_out,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_OUT,
+		.priority	= NF_IP6_PRI_LAST,
+	}, {
 		.hook		= local_in4,
 		.pf		= NFPROTO_IPV4,
 		.hooknum	= NF_INET_LOCAL_IN,
@@ -79,15 +119,18 @@ static const struct nf_hook_ops local_in[] = {
 
 static int register_hooks(struct net *net)
 {
-	return nf_register_net_hooks(net, local_in, ARRAY_SIZE(local_in));
+	return nf_register_net_hooks(net, hooks, ARRAY_SIZE(hooks));
 }
 
 static void unregister_hooks(struct net *net)
 {
-	nf_unregister_net_hooks(net, local_in, ARRAY_SIZE(local_in));
+	nf_unregister_net_hooks(net, hooks, ARRAY_SIZE(hooks));
 }
 #else
-/* Without netfilter trains are segmented before they are received. */
+/*
+ * Without netfilter trains are segmented before they are received, and users' sockets may
+ * send to the port.
+ */
 static int register_hooks(struct net *net)
 {
 	return 0;

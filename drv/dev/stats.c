@@ -113,12 +113,15 @@ static int new_stat(struct sroce_dev *dev, u32 *id)
 	return ret;
 }
 
-static void set_counters(struct sroce_qp *qp,
+/* Return: whether the QP is not being destroyed; it counts in @counters in any case. */
+static bool set_counters(struct sroce_qp *qp,
 			 struct sroce_counters __percpu *counters)
 {
-	sroce_task_lock(qp);
+	struct sroce_kqp *kqp = sroce_task_lock_query(qp);
+
 	WRITE_ONCE(qp->counters, counters);
-	sroce_task_unlock(qp);
+	sroce_task_unlock_query(qp, kqp);
+	return kqp;
 }
 
 /**
@@ -126,15 +129,18 @@ static void set_counters(struct sroce_qp *qp,
  * @counter: the set; its id is 0 if it is new
  * @ibqp: the QP
  *
- * Return: 0, -ENOMEM, or -EINVAL if there is no such set.
+ * The RDMA core may find a QP that is being destroyed. It would never unbind that.
+ *
+ * Return: 0, -ENOMEM, or -EINVAL if there is no such set or the QP is being destroyed.
  */
 int sroce_stats_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	struct sroce_dev *dev = to_sdev(ibqp->device);
+	bool is_new = !counter->id;
 	struct sroce_stat *stat;
 	int ret;
 
-	if (!counter->id) {
+	if (is_new) {
 		ret = new_stat(dev, &counter->id);
 		if (ret)
 			return ret;
@@ -142,7 +148,12 @@ int sroce_stats_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 	stat = xa_load(&dev->stats, counter->id);
 	if (!stat)
 		return -EINVAL;
-	set_counters(to_sqp(ibqp), stat->counters);
+	if (!set_counters(to_sqp(ibqp), stat->counters)) {
+		set_counters(to_sqp(ibqp), dev->counters);
+		if (is_new)
+			sroce_stats_dealloc(counter);
+		return -EINVAL;
+	}
 	ibqp->counter = counter;
 	return 0;
 }

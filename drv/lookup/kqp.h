@@ -8,11 +8,11 @@
 #include <linux/interrupt.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
-#include <linux/workqueue.h>
 #include "drv/core/qp.h"
 
 struct sock;
 struct sroce_kqp;
+struct sroce_pager;
 struct sroce_ringmem;
 
 /*
@@ -117,9 +117,10 @@ struct sroce_coalesce {
  * @wake: has the tasklet make a trip, as a transmit queue has room again
  * @coalesce: doorbell coalescing
  * @ack_timer: ACK timer
- * @ack_when: time when @ack_timer will fire, in ns of sroce_now(); 0 if it is not set
- * @rnr_timer: RNR timer; in the error state, polls the receive ring
- * @err_poll_ns: ns between two polls of the receive ring in the error state
+ * @ack_latest: latest time at which @ack_timer fires, in ns of sroce_now(); 0 if it is not
+ *	set
+ * @rnr_timer: RNR timer
+ * @flush: flushes receives that were posted in the error state; returns their number
  */
 struct sroce_task {
 	struct tasklet_struct	tasklet;
@@ -133,62 +134,27 @@ struct sroce_task {
 	void			(*wake)(struct sroce_kqp *kqp);
 	struct sroce_coalesce	coalesce;
 	struct hrtimer		ack_timer;
-	u64			ack_when;
+	u64			ack_latest;
 	struct hrtimer		rnr_timer;
-	u64			err_poll_ns;
-};
-
-/* Most fault requests that a QP has queued */
-#define SROCE_FAULT_REQS	8
-/* Most failed fault requests that a QP remembers */
-#define SROCE_FAULT_ERRORS	4
-
-/**
- * struct sroce_fault_req - a range of a region to fault in
- * @mr: the region, held
- * @iova: first byte
- * @need: bytes that the QP waits for
- * @len: bytes to fault in, at least @need; the rest is read-ahead
- * @write: fault in for writing
- */
-struct sroce_fault_req {
-	struct sroce_mr	*mr;
-	u64		iova;
-	u32		need;
-	u32		len;
-	bool		write;
+	u32			(*flush)(struct sroce_kqp *kqp);
 };
 
 /**
- * struct sroce_fault_error - a fault request that failed
- * @key: key of the region
- * @iova: first byte that could not be faulted in
- * @write: the request was for writing
- * @fresh: not reported to the QP yet
+ * struct sroce_flusher - visits QPs of a process in the error state, see drv/task/flusher.c
+ * @lock: guards the members below; inside sroce_qp.lock
+ * @qps: the QPs, the next to be visited first; sroce_kqp.err_list
+ * @n: number of @qps
+ * @delay: ns from the last round of visits to the next
+ * @timer: queues @work
+ * @work: makes a round of visits
  */
-struct sroce_fault_error {
-	u32		key;
-	u64		iova;
-	bool		write;
-	bool		fresh;
-};
-
-/**
- * struct sroce_pager - faults in pages for a QP, see drv/verbs/pager.c
- * @qp: the QP; its lock guards the members below
- * @work: processes @req
- * @n: number of entries in @req
- * @req: fault requests
- * @error: ring of the last requests that failed
- * @next_error: number of entries ever written to @error
- */
-struct sroce_pager {
-	struct sroce_qp			*qp;
-	struct work_struct		work;
-	u32				n;
-	struct sroce_fault_req		req[SROCE_FAULT_REQS];
-	struct sroce_fault_error	error[SROCE_FAULT_ERRORS];
-	u32				next_error;
+struct sroce_flusher {
+	spinlock_t		lock;
+	struct list_head	qps;
+	u32			n;
+	u64			delay;
+	struct hrtimer		timer;
+	struct work_struct	work;
 };
 
 /**
@@ -209,9 +175,13 @@ struct sroce_pager {
  * @open_bth: BTH of the first open packet
  * @open_len: bytes of each open packet from BTH on, ICRC included
  * @open_joins: the open packets are appended to the train @open
+ * @flusher: flusher of the process; NULL for a kernel user
+ * @err_list: entry in sroce_flusher.qps; changed with the QP locked
  * @sq_mem: memory of the send ring
  * @rq_mem: memory of the receive ring
- * @pager: faults in pages of ODP regions
+ * @pager: faults in pages of ODP regions, see drv/verbs/pager.c
+ * @held: bytes of received packets that the QPs of its process keep, or those of all kernel
+ *	users of the device
  */
 struct sroce_kqp {
 	struct sroce_qp		*qp;
@@ -229,9 +199,12 @@ struct sroce_kqp {
 	u8			*open_bth;
 	u32			open_len;
 	bool			open_joins;
+	struct sroce_flusher	*flusher;
+	struct list_head	err_list;
 	struct sroce_ringmem	*sq_mem;
 	struct sroce_ringmem	*rq_mem;
-	struct sroce_pager	pager;
+	struct sroce_pager	*pager;
+	atomic_long_t		*held;
 };
 
 static inline struct sroce_txq *sroce_kqp_txq(struct sroce_kqp *kqp, bool response)

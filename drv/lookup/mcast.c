@@ -6,6 +6,8 @@
 
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
+#include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
@@ -15,6 +17,7 @@
 #include "drv/lookup/kqp.h"
 #include "drv/lookup/mcast.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/user.h"
 
 static const struct in6_addr *addr6(const union ib_gid *gid)
 {
@@ -82,6 +85,23 @@ static void netdev_leave(struct sroce_dev *dev, const union ib_gid *gid)
 }
 
 /**
+ * sroce_mcast_init() - initialize the table of groups
+ * @dev: a new device, zeroed
+ */
+void sroce_mcast_init(struct sroce_dev *dev)
+{
+	mutex_init(&dev->group_lock);
+	dev->group_seed = get_random_u32();
+}
+
+static struct hlist_head *bucket(struct sroce_dev *dev, const union ib_gid *gid)
+{
+	u32 hash = jhash2((const u32 *)gid->raw, sizeof(*gid) / sizeof(u32), dev->group_seed);
+
+	return &dev->groups[hash % SROCE_GROUP_BUCKETS];
+}
+
+/**
  * sroce_mcast_find() - find a group by address
  * @dev: the device
  * @gid: the address
@@ -94,8 +114,8 @@ struct sroce_group *sroce_mcast_find(struct sroce_dev *dev, const union ib_gid *
 {
 	struct sroce_group *g;
 
-	list_for_each_entry_rcu(g, &dev->groups, list,
-				lockdep_is_held(&dev->group_lock))
+	hlist_for_each_entry_rcu(g, bucket(dev, gid), node,
+				 lockdep_is_held(&dev->group_lock))
 		if (!memcmp(&g->gid, gid, sizeof(*gid)))
 			return g;
 	return NULL;
@@ -112,26 +132,25 @@ static struct sroce_member *find_member(struct sroce_group *g,
 	return NULL;
 }
 
-static struct sroce_group *add_group(struct sroce_dev *dev,
-				     const union ib_gid *gid)
+static struct sroce_group *add_group(struct sroce_dev *dev, const union ib_gid *gid,
+				     struct sroce_user *owner)
 {
 	struct sroce_group *g;
-	int ret;
+	int ret = sroce_user_add(dev, owner, SROCE_OBJ_GROUP);
 
-	if (dev->ngroups == SROCE_MAX_GROUPS)
-		return ERR_PTR(-ENOMEM);
+	if (ret)
+		return ERR_PTR(ret);
 	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
-	if (!g)
-		return ERR_PTR(-ENOMEM);
-	ret = netdev_join(dev, gid);
+	ret = g ? netdev_join(dev, gid) : -ENOMEM;
 	if (ret) {
 		kfree(g);
+		sroce_user_del(dev, owner, SROCE_OBJ_GROUP);
 		return ERR_PTR(ret);
 	}
 	g->gid = *gid;
+	g->owner = owner;
 	INIT_LIST_HEAD(&g->members);
-	list_add_tail_rcu(&g->list, &dev->groups);
-	dev->ngroups++;
+	hlist_add_head_rcu(&g->node, bucket(dev, gid));
 	sroce_live_inc();
 	return g;
 }
@@ -141,8 +160,8 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 	if (g->n)
 		return;
 	netdev_leave(dev, &g->gid);
-	list_del_rcu(&g->list);
-	dev->ngroups--;
+	hlist_del_rcu(&g->node);
+	sroce_user_del(dev, g->owner, SROCE_OBJ_GROUP);
 	kfree_rcu(g, rcu);
 	sroce_live_dec();
 }
@@ -193,7 +212,7 @@ int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	mutex_lock(&dev->group_lock);
 	g = sroce_mcast_find(dev, gid);
 	if (!g)
-		g = add_group(dev, gid);
+		g = add_group(dev, gid, sroce_pd_owner(ibqp->pd));
 	ret = PTR_ERR_OR_ZERO(g);
 	if (!ret) {
 		ret = add_member(g, to_sqp(ibqp)->kqp);
@@ -229,6 +248,22 @@ int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return m ? 0 : -EINVAL;
 }
 
+static void detach_bucket(struct sroce_dev *dev, struct hlist_head *head,
+			  struct sroce_kqp *kqp)
+{
+	struct hlist_node *next;
+	struct sroce_group *g;
+	struct sroce_member *m;
+
+	hlist_for_each_entry_safe(g, next, head, node) {
+		m = find_member(g, kqp);
+		if (!m)
+			continue;
+		del_member(g, m);
+		drop_if_empty(dev, g);
+	}
+}
+
 /**
  * sroce_mcast_detach_all() - detach a QP from all groups
  * @qp: the QP, which is being destroyed
@@ -236,18 +271,12 @@ int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 void sroce_mcast_detach_all(struct sroce_qp *qp)
 {
 	struct sroce_dev *dev = qp->dev;
-	struct sroce_group *g, *next;
-	struct sroce_member *m;
+	int i;
 
-	if (qp->svc != SROCE_SVC_UD || list_empty(&dev->groups))
+	if (qp->svc != SROCE_SVC_UD || !atomic_read(&dev->objects[SROCE_OBJ_GROUP]))
 		return;
 	mutex_lock(&dev->group_lock);
-	list_for_each_entry_safe(g, next, &dev->groups, list) {
-		m = find_member(g, qp->kqp);
-		if (!m)
-			continue;
-		del_member(g, m);
-		drop_if_empty(dev, g);
-	}
+	for (i = 0; i < SROCE_GROUP_BUCKETS; i++)
+		detach_bucket(dev, &dev->groups[i], qp->kqp);
 	mutex_unlock(&dev->group_lock);
 }

@@ -8,6 +8,7 @@
 struct sroce_dev;
 struct sroce_kqp;
 struct sroce_qp;
+struct sroce_user;
 
 /**
  * struct sroce_member - a QP in a group
@@ -23,20 +24,23 @@ struct sroce_member {
 
 /**
  * struct sroce_group - a multicast group that QPs of a device are in
- * @list: entry in sroce_dev.groups
+ * @node: entry in sroce_dev.groups
  * @gid: multicast address of the group
+ * @owner: user that it is counted for, NULL for a kernel user
  * @members: struct sroce_member, read under RCU
  * @n: number of @members
  * @rcu: frees the structure after a grace period
  */
 struct sroce_group {
-	struct list_head	list;
+	struct hlist_node	node;
 	union ib_gid		gid;
+	struct sroce_user	*owner;
 	struct list_head	members;
 	u32			n;
 	struct rcu_head		rcu;
 };
 
+void sroce_mcast_init(struct sroce_dev *dev);
 struct sroce_group *sroce_mcast_find(struct sroce_dev *dev, const union ib_gid *gid);
 int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);

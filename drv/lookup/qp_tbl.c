@@ -4,6 +4,7 @@
  * a packet's QP is found before its device. QP 1 exists once per device.
  */
 
+#include <linux/random.h>
 #include <linux/xarray.h>
 #include "drv/core/qp.h"
 #include "drv/lookup/kqp.h"
@@ -11,8 +12,38 @@
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
 
-static DEFINE_XARRAY_ALLOC1(qp_tbl);
-static u32 next_qpn;
+/* Random numbers that are tried before a free one is searched for */
+#define TRIES	8
+
+static DEFINE_XARRAY_FLAGS(qp_tbl, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+
+static u32 random_qpn(void)
+{
+	return SROCE_QPN_MIN + get_random_u32() % (SROCE_QPN_MASK - SROCE_QPN_MIN);
+}
+
+/*
+ * Numbers are random: who sends forged packets must guess them, and one that a peer may still
+ * send to is hardly ever used again soon.
+ */
+static int add_random(struct sroce_qp *qp)
+{
+	int ret, i;
+
+	for (i = 0; i < TRIES; i++) {
+		qp->qpn = random_qpn();
+		ret = xa_insert(&qp_tbl, qp->qpn, qp->kqp, GFP_KERNEL);
+		if (ret != -EBUSY)
+			return ret;
+	}
+	/* more than half of all are in use: take the next free one */
+	ret = xa_alloc(&qp_tbl, &qp->qpn, qp->kqp, XA_LIMIT(random_qpn(), SROCE_QPN_MASK - 1),
+		       GFP_KERNEL);
+	if (ret == -EBUSY)
+		ret = xa_alloc(&qp_tbl, &qp->qpn, qp->kqp,
+			       XA_LIMIT(SROCE_QPN_MIN, SROCE_QPN_MASK - 1), GFP_KERNEL);
+	return ret;
+}
 
 /**
  * sroce_qp_tbl_add() - assign a number to a QP and make it visible to packets
@@ -20,12 +51,10 @@ static u32 next_qpn;
  *
  * Context: process, may sleep.
  *
- * Return: 0, -EBUSY if the device has a QP 1 already, or -ENOMEM.
+ * Return: 0, -EBUSY if the device has a QP 1 already or all numbers are in use, or -ENOMEM.
  */
 int sroce_qp_tbl_add(struct sroce_qp *qp)
 {
-	int ret;
-
 	if (qp->type == IB_QPT_GSI) {
 		qp->qpn = SROCE_QPN_GSI;
 		if (rcu_access_pointer(qp->dev->gsi))
@@ -33,10 +62,7 @@ int sroce_qp_tbl_add(struct sroce_qp *qp)
 		rcu_assign_pointer(qp->dev->gsi, qp->kqp);
 		return 0;
 	}
-	ret = xa_alloc_cyclic(&qp_tbl, &qp->qpn, qp->kqp,
-			      XA_LIMIT(SROCE_QPN_MIN, SROCE_QPN_MASK - 1),
-			      &next_qpn, GFP_KERNEL);
-	return ret < 0 ? ret : 0;
+	return add_random(qp);
 }
 
 /**

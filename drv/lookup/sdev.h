@@ -15,12 +15,13 @@ struct sroce_snet;
 #define SROCE_MAX_QP		0x100000
 #define SROCE_MAX_QP_WR		0x8000
 #define SROCE_MAX_CQ		0x100000
-#define SROCE_MAX_CQE		0x400000
+#define SROCE_MAX_CQE		0xfffff
 #define SROCE_MAX_SRQ		0x40000
 #define SROCE_MAX_SRQ_WR	0x8000
 #define SROCE_MAX_MR		0xffffff
 #define SROCE_MAX_FAST_PAGES	4096
 #define SROCE_MAX_GROUPS	8192
+#define SROCE_GROUP_BUCKETS	256
 #define SROCE_MAX_GROUP_QPS	256
 #define SROCE_MAX_AH		0x100000
 #define SROCE_MAX_PD		0x100000
@@ -32,6 +33,18 @@ struct sroce_snet;
 #define SROCE_HW_VERSION	1
 /* Major (32 bits), minor and patch (16 bits each), as libibverbs prints it */
 #define SROCE_FW_VERSION	((0ULL << 32) | (1 << 16) | 0)
+
+/* Objects whose number is limited, see drv/lookup/user.c */
+enum sroce_obj {
+	SROCE_OBJ_PD,
+	SROCE_OBJ_CQ,
+	SROCE_OBJ_SRQ,
+	SROCE_OBJ_QP,
+	SROCE_OBJ_MR,	/* and windows */
+	SROCE_OBJ_AH,
+	SROCE_OBJ_GROUP,
+	SROCE_OBJS,
+};
 
 /**
  * struct sroce_gid - an entry of the device's GID table
@@ -55,8 +68,9 @@ struct sroce_gid {
  * @stats: counter sets that QPs are bound to, by id
  * @past: sums of the counter sets that were freed
  * @stat_lock: guards @past, and counter sets against being freed
- * @groups: multicast groups with attached QPs, read under RCU
- * @ngroups: number of @groups
+ * @objects: number of objects, by enum sroce_obj
+ * @groups: multicast groups with attached QPs, hashed by GID, read under RCU
+ * @group_seed: of the hash, so that nobody can choose groups of one bucket
  * @group_lock: guards changes of @groups; taken before RTNL
  * @gsi: QP 1, or NULL
  * @mrs: regions and windows by the index part of their key
@@ -65,6 +79,7 @@ struct sroce_gid {
  * @next_ah: where the search for a free index in @ahs starts
  * @srqs: number of the newest SRQ
  * @odps: number of ODP regions
+ * @held: bytes of received packets that QPs of kernel users keep
  * @loopback: packets to peers on this host bypass the IP stack
  * @cc: congestion control is on for QPs that are created
  * @ecn: packets of RC QPs with @cc are ECN-capable, ECT(0), on paths set from now on
@@ -88,8 +103,9 @@ struct sroce_dev {
 	struct xarray			stats;
 	struct sroce_counters		past;
 	struct mutex			stat_lock;
-	struct list_head		groups;
-	u32				ngroups;
+	atomic_t			objects[SROCE_OBJS];
+	struct hlist_head		groups[SROCE_GROUP_BUCKETS];
+	u32				group_seed;
 	struct mutex			group_lock;
 	struct sroce_kqp __rcu		*gsi;
 	struct xarray			mrs;
@@ -98,6 +114,7 @@ struct sroce_dev {
 	u32				next_ah;
 	atomic_t			srqs;
 	atomic_t			odps;
+	atomic_long_t			held;
 	bool				loopback;
 	bool				cc;
 	bool				ecn;

@@ -4,6 +4,9 @@
  * invalidated when the kernel wants them back. An access that finds all its pages present
  * uses them under a lock that delays their invalidation. Otherwise drv/verbs/pager.c
  * faults them in, and the access is tried again.
+ *
+ * A fault may take for ever, so the end of a region does not wait for it. A fault has a
+ * reference to struct sroce_odp, and what it finds after the end is dropped.
  */
 
 #include <linux/memcontrol.h>
@@ -17,6 +20,7 @@
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/lookup/sdev.h"
+#include "drv/mem/faultq.h"
 #include "drv/mem/odp.h"
 
 /* Most pages faulted in at once */
@@ -27,7 +31,22 @@
 #define RETRY_TIME	HZ
 
 /**
+ * struct odp_fault - a fault in progress, on the stack
+ * @list: entry in sroce_odp.faulting
+ * @task: the task, in which SIGKILL ends the fault if anything does
+ */
+struct odp_fault {
+	struct list_head	list;
+	struct task_struct	*task;
+};
+
+/**
  * struct sroce_odp - the pages of an ODP region that are present
+ * @ref: references: the region, and those who fault in pages
+ * @ended: the region is gone; no page may be inserted, @notifier and @dev are not valid
+ * @faulting: struct odp_fault
+ * @faulting_lock: guards @faulting; @ended is set under this lock and @lock
+ * @proc: queues of those who fault in pages
  * @notifier: invalidates pages; its mm is that of the process
  * @dev: device of the region
  * @va_offset: added to an address in the region, gives the address in the process
@@ -39,6 +58,11 @@
  * @invalidated: number of pages invalidated
  */
 struct sroce_odp {
+	refcount_t			ref;
+	bool				ended;
+	struct list_head		faulting;
+	spinlock_t			faulting_lock;
+	struct sroce_fault_mm		*proc;
 	struct mmu_interval_notifier	notifier;
 	struct sroce_dev		*dev;
 	u64				va_offset;
@@ -126,6 +150,27 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 	.invalidate = invalidate,
 };
 
+static struct sroce_odp *odp_alloc(void)
+{
+	struct sroce_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
+
+	if (!odp)
+		return NULL;
+	odp->proc = sroce_faultq_get_mm();
+	if (!odp->proc) {
+		kfree(odp);
+		return NULL;
+	}
+	refcount_set(&odp->ref, 1);
+	INIT_LIST_HEAD(&odp->faulting);
+	spin_lock_init(&odp->faulting_lock);
+	/* XA_FLAGS_LOCK_BH: the array's lock is also taken under odp->lock */
+	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
+	rwlock_init(&odp->lock);
+	mutex_init(&odp->inval_lock);
+	return odp;
+}
+
 /**
  * sroce_odp_new() - set up on-demand paging for a range of the calling process
  * @dev: device of the region
@@ -138,21 +183,17 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 				u64 iova)
 {
-	struct sroce_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
+	struct sroce_odp *odp = odp_alloc();
 	int ret;
 
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
 	odp->dev = dev;
 	odp->va_offset = start - iova;
-	/* XA_FLAGS_LOCK_BH: the array's lock is also taken under odp->lock */
-	xa_init_flags(&odp->pages, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
-	rwlock_init(&odp->lock);
-	mutex_init(&odp->inval_lock);
 	ret = mmu_interval_notifier_insert(&odp->notifier, current->mm, start,
 					   length, &notifier_ops);
 	if (ret) {
-		kfree(odp);
+		sroce_odp_put(odp);
 		return ERR_PTR(ret);
 	}
 	atomic_inc(&dev->odps);
@@ -160,18 +201,68 @@ struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 }
 
 /**
+ * sroce_odp_get() - take a reference, in order to fault in pages later
+ * @odp: the pages, of a region in use
+ */
+void sroce_odp_get(struct sroce_odp *odp)
+{
+	refcount_inc(&odp->ref);
+}
+
+/**
+ * sroce_odp_put() - drop a reference
+ * @odp: the pages
+ *
+ * Context: process or softirq.
+ */
+void sroce_odp_put(struct sroce_odp *odp)
+{
+	if (!refcount_dec_and_test(&odp->ref))
+		return;
+	xa_destroy(&odp->pages);
+	sroce_faultq_put_mm(odp->proc);
+	kfree(odp);
+}
+
+/**
+ * sroce_odp_faultq() - queue of those who fault in pages
+ * @odp: the pages, held
+ * @use: what they are faulted in for
+ */
+struct sroce_faultq *sroce_odp_faultq(struct sroce_odp *odp, enum sroce_fault_use use)
+{
+	return &odp->proc->q[use];
+}
+
+/* From now on no pages are inserted, and faults end if they can. */
+static void end_faults(struct sroce_odp *odp)
+{
+	struct odp_fault *fault;
+
+	spin_lock(&odp->faulting_lock);
+	write_lock_bh(&odp->lock);
+	odp->ended = true;
+	write_unlock_bh(&odp->lock);
+	list_for_each_entry(fault, &odp->faulting, list)
+		send_sig(SIGKILL, fault->task, 1);
+	spin_unlock(&odp->faulting_lock);
+}
+
+/**
  * sroce_odp_free() - end on-demand paging
  * @odp: from sroce_odp_new() and not used any more, or NULL
+ *
+ * Faults in progress may hold @odp for longer, but do nothing more for it.
  */
 void sroce_odp_free(struct sroce_odp *odp)
 {
 	if (!odp)
 		return;
+	end_faults(odp);
 	drop_pages(odp, 0, ULONG_MAX);
 	mmu_interval_notifier_remove(&odp->notifier);
-	xa_destroy(&odp->pages);
 	atomic_dec(&odp->dev->odps);
-	kfree(odp);
+	sroce_odp_put(odp);
 }
 
 /**
@@ -280,7 +371,10 @@ void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 	return page + offset_in_page(va);
 }
 
-/* Insert the pages found at @va. Return: -EBUSY if they were invalidated since @seq */
+/*
+ * Insert the pages found at @va. Return: -EBUSY if they were invalidated since @seq, -EINTR
+ * if the region is gone
+ */
 static int insert_pages(struct sroce_odp *odp, unsigned long va, struct page **page,
 			unsigned long n, bool write, unsigned long seq)
 {
@@ -292,10 +386,12 @@ static int insert_pages(struct sroce_odp *odp, unsigned long va, struct page **p
 	if (ret)
 		return ret;
 	write_lock_bh(&odp->lock);
-	if (mmu_interval_read_retry(&odp->notifier, seq)) {
+	if (odp->ended)
+		ret = -EINTR;
+	else if (mmu_interval_read_retry(&odp->notifier, seq))
 		ret = -EBUSY;
+	if (ret)
 		goto out;
-	}
 	for (i = 0; i < n; i++) {
 		unsigned long was = load_entry(odp, first + i) & WRITABLE;
 
@@ -330,16 +426,19 @@ static unsigned int gup_flags(enum sroce_fault how)
 static long fault_batch(struct sroce_odp *odp, unsigned long va,
 			unsigned long end, enum sroce_fault how)
 {
-	struct mm_struct *mm = odp->notifier.mm;
+	struct mm_struct *mm = odp->proc->mm;
 	struct page *page[FAULT_BATCH];
 	unsigned long seq, i;
+	int locked = 1;
 	long n, ret;
 
 	seq = mmu_interval_read_begin(&odp->notifier);
-	mmap_read_lock(mm);
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
 	n = sroce_gup_remote(mm, va, (end - va) >> PAGE_SHIFT, gup_flags(how),
-			     page);
-	mmap_read_unlock(mm);
+			     page, &locked);
+	if (locked)
+		mmap_read_unlock(mm);
 	if (n <= 0)
 		return n ?: -EFAULT;
 	ret = insert_pages(odp, va, page, n, how == SROCE_FAULT_WRITE, seq);
@@ -384,7 +483,7 @@ static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long e
 		unsigned long to = min(end, *va + FAULT_BATCH * PAGE_SIZE);
 		long n;
 
-		if (fatal_signal_pending(current))
+		if (fatal_signal_pending(current) || READ_ONCE(odp->ended))
 			return -EINTR;
 		if (range_present_lock(odp, *va, to, how)) {
 			*va = to;
@@ -400,9 +499,45 @@ static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long e
 	return 0;
 }
 
+/* fault_range(), charged to the process */
+static int fault_range_charged(struct sroce_odp *odp, struct mm_struct *mm,
+			       unsigned long *va, unsigned long end,
+			       enum sroce_fault how, atomic64_t *count)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(mm);
+	struct mem_cgroup *before = set_active_memcg(memcg);
+	int ret = fault_range(odp, va, end, how, count);
+
+	set_active_memcg(before);
+	mem_cgroup_put(memcg);
+	/* a page that could not be read may just mean that the wait for it was ended */
+	return ret && fatal_signal_pending(current) ? -EINTR : ret;
+}
+
+/* Note that a fault begins, unless the region is gone. */
+static bool begin_fault(struct sroce_odp *odp, struct odp_fault *fault)
+{
+	bool ended;
+
+	fault->task = current;
+	spin_lock(&odp->faulting_lock);
+	ended = odp->ended;
+	if (!ended)
+		list_add(&fault->list, &odp->faulting);
+	spin_unlock(&odp->faulting_lock);
+	return !ended;
+}
+
+static void end_fault(struct sroce_odp *odp, struct odp_fault *fault)
+{
+	spin_lock(&odp->faulting_lock);
+	list_del(&fault->list);
+	spin_unlock(&odp->faulting_lock);
+}
+
 /**
  * sroce_odp_fault_in() - fault in pages of a region
- * @odp: the pages
+ * @odp: the pages, held; their region may be gone
  * @iova: in: address of the first byte for users of the region; out: the first byte that
  *	was not faulted in, if there was an error
  * @len: bytes, at least one
@@ -411,31 +546,29 @@ static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long e
  *
  * The pages may be invalidated at any time, even before the return.
  *
- * Context: process, sleeps.
+ * Context: a job of drv/mem/faultq.c, which may be sent SIGKILL; may sleep for ever.
  *
  * Return: 0; -EBUSY if the pages were invalidated again and again, -EINTR if the caller
- * is being killed, -EFAULT and others if they can't be faulted in.
+ * was sent SIGKILL, or the region is gone; -EFAULT and others if they can't be faulted in.
  */
 int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
 		       enum sroce_fault how, bool ahead)
 {
-	struct mm_struct *mm = odp->notifier.mm;
+	struct mm_struct *mm = odp->proc->mm;
 	unsigned long va = (*iova + odp->va_offset) & PAGE_MASK;
 	unsigned long end = PAGE_ALIGN(*iova + odp->va_offset + len);
-	struct mem_cgroup *memcg, *before;
-	int ret;
+	struct odp_fault fault;
+	int ret = -EFAULT;
 
+	if (!begin_fault(odp, &fault))
+		return -EINTR;
 	/* no tagged addresses: gup ignores the tag, the notifier does not */
-	if (end <= va || end > mm->task_size || !mmget_not_zero(mm))
-		return -EFAULT;
-	/* charge entries to the process, also from a work item */
-	memcg = get_mem_cgroup_from_mm(mm);
-	before = set_active_memcg(memcg);
-	ret = fault_range(odp, &va, end, how,
-			  ahead ? &odp->prefetched : &odp->faults);
-	set_active_memcg(before);
-	mem_cgroup_put(memcg);
-	mmput(mm);
+	if (end > va && end <= mm->task_size && mmget_not_zero(mm)) {
+		ret = fault_range_charged(odp, mm, &va, end, how,
+					  ahead ? &odp->prefetched : &odp->faults);
+		mmput(mm);
+	}
+	end_fault(odp, &fault);
 	if (va - odp->va_offset > *iova)
 		*iova = va - odp->va_offset;
 	return ret;

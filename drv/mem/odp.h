@@ -4,6 +4,7 @@
 #define SROCE_MEM_ODP_H
 
 #include <linux/types.h>
+#include "drv/mem/faultq.h"
 
 struct mm_struct;
 struct sroce_dev;
@@ -31,6 +32,9 @@ struct sroce_odp_stat {
 
 struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length, u64 iova);
 void sroce_odp_free(struct sroce_odp *odp);
+void sroce_odp_get(struct sroce_odp *odp);
+void sroce_odp_put(struct sroce_odp *odp);
+struct sroce_faultq *sroce_odp_faultq(struct sroce_odp *odp, enum sroce_fault_use use);
 struct mm_struct *sroce_odp_mm(const struct sroce_odp *odp, u64 iova, u64 *va);
 void sroce_odp_stat(const struct sroce_odp *odp, struct sroce_odp_stat *stat);
 int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len, enum sroce_fault how,

@@ -15,6 +15,7 @@
 #include "drv/core/env.h"
 #include "drv/core/mem/mr.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/user.h"
 #include "drv/mem/odp.h"
 #include "drv/mem/region.h"
 
@@ -65,7 +66,7 @@ void sroce_region_free(struct sroce_mr *mr)
  * sroce_region_publish() - assign a key, by which the region or window is found
  * @mr: the region or window, ready for use
  *
- * Return: 0, -EBUSY if no key is free, or -ENOMEM.
+ * Return: 0, -EBUSY if no key is free; -ENOMEM, also if the user has its share.
  */
 int sroce_region_publish(struct sroce_mr *mr)
 {
@@ -73,11 +74,17 @@ int sroce_region_publish(struct sroce_mr *mr)
 	u32 index;
 	int ret;
 
+	mr->owner = sroce_pd_owner(mr->pd);
+	ret = sroce_user_add(dev, mr->owner, SROCE_OBJ_MR);
+	if (ret)
+		return ret;
 	ret = xa_alloc_cyclic(&dev->mrs, &index, NULL,
 			      XA_LIMIT(1, SROCE_MAX_MR), &dev->next_mr,
 			      GFP_KERNEL_ACCOUNT);
-	if (ret < 0)
+	if (ret < 0) {
+		sroce_user_del(dev, mr->owner, SROCE_OBJ_MR);
 		return ret;
+	}
 	mr->key = index << 8 | (get_random_u32() & 0xff);
 	mr->ibmr.lkey = mr->key;
 	mr->ibmr.rkey = mr->key;
@@ -94,6 +101,7 @@ int sroce_region_publish(struct sroce_mr *mr)
 void sroce_region_unpublish(struct sroce_mr *mr)
 {
 	xa_erase(&mr->dev->mrs, sroce_key_index(mr->key));
+	sroce_user_del(mr->dev, mr->owner, SROCE_OBJ_MR);
 	sroce_mr_put(mr);
 	wait_for_completion(&mr->unused);
 }
@@ -196,9 +204,8 @@ struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 }
 
 /*
- * sroce_mr_claim() for process context. It sleeps, as the region may be held for long: by
- * faults until the pages are in, and by loopback packets until they are delivered. Both
- * may need this CPU.
+ * sroce_mr_claim() for process context. It sleeps, as loopback packets hold the region until
+ * they are delivered, which may need this CPU.
  */
 static bool mr_claim_sleep(struct sroce_mr *mr)
 {

@@ -4,6 +4,7 @@
  * notification of the consumer, with moderation for kernel consumers.
  */
 
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uverbs_ioctl.h>
@@ -70,23 +71,33 @@ int sroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_mutex);
 	sroce_hrtimer_setup(&cq->mod_timer, mod_timer_fn, HRTIMER_MODE_REL_SOFT);
 	cq->user = udata;
 	slots = roundup_pow_of_two(attr->cqe + 1);
+	cq->owner = sroce_uc_user(uc);
+	ret = sroce_user_add(to_sdev(ibcq->device), cq->owner, SROCE_OBJ_CQ);
+	if (ret)
+		return ret;
 	cq->mem = sroce_ringmem_create(uc, &cq->ring, slots, elem_size(cq));
-	if (IS_ERR(cq->mem))
-		return PTR_ERR(cq->mem);
+	if (IS_ERR(cq->mem)) {
+		ret = PTR_ERR(cq->mem);
+		goto err;
+	}
 	ibcq->cqe = slots - 1;
 	if (udata) {
 		sroce_ringmem_describe(cq->mem, &resp.mi);
 		ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
 		if (ret) {
 			sroce_ringmem_destroy(cq->mem);
-			return ret;
+			goto err;
 		}
 	}
 	sroce_live_inc();
 	return 0;
+err:
+	sroce_user_del(to_sdev(ibcq->device), cq->owner, SROCE_OBJ_CQ);
+	return ret;
 }
 
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
@@ -115,7 +126,16 @@ int sroce_cq_create_attrs(struct ib_cq *ibcq,
  */
 int sroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	sroce_ringmem_destroy(to_scq(ibcq)->mem);
+	struct sroce_cq *cq = to_scq(ibcq);
+	struct sroce_ringmem *mem = cq->mem;
+
+	/* a dump of the RDMA core's may still find the queue, see drv/dev/res.c */
+	spin_lock_irq(&cq->lock);
+	cq->mem = NULL;
+	cq->ring.buf = NULL;
+	spin_unlock_irq(&cq->lock);
+	sroce_ringmem_destroy(mem);
+	sroce_user_del(to_sdev(ibcq->device), cq->owner, SROCE_OBJ_CQ);
 	sroce_live_dec();
 	return 0;
 }
@@ -165,6 +185,40 @@ static int move_entries(struct sroce_cq *cq, const struct sroce_ring *to,
 	return *moved != used;
 }
 
+/* Use a new ring, with @n entries. The CQ is locked. */
+static void use_ring(struct sroce_cq *cq, struct sroce_ring *ring, u32 n)
+{
+	ring->own = n;
+	/* entries are written before the index that makes them visible */
+	smp_store_release(&ring->buf->producer_index, n);
+	cq->ring = *ring;
+	cq->cons_seen = 0;
+	cq->ibcq.cqe = ring->mask;
+}
+
+/* Move all entries. @mem: in: memory of the new ring; out: what is to be freed */
+static int move_to(struct sroce_cq *cq, struct sroce_ring *ring, struct sroce_ringmem **mem)
+{
+	unsigned long flags;
+	u32 moved = 0;
+	int ret;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	while ((ret = move_entries(cq, ring, &moved)) > 0) {
+		spin_unlock_irqrestore(&cq->lock, flags);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		spin_lock_irqsave(&cq->lock, flags);
+	}
+	if (!ret) {
+		use_ring(cq, ring, moved);
+		swap(cq->mem, *mem);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ret;
+}
+
 /**
  * sroce_cq_resize() - change the size of a completion queue, keeping its entries
  * @ibcq: the queue
@@ -174,17 +228,16 @@ static int move_entries(struct sroce_cq *cq, const struct sroce_ring *to,
  * The provider holds its lock during the call, so the consumer index of a user CQ does
  * not move.
  *
- * Return: 0; -EINVAL beyond a limit or if the entries don't fit; -ENOMEM; -EFAULT.
+ * Return: 0; -EINVAL beyond a limit or if the entries don't fit; -ENOMEM; -EFAULT;
+ * -EINTR after a fatal signal.
  */
 int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct ib_ucontext *uc = sroce_uc(udata);
 	struct sroce_abi_create_cq_resp resp = {};
 	struct sroce_cq *cq = to_scq(ibcq);
-	struct sroce_ringmem *mem, *old;
+	struct sroce_ringmem *mem;
 	struct sroce_ring ring;
-	unsigned long flags;
-	u32 moved = 0;
 	int ret;
 
 	if (cqe < 1 || cqe > SROCE_MAX_CQE ||
@@ -201,30 +254,13 @@ int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 			return -EFAULT;
 		}
 	}
-	for (;;) {
-		spin_lock_irqsave(&cq->lock, flags);
-		ret = move_entries(cq, &ring, &moved);
-		if (ret <= 0)
-			break;
-		spin_unlock_irqrestore(&cq->lock, flags);
-		cond_resched();
+	ret = mutex_lock_killable(&cq->resize_mutex);
+	if (!ret) {
+		ret = move_to(cq, &ring, &mem);
+		mutex_unlock(&cq->resize_mutex);
 	}
-	if (ret) {
-		spin_unlock_irqrestore(&cq->lock, flags);
-		sroce_ringmem_destroy(mem);
-		return ret;
-	}
-	ring.own = moved;
-	/* entries are written before the index that makes them visible */
-	smp_store_release(&ring.buf->producer_index, moved);
-	old = cq->mem;
-	cq->mem = mem;
-	cq->ring = ring;
-	cq->cons_seen = 0;
-	ibcq->cqe = ring.mask;
-	spin_unlock_irqrestore(&cq->lock, flags);
-	sroce_ringmem_destroy(old);
-	return 0;
+	sroce_ringmem_destroy(mem);
+	return ret;
 }
 
 static u32 user_wc_flags(u32 flags)

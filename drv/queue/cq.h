@@ -3,6 +3,7 @@
 #ifndef SROCE_QUEUE_CQ_H
 #define SROCE_QUEUE_CQ_H
 
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 #include "drv/core/mem/ring.h"
@@ -16,11 +17,12 @@ struct sroce_ringmem;
  * @ibcq: the RDMA core's part
  * @lock: guards the members below, and the ring against other producers and other kernel
  *	consumers
- * @mem: memory of the ring
+ * @mem: memory of the ring; NULL once the queue is destroyed
  * @ring: the ring: struct ib_uverbs_wc in user CQs, struct ib_wc in kernel CQs
  * @cons_seen: consumer index when it was read last
  * @notify: armed: 0 (not), IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @user: the consumer is in user space
+ * @owner: user that it is counted for, NULL for a kernel user
  * @overflowed: the queue has overflowed and takes no more completions
  * @qps: number of send and receive queues that complete here
  * @mod_count: moderation: completions that cause a call of the handler; below 2: each
@@ -29,6 +31,7 @@ struct sroce_ringmem;
  * @mod_timer: fires @mod_usec after the first of them
  * @in_handler: kernel CQ: the handler is running
  * @handler_again: kernel CQ: the handler must be called again after it returns
+ * @resize_mutex: serializes changes of the size
  */
 struct sroce_cq {
 	struct ib_cq		ibcq;
@@ -38,6 +41,7 @@ struct sroce_cq {
 	u32			cons_seen;
 	u8			notify;
 	bool			user;
+	struct sroce_user	*owner;
 	bool			overflowed;
 	u32			qps;
 	u16			mod_count;
@@ -46,6 +50,7 @@ struct sroce_cq {
 	struct hrtimer		mod_timer;
 	bool			in_handler;
 	bool			handler_again;
+	struct mutex		resize_mutex;
 };
 
 static inline struct sroce_cq *to_scq(struct ib_cq *ibcq)

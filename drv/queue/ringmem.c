@@ -19,7 +19,8 @@ static struct sroce_ringmem *to_ringmem(struct rdma_user_mmap_entry *entry)
 
 /*
  * The pages are freed with the mapping by vfree() (VM_MAP_PUT_PAGES). A process that the
- * OOM killer has chosen gets no ring: its allocations may use the last reserves.
+ * OOM killer has chosen gets no ring: its allocations may use the last reserves. Nor is
+ * another process killed for a ring (__GFP_RETRY_MAYFAIL).
  */
 static void *alloc_pages_mapped(size_t size)
 {
@@ -35,7 +36,7 @@ static void *alloc_pages_mapped(size_t size)
 		if (fatal_signal_pending(current))
 			goto err;
 		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-				      __GFP_NOWARN);
+				      __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 		if (!pages[i])
 			goto err;
 	}
@@ -53,6 +54,7 @@ err:
 static void ringmem_free(struct sroce_ringmem *mem)
 {
 	vfree(mem->buf);
+	sroce_user_uncharge(mem->owner, mem->size);
 	kfree(mem);
 	sroce_live_dec();
 }
@@ -64,7 +66,7 @@ static void ringmem_free(struct sroce_ringmem *mem)
  * @slots: number of slots, a power of two
  * @elem: bytes per slot, a power of two
  *
- * Return: the memory or an error pointer.
+ * Return: the memory, or an error pointer: -ENOMEM also if the user has its share.
  */
 struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 					   struct sroce_ring *ring, u32 slots, u32 elem)
@@ -77,11 +79,14 @@ struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 		return ERR_PTR(-ENOMEM);
 	mem->size = PAGE_ALIGN(sizeof(struct sroce_abi_ring) +
 			       (size_t)slots * elem);
+	mem->owner = sroce_uc_user(uc);
+	ret = sroce_user_charge(mem->owner, mem->size);
+	if (ret)
+		goto err_free;
+	ret = -ENOMEM;
 	mem->buf = alloc_pages_mapped(mem->size);
-	if (!mem->buf) {
-		kfree(mem);
-		return ERR_PTR(-ENOMEM);
-	}
+	if (!mem->buf)
+		goto err_uncharge;
 	sroce_live_inc();
 	if (uc) {
 		ret = rdma_user_mmap_entry_insert(uc, &mem->entry, mem->size);
@@ -98,6 +103,12 @@ struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 	ring->buf->log2_elem_size = ring->shift;
 	ring->buf->index_mask = ring->mask;
 	return mem;
+
+err_uncharge:
+	sroce_user_uncharge(mem->owner, mem->size);
+err_free:
+	kfree(mem);
+	return ERR_PTR(ret);
 }
 
 /**

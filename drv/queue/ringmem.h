@@ -5,6 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 #include "drv/core/mem/ring.h"
+#include "drv/lookup/user.h"
 
 struct sroce_abi_mmap;
 struct vm_area_struct;
@@ -14,31 +15,16 @@ struct vm_area_struct;
  * @entry: mmap entry of a user ring
  * @buf: kernel address of the memory
  * @size: bytes, whole pages
+ * @owner: user that @size is charged to, or NULL
  * @user: it is a user ring, and @entry is in use
  */
 struct sroce_ringmem {
 	struct rdma_user_mmap_entry	entry;
 	void				*buf;
 	size_t				size;
+	struct sroce_user		*owner;
 	bool				user;
 };
-
-/**
- * struct sroce_ucontext - user context of a process, as the RDMA core allocates it
- * @ibuc: the RDMA core's part
- */
-struct sroce_ucontext {
-	struct ib_ucontext	ibuc;
-};
-
-/* User context of a verb; NULL if a kernel user has called it. */
-static inline struct ib_ucontext *sroce_uc(struct ib_udata *udata)
-{
-	struct sroce_ucontext *uc = rdma_udata_to_drv_context(udata,
-					struct sroce_ucontext, ibuc);
-
-	return uc ? &uc->ibuc : NULL;
-}
 
 struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 					   struct sroce_ring *ring, u32 slots,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Shared receive queues, and what they have in common with the receive queues of QPs. */
 
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include "drv/core/env.h"
@@ -8,6 +9,9 @@
 #include "drv/lookup/sdev.h"
 #include "drv/queue/ringmem.h"
 #include "drv/queue/srq.h"
+
+/* Receives, of up to 1 KiB, that a resize moves at a time with interrupts disabled */
+#define RESIZE_BATCH	32
 
 static u32 elem_size(u32 max_sge)
 {
@@ -88,7 +92,10 @@ int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
 	struct sroce_abi_create_srq_resp resp = {};
+	struct sroce_user *owner = sroce_pd_owner(ibsrq->pd);
+	struct sroce_dev *dev = to_sdev(ibsrq->device);
 	struct sroce_srq *srq = to_ssrq(ibsrq);
+	int ret;
 
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
@@ -98,76 +105,119 @@ int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return -EINVAL;
 
 	srq->user = udata;
+	mutex_init(&srq->resize_mutex);
+	ret = sroce_user_add(dev, owner, SROCE_OBJ_SRQ);
+	if (ret)
+		return ret;
 	srq->mem = sroce_srq_create_rq(&srq->rq, sroce_uc(udata),
 				       &init->attr.max_wr, &init->attr.max_sge);
-	if (IS_ERR(srq->mem))
-		return PTR_ERR(srq->mem);
+	if (IS_ERR(srq->mem)) {
+		ret = PTR_ERR(srq->mem);
+		goto err;
+	}
 	srq->rq.limit = init->attr.srq_limit;
-	srq->num = atomic_inc_return(&to_sdev(ibsrq->device)->srqs);
+	srq->num = atomic_inc_return(&dev->srqs);
 	if (udata) {
 		sroce_ringmem_describe(srq->mem, &resp.mi);
 		resp.srq_num = srq->num;
 		if (ib_copy_to_udata(udata, &resp, sizeof(resp))) {
 			sroce_ringmem_destroy(srq->mem);
-			return -EFAULT;
+			ret = -EFAULT;
+			goto err;
 		}
 	}
 	sroce_live_inc();
 	return 0;
+err:
+	sroce_user_del(dev, owner, SROCE_OBJ_SRQ);
+	return ret;
+}
+
+/* Use the new ring. Return: 0, or -EINVAL if the limit is beyond it. The SRQ is locked. */
+static int use_ring(struct sroce_srq *srq, const struct sroce_rq *new,
+		    struct sroce_ringmem **mem, const u32 *limit)
+{
+	struct sroce_rq *rq = &srq->rq;
+
+	if ((limit ? *limit : rq->limit) > new->max_wr)
+		return -EINVAL;
+	swap(srq->mem, *mem);
+	rq->ring = new->ring;
+	rq->max_wr = new->max_wr;
+	if (limit)
+		rq->limit = *limit;
+	return 0;
 }
 
 /*
- * Move the posted work requests to a new ring, as the provider does not copy them. Set the
- * limit to *@limit, unless that is NULL.
+ * Move the posted work requests to a new ring, as the provider does not copy them. This is
+ * done in batches, as interrupts are disabled. QPs may take receives between them. The
+ * provider does not post, as it holds its lock. A kernel user could, so all are copied
+ * at once then.
+ *
+ * @mem: in: memory of the new ring; out: what is to be freed
  */
-static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
-		      struct ib_udata *udata)
+static int move_recvs(struct sroce_srq *srq, struct sroce_rq *new,
+		      struct sroce_ringmem **mem, const u32 *limit)
+{
+	u32 batch = srq->user ? RESIZE_BATCH : U32_MAX;
+	struct sroce_rq *rq = &srq->rq;
+	struct sroce_ring_move move;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	sroce_ring_move_begin(&move, &rq->ring, &new->ring);
+	while ((ret = sroce_ring_move(&move, batch)) > 0) {
+		spin_unlock_irqrestore(&rq->lock, flags);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		spin_lock_irqsave(&rq->lock, flags);
+	}
+	if (!ret)
+		ret = use_ring(srq, new, mem, limit);
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return ret;
+}
+
+/* Tell the provider where the new ring is. */
+static int tell_ring(const struct sroce_ringmem *mem, struct ib_udata *udata)
 {
 	struct sroce_abi_modify_srq cmd = {};
 	struct sroce_abi_mmap mi;
-	struct sroce_rq *rq = &srq->rq, new = {};
-	struct sroce_ringmem *mem, *old;
-	u32 max_sge = rq->max_sge, i, n;
-	unsigned long flags;
+
+	if (udata->inlen < sizeof(cmd) || ib_copy_from_udata(&cmd, udata, sizeof(cmd)))
+		return -EINVAL;
+	sroce_ringmem_describe(mem, &mi);
+	return copy_to_user(u64_to_user_ptr(cmd.mmap_info_addr), &mi, sizeof(mi)) ?
+	       -EFAULT : 0;
+}
+
+/* Change the size. Set the limit to *@limit, unless that is NULL. */
+static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
+		      struct ib_udata *udata)
+{
+	u32 max_sge = srq->rq.max_sge;
+	struct sroce_ringmem *mem;
+	struct sroce_rq new = {};
+	int ret = 0;
 
 	if (!max_wr || max_wr > SROCE_MAX_SRQ_WR)
-		return -EINVAL;
-	if (udata && (udata->inlen < sizeof(cmd) ||
-		      ib_copy_from_udata(&cmd, udata, sizeof(cmd))))
 		return -EINVAL;
 	mem = sroce_srq_create_rq(&new, sroce_uc(udata), &max_wr, &max_sge);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
-	if (udata) {
-		sroce_ringmem_describe(mem, &mi);
-		if (copy_to_user(u64_to_user_ptr(cmd.mmap_info_addr), &mi,
-				 sizeof(mi))) {
-			sroce_ringmem_destroy(mem);
-			return -EFAULT;
-		}
+	if (udata)
+		ret = tell_ring(mem, udata);
+	if (!ret)
+		ret = mutex_lock_killable(&srq->resize_mutex);
+	if (!ret) {
+		ret = move_recvs(srq, &new, &mem, limit);
+		mutex_unlock(&srq->resize_mutex);
 	}
-	spin_lock_irqsave(&rq->lock, flags);
-	n = sroce_ring_filled(&rq->ring);
-	if (n > max_wr || (limit ? *limit : rq->limit) > max_wr) {
-		spin_unlock_irqrestore(&rq->lock, flags);
-		sroce_ringmem_destroy(mem);
-		return -EINVAL;
-	}
-	for (i = 0; i < n; i++)
-		memcpy(sroce_ring_slot(&new.ring, i),
-		       sroce_ring_slot(&rq->ring, rq->ring.own + i),
-		       1 << rq->ring.shift);
-	/* entries are written before the index that makes them visible */
-	smp_store_release(&new.ring.buf->producer_index, n);
-	old = srq->mem;
-	srq->mem = mem;
-	rq->ring = new.ring;
-	rq->max_wr = max_wr;
-	if (limit)
-		rq->limit = *limit;
-	spin_unlock_irqrestore(&rq->lock, flags);
-	sroce_ringmem_destroy(old);
-	return 0;
+	sroce_ringmem_destroy(mem);
+	return ret;
 }
 
 /**
@@ -178,7 +228,7 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
  * @udata: user space: address where a resize returns the mmap offset of the new ring
  *
  * Return: 0; -EINVAL beyond a limit or if the posted work requests don't fit; -ENOMEM;
- * -EFAULT. After an error the queue is unchanged.
+ * -EFAULT; -EINTR after a fatal signal. After an error the queue is unchanged.
  */
 int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -230,6 +280,7 @@ int sroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 int sroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	sroce_ringmem_destroy(to_ssrq(ibsrq)->mem);
+	sroce_user_del(to_sdev(ibsrq->device), sroce_pd_owner(ibsrq->pd), SROCE_OBJ_SRQ);
 	sroce_live_dec();
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef SROCE_QUEUE_SRQ_H
 #define SROCE_QUEUE_SRQ_H
 
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "drv/core/mem/wr.h"
 
@@ -18,6 +19,7 @@ struct sroce_ringmem;
  * @rq: the receive queue
  * @num: SRQ number, unique on the device
  * @user: work requests are posted by user space
+ * @resize_mutex: serializes changes of the size
  */
 struct sroce_srq {
 	struct ib_srq		ibsrq;
@@ -25,6 +27,7 @@ struct sroce_srq {
 	struct sroce_rq		rq;
 	u32			num;
 	bool			user;
+	struct mutex		resize_mutex;
 };
 
 static inline struct sroce_srq *to_ssrq(struct ib_srq *ibsrq)

@@ -4,7 +4,9 @@
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include "drv/core/env.h"
+#include "drv/core/rc/ofo.h"
 #include "drv/core/tx/lbpkt.h"
+#include "drv/lookup/kqp.h"
 
 /**
  * sroce_pkt_copy() - copy payload bytes of a received packet
@@ -48,59 +50,67 @@ static struct sk_buff *copy_segment(const struct sroce_pkt *pkt)
 
 static atomic_long_t held_bytes;
 
-/* Limit held memory: no socket accounts for it, and peers with many QPs could fill it. */
-static bool charge(long size)
+/*
+ * Limit held memory: no socket accounts for it, and peers with many QPs could fill it. It is
+ * not dropped with time: a process keeps no more than its part from others.
+ */
+static bool charge(struct sroce_qp *qp, long size)
 {
 	long max = (totalram_pages() / HELD_SHARE) << PAGE_SHIFT;
+	long all = atomic_long_add_return(size, &held_bytes);
+	long own = atomic_long_add_return(size, qp->kqp->held);
 
-	if (atomic_long_add_return(size, &held_bytes) <= max)
+	if (sroce_ofo_is_fair(own, all, max))
 		return true;
+	atomic_long_sub(size, qp->kqp->held);
 	atomic_long_sub(size, &held_bytes);
 	return false;
 }
 
-static void uncharge(long size)
+static void uncharge(struct sroce_qp *qp, long size)
 {
+	atomic_long_sub(size, qp->kqp->held);
 	atomic_long_sub(size, &held_bytes);
 }
 
 /* Hold a loopback packet; its payload is its own, see sroce_ofo_put(). */
-static bool hold_lbpkt(const struct sroce_pkt *pkt)
+static bool hold_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_lbpkt *lbpkt = (struct sroce_lbpkt *)pkt->carrier;
 
-	if (!charge(sizeof(*lbpkt) + pkt->payload_len))
+	if (!charge(qp, sizeof(*lbpkt) + pkt->payload_len))
 		return false;
 	lbpkt->refs++;
 	return true;
 }
 
-static void release_lbpkt(const struct sroce_pkt *pkt)
+static void release_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	uncharge(sizeof(struct sroce_lbpkt) + pkt->payload_len);
+	uncharge(qp, sizeof(struct sroce_lbpkt) + pkt->payload_len);
 	sroce_lbpkt_free((struct sroce_lbpkt *)pkt->carrier);
 }
 
 /**
  * sroce_pkt_hold() - hold the memory of a packet's payload until sroce_pkt_release()
+ * @qp: the QP that it is for, locked
  * @pkt: the packet; a packet of a train is moved to an skb of its own
  *
  * Context: softirq.
  *
  * Return: true; false if there is no memory, or too much is held.
  */
-bool sroce_pkt_hold(struct sroce_pkt *pkt)
+bool sroce_pkt_hold(struct sroce_qp *qp, struct sroce_pkt *pkt)
 {
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
 	bool copy;
 
 	if (pkt->loopback)
-		return hold_lbpkt(pkt);
+		return hold_lbpkt(qp, pkt);
 	copy = skb_is_gso(skb);
 	skb = copy ? copy_segment(pkt) : skb_get(skb);
 	if (!skb)
 		return false;
-	if (!charge(skb->truesize)) {
+	if (!charge(qp, skb->truesize)) {
 		consume_skb(skb);
 		return false;
 	}
@@ -117,16 +127,17 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
 
 /**
  * sroce_pkt_release() - release a packet that was held
+ * @qp: the QP that it is for, locked
  * @pkt: the packet
  */
-void sroce_pkt_release(const struct sroce_pkt *pkt)
+void sroce_pkt_release(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
 
 	if (pkt->loopback) {
-		release_lbpkt(pkt);
+		release_lbpkt(qp, pkt);
 		return;
 	}
-	uncharge(skb->truesize);
+	uncharge(qp, skb->truesize);
 	consume_skb(skb);
 }

@@ -145,6 +145,24 @@ static struct sroce_kqp *find_qp(struct sroce_snet *sn, const struct sroce_pkt *
 	return NULL;
 }
 
+/*
+ * Strong host model: a packet is for the device whose netdev has received it, or one above
+ * or below that, such as a VLAN, bond or bridge. What this host sends to itself comes by lo.
+ */
+static bool came_by_netdev(struct sroce_dev *dev, struct net_device *from)
+{
+	struct net_device *ndev = rcu_dereference(dev->ndev);
+
+	if (likely(from == ndev) || from->flags & IFF_LOOPBACK)
+		return true;
+	if (!ndev)
+		return false;
+	if (is_vlan_dev(from) && vlan_dev_real_dev(from) == ndev)
+		return true;
+	return netdev_has_upper_dev_all_rcu(ndev, from) ||
+	       netdev_has_upper_dev_all_rcu(from, ndev);
+}
+
 static u16 vlan_id(const struct sk_buff *skb)
 {
 	if (skb->dev && is_vlan_dev(skb->dev))
@@ -303,6 +321,10 @@ static int get_qp(struct rx *rx)
 	kqp = find_qp(rx->sn, &rx->pkt, rx->skb);
 	if (!kqp)
 		return SROCE_CNT_RX_NO_QP;
+	if (!came_by_netdev(kqp->qp->dev, rx->skb->dev)) {
+		sroce_qp_tbl_put(kqp);
+		return SROCE_CNT_RX_NETDEV;
+	}
 	if (!lock_qp(rx, kqp)) {
 		sroce_qp_tbl_put(kqp);
 		return RX_QUEUED;

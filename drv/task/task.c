@@ -27,6 +27,7 @@
 #include "drv/queue/srq.h"
 #include "drv/task/backlog.h"
 #include "drv/task/coalesce.h"
+#include "drv/task/flusher.h"
 #include "drv/task/steer.h"
 #include "drv/task/task.h"
 
@@ -34,14 +35,10 @@
 #define ROUNDS		4
 /*
  * Most nested trips on a CPU. A loopback packet makes a trip into the receiving QP, which
- * may send loopback packets itself. Two connected QPs need four nested trips. QPs that
- * aren't connected to each other can form a longer chain, which must not overflow the
- * stack.
+ * may send loopback packets itself. Two connected QPs need four nested trips. The stack
+ * must not depend on that.
  */
 #define NESTED_MAX	4
-/* Shortest and longest interval between polls of a QP in the error state, in ns */
-#define ERR_POLL_MIN	(1 * (u64)NSEC_PER_MSEC)
-#define ERR_POLL_MAX	(128 * (u64)NSEC_PER_MSEC)
 
 static DEFINE_PER_CPU(u32, nested);
 
@@ -65,15 +62,15 @@ u64 sroce_now(void)
  *
  * A timer that fires before its deadline is set again by sroce_retrans_timer(). So a later
  * deadline costs nothing here. An earlier one programs the clock's hardware. That is done
- * only if the timer moves by more than @slack.
+ * only if the timer, with the slack that it was set with, could fire too late.
  */
 void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 {
 	struct sroce_task *task = &qp->kqp->task;
 
-	if (task->ack_when && task->ack_when <= when + slack)
+	if (task->ack_latest && task->ack_latest <= when + slack)
 		return;
-	task->ack_when = when;
+	task->ack_latest = when + slack;
 	hrtimer_start_range_ns(&task->ack_timer, ns_to_ktime(when), slack,
 			       HRTIMER_MODE_ABS_SOFT);
 }
@@ -203,41 +200,27 @@ static void report_drops(struct sroce_qp *qp)
 
 /*
  * A user posts receives without a doorbell. Receives posted in the error state have to be
- * flushed. So the QP is polled, at intervals that grow while nothing is posted.
+ * flushed. So the QP is visited from time to time.
  */
-static bool needs_err_poll(const struct sroce_qp *qp)
+static bool needs_flusher(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_ERR && qp->user && !qp->srq;
 }
 
-static void set_err_poll(struct sroce_qp *qp)
+/*
+ * See to receives that are not flushed, as there were many, or as they will be posted
+ * without a doorbell. Return: whether the QP has more to do; only that of a kernel user,
+ * who can't go on posting for ever.
+ */
+static bool watch_error(struct sroce_qp *qp)
 {
-	struct sroce_task *task = &qp->kqp->task;
-
-	task->err_poll_ns = clamp(task->err_poll_ns * 2, ERR_POLL_MIN, ERR_POLL_MAX);
-	sroce_task_set_rnr_timer(qp, task->err_poll_ns);
-}
-
-static void watch_error(struct sroce_qp *qp)
-{
-	struct sroce_task *task = &qp->kqp->task;
-
-	if (!needs_err_poll(qp)) {
-		task->err_poll_ns = 0;
-		return;
-	}
-	/* not hrtimer_active(): that is true while the timer's own function runs */
-	if (!hrtimer_is_queued(&task->rnr_timer))
-		set_err_poll(qp);
-}
-
-static void err_poll(struct sroce_qp *qp)
-{
-	if (sroce_ring_filled(&qp->rq.ring))
-		qp->kqp->task.err_poll_ns = 0;
-	sroce_flush_sq(qp);
-	sroce_flush_rq(qp);
-	set_err_poll(qp);
+	if (likely(qp->state != IB_QPS_ERR))
+		return false;
+	if (!qp->user)
+		return !qp->srq && sroce_ring_filled(&qp->rq.ring);
+	if (needs_flusher(qp))
+		sroce_flusher_add(qp->kqp);
+	return false;
 }
 
 /* Whether a CPU that found the QP locked has left a note for its owner */
@@ -291,6 +274,38 @@ void sroce_task_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 {
 	spin_unlock(&qp->lock);
 	after_unlock(&qp->kqp->task, false);
+}
+
+/**
+ * sroce_task_lock_query() - lock a QP that may be being destroyed, and hold it if not
+ * @qp: the QP, whose ib_qp the RDMA core has not freed
+ *
+ * On some kernels the core lets a dump find a QP until after its destruction. So what a
+ * dump or query calls must use nothing that the destruction frees.
+ *
+ * Return: the kernel's part of the QP, held; NULL if the QP is being destroyed: then only
+ * what is within struct sroce_qp may be used. The QP is locked in either case.
+ */
+struct sroce_kqp *sroce_task_lock_query(struct sroce_qp *qp) __acquires(&qp->lock)
+{
+	sroce_task_lock(qp);
+	return sroce_qp_tbl_get(qp->kqp, qp->dev->sn);
+}
+
+/**
+ * sroce_task_unlock_query() - undo sroce_task_lock_query()
+ * @qp: the QP
+ * @kqp: what sroce_task_lock_query() returned
+ */
+void sroce_task_unlock_query(struct sroce_qp *qp, struct sroce_kqp *kqp)
+	__releases(&qp->lock)
+{
+	if (!kqp) {
+		spin_unlock_bh(&qp->lock);
+		return;
+	}
+	sroce_task_unlock(qp);
+	sroce_qp_tbl_put(kqp);
 }
 
 /* Take in posted sends; drop or flush them in a state that does not execute them. */
@@ -401,7 +416,7 @@ static bool run_and_unlock(struct sroce_qp *qp) __releases(&qp->lock)
 	take_held(qp);
 	report_drops(qp);
 	more = sroce_transport_run(qp);
-	watch_error(qp);
+	more |= watch_error(qp);
 	more |= send_queued(qp, more && !(qp->deferred & SROCE_DEFER_SEND_NOW));
 	deferred = qp->deferred;
 	events = qp->events;
@@ -566,7 +581,7 @@ static enum hrtimer_restart ack_timer_fn(struct hrtimer *timer)
 	struct sroce_kqp *kqp = container_of(timer, struct sroce_kqp, task.ack_timer);
 
 	sroce_task_lock(kqp->qp);
-	kqp->task.ack_when = 0;
+	kqp->task.ack_latest = 0;
 	/* the ACK may be in the backlog */
 	sroce_backlog_drain(kqp->qp);
 	sroce_retrans_timer(kqp->qp);
@@ -579,12 +594,29 @@ static enum hrtimer_restart rnr_timer_fn(struct hrtimer *timer)
 	struct sroce_kqp *kqp = container_of(timer, struct sroce_kqp, task.rnr_timer);
 
 	sroce_task_lock(kqp->qp);
-	if (needs_err_poll(kqp->qp))
-		err_poll(kqp->qp);
-	else
-		sroce_retrans_rnr_timer(kqp->qp);
+	sroce_retrans_rnr_timer(kqp->qp);
 	sroce_task_unlock_run(kqp->qp);
 	return HRTIMER_NORESTART;
+}
+
+/* A visit of the flusher. Return: number of receives flushed */
+static u32 flush(struct sroce_kqp *kqp)
+{
+	struct sroce_qp *qp = kqp->qp;
+	u32 own;
+
+	sroce_task_lock(qp);
+	own = qp->rq.ring.own;
+	if (needs_flusher(qp)) {
+		sroce_flush_sq(qp);
+		sroce_flush_rq(qp);
+		own = (qp->rq.ring.own - own) & qp->rq.ring.mask;
+	} else {
+		sroce_flusher_del(kqp);
+		own = 0;
+	}
+	sroce_task_unlock_run(qp);
+	return own;
 }
 
 static void tasklet_fn(struct tasklet_struct *t)
@@ -630,6 +662,8 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 	skb_queue_head_init(&task->backlog);
 	task->backlog_rcv = backlog_rcv;
 	task->wake = wake;
+	task->flush = flush;
+	INIT_LIST_HEAD(&kqp->err_list);
 	for (i = 0; i < SROCE_TXQS; i++) {
 		__skb_queue_head_init(&kqp->txq[i].skbs);
 		INIT_LIST_HEAD(&kqp->txq[i].lbpkts);
@@ -641,6 +675,22 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 }
 
 /**
+ * sroce_task_drop_queued() - drop packets that are queued to be sent
+ * @kqp: the QP, locked and in RESET, or one that nobody refers to any more
+ *
+ * Those that another CPU is sending have left the queues.
+ */
+void sroce_task_drop_queued(struct sroce_kqp *kqp)
+{
+	int i;
+
+	for (i = 0; i < SROCE_TXQS; i++) {
+		sroce_txq_purge(&kqp->txq[i]);
+		sroce_loopback_purge(&kqp->txq[i].lbpkts);
+	}
+}
+
+/**
  * sroce_task_stop() - stop the tasklet and the timers of a QP, drop the packets in it
  * @kqp: the QP, in RESET; it can't be found any more, and all references are gone
  *
@@ -649,16 +699,15 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 void sroce_task_stop(struct sroce_kqp *kqp)
 {
 	struct sroce_task *task = &kqp->task;
-	int i;
 
 	/* in RESET the tasklet starts no timer; but a timer schedules the tasklet */
 	tasklet_kill(&task->tasklet);
 	hrtimer_cancel(&task->ack_timer);
 	hrtimer_cancel(&task->rnr_timer);
+	sroce_flusher_del(kqp);
 	sroce_coalesce_stop(&task->coalesce);
 	sroce_txq_stop(kqp);
 	tasklet_kill(&task->tasklet);
 	sroce_backlog_purge(kqp);
-	for (i = 0; i < SROCE_TXQS; i++)
-		sroce_loopback_purge(&kqp->txq[i].lbpkts);
+	sroce_task_drop_queued(kqp);
 }

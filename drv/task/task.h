@@ -87,6 +87,8 @@
 
 void sroce_task_lock(struct sroce_qp *qp);
 void sroce_task_unlock(struct sroce_qp *qp);
+struct sroce_kqp *sroce_task_lock_query(struct sroce_qp *qp);
+void sroce_task_unlock_query(struct sroce_qp *qp, struct sroce_kqp *kqp);
 bool sroce_task_lock_doorbell(struct sroce_qp *qp);
 bool sroce_task_unlock_run_once(struct sroce_qp *qp);
 void sroce_task_unlock_run(struct sroce_qp *qp);
@@ -96,6 +98,7 @@ void sroce_task_send_held(struct sroce_qp *qp);
 void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 		     void (*backlog_rcv)(struct sroce_qp *qp, struct sk_buff *skb,
 					 u32 qpn, u32 n));
+void sroce_task_drop_queued(struct sroce_kqp *kqp);
 void sroce_task_stop(struct sroce_kqp *kqp);
 
 #endif /* SROCE_TASK_TASK_H */

@@ -8,6 +8,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "drv/core/env.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/user.h"
 #include "drv/net/av.h"
 #include "drv/verbs/ah.h"
 
@@ -89,8 +90,8 @@ static struct sroce_ah *ah_build(struct sroce_dev *dev, struct ib_pd *pd,
  *
  * Context: atomic, unless @init->flags has RDMA_CREATE_AH_SLEEPABLE.
  *
- * Return: 0, -ENOMEM, -EBUSY if all numbers are in use, or an error of
- * sroce_av_from_attr().
+ * Return: 0; -ENOMEM, also if the user has its share; -EBUSY if all numbers are in use; or an
+ * error of sroce_av_from_attr().
  */
 int sroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
@@ -98,14 +99,20 @@ int sroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	bool may_sleep = init->flags & RDMA_CREATE_AH_SLEEPABLE;
 	struct sroce_dev *dev = to_sdev(ibah->device);
 	gfp_t gfp = may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC;
+	struct sroce_user *owner = sroce_pd_owner(ibah->pd);
 	struct sroce_abi_create_ah_resp resp = {};
 	struct sroce_ah *ah;
 	unsigned long flags;
 	int ret;
 
+	ret = sroce_user_add(dev, owner, SROCE_OBJ_AH);
+	if (ret)
+		return ret;
 	ah = ah_build(dev, ibah->pd, init->ah_attr, gfp);
-	if (IS_ERR(ah))
+	if (IS_ERR(ah)) {
+		sroce_user_del(dev, owner, SROCE_OBJ_AH);
 		return PTR_ERR(ah);
+	}
 	xa_lock_irqsave(&dev->ahs, flags);
 	ret = __xa_alloc_cyclic(&dev->ahs, &ah->num, ah,
 				XA_LIMIT(1, SROCE_MAX_AH), &dev->next_ah, gfp);
@@ -125,6 +132,7 @@ int sroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	return 0;
 err:
 	sroce_ah_put(ah);
+	sroce_user_del(dev, owner, SROCE_OBJ_AH);
 	return ret;
 }
 
@@ -187,5 +195,6 @@ int sroce_ah_destroy(struct ib_ah *ibah, u32 flags)
 	__xa_erase(&dev->ahs, ah->num);
 	xa_unlock_irqrestore(&dev->ahs, irq);
 	sroce_ah_put(ah);
+	sroce_user_del(dev, sroce_pd_owner(ibah->pd), SROCE_OBJ_AH);
 	return 0;
 }

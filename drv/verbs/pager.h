@@ -8,13 +8,11 @@
 
 struct sroce_qp;
 
-void sroce_pager_init(struct sroce_qp *qp);
-void sroce_pager_stop(struct sroce_qp *qp);
-void sroce_pager_clear_errors(struct sroce_qp *qp);
+int sroce_pager_attach(struct sroce_qp *qp);
+void sroce_pager_detach(struct sroce_qp *qp);
+void sroce_pager_reset(struct sroce_qp *qp);
 int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		       u32 flags, struct ib_sge *sge, u32 n,
 		       struct uverbs_attr_bundle *attrs);
-int sroce_pager_wq_init(void);
-void sroce_pager_wq_exit(void);
 
 #endif /* SROCE_VERBS_PAGER_H */

@@ -5,6 +5,7 @@
  */
 
 #include <linux/if_ether.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
@@ -17,6 +18,7 @@
 #include "drv/lookup/mcast.h"
 #include "drv/lookup/qp_tbl.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/user.h"
 #include "drv/mem/mw.h"
 #include "drv/net/av.h"
 #include "drv/net/txq.h"
@@ -78,6 +80,34 @@ static int check_init(struct sroce_dev *dev, struct ib_qp_init_attr *init,
 	return 0;
 }
 
+static size_t slots_size(const struct sroce_sq *sq)
+{
+	return (size_t)(sq->mask + 1) * sq->stride;
+}
+
+static int alloc_slots(struct sroce_qp *qp)
+{
+	struct sroce_user *owner = sroce_pd_owner(qp->ibqp.pd);
+	size_t size = slots_size(&qp->sq);
+	int ret = sroce_user_charge(owner, size);
+
+	if (ret)
+		return ret;
+	qp->sq.slots = kvzalloc(size, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL);
+	if (qp->sq.slots)
+		return 0;
+	sroce_user_uncharge(owner, size);
+	return -ENOMEM;
+}
+
+static void free_slots(struct sroce_qp *qp)
+{
+	if (!qp->sq.slots)
+		return;
+	kvfree(qp->sq.slots);
+	sroce_user_uncharge(sroce_pd_owner(qp->ibqp.pd), slots_size(&qp->sq));
+}
+
 /* Number and size of slots are powers of two; @cap is raised to what fits into them. */
 static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		     struct ib_qp_cap *cap)
@@ -87,6 +117,7 @@ static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 			 cap->max_inline_data);
 	u32 elem = roundup_pow_of_two(sizeof(struct sroce_abi_send_wqe) + space);
 	struct sroce_sq *sq = &qp->sq;
+	int ret;
 
 	space = elem - sizeof(struct sroce_abi_send_wqe);
 	cap->max_send_wr = slots - 1;
@@ -98,15 +129,14 @@ static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 	sq->max_sge = cap->max_send_sge;
 	sq->max_inline = cap->max_inline_data;
 	sq->stride = ALIGN(sizeof(struct sroce_wqe) + space, 64);
-	sq->slots = kvcalloc(slots, sq->stride, GFP_KERNEL_ACCOUNT);
-	if (!sq->slots)
-		return -ENOMEM;
+	ret = alloc_slots(qp);
+	if (ret)
+		return ret;
 	if (!uc)
 		return 0;
 	qp->kqp->sq_mem = sroce_ringmem_create(uc, &sq->ring, slots, elem);
 	if (IS_ERR(qp->kqp->sq_mem)) {
-		int ret = PTR_ERR(qp->kqp->sq_mem);
-
+		ret = PTR_ERR(qp->kqp->sq_mem);
 		qp->kqp->sq_mem = NULL;
 		return ret;
 	}
@@ -135,13 +165,19 @@ static void free_qp(struct sroce_qp *qp)
 {
 	struct sroce_kqp *kqp = qp->kqp;
 
+	sroce_pager_detach(qp);
+	/* see sroce_task_lock_query() */
+	spin_lock_bh(&qp->lock);
+	qp->kqp = NULL;
+	spin_unlock_bh(&qp->lock);
 	sroce_cq_detach_qp(qp->scq);
 	sroce_cq_detach_qp(qp->rcq);
 	sroce_ringmem_destroy(kqp->sq_mem);
 	sroce_ringmem_destroy(kqp->rq_mem);
 	sroce_txq_close(kqp);
 	dst_cache_destroy(&qp->av.dst);
-	kvfree(qp->sq.slots);
+	free_slots(qp);
+	sroce_user_del(qp->dev, sroce_pd_owner(qp->ibqp.pd), SROCE_OBJ_QP);
 	kfree(qp->resp.res);
 	kfree_rcu(kqp, rcu);
 	sroce_live_dec();
@@ -196,6 +232,12 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	qp->attr.port_num = 1;
 }
 
+/* Where packets that a QP keeps are counted */
+static atomic_long_t *held_bytes(struct sroce_qp *qp, struct ib_ucontext *uc)
+{
+	return uc ? &container_of(uc, struct sroce_ucontext, ibuc)->held : &qp->dev->held;
+}
+
 /**
  * sroce_qp_create() - create a queue pair
  * @ibqp: the QP
@@ -218,15 +260,23 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	ret = check_init(to_sdev(ibqp->device), init, udata);
 	if (ret)
 		return ret;
+	ret = sroce_user_add(to_sdev(ibqp->device), sroce_pd_owner(ibqp->pd), SROCE_OBJ_QP);
+	if (ret)
+		return ret;
 	kqp = kzalloc(sizeof(*kqp), GFP_KERNEL_ACCOUNT);
-	if (!kqp)
+	if (!kqp) {
+		sroce_user_del(to_sdev(ibqp->device), sroce_pd_owner(ibqp->pd), SROCE_OBJ_QP);
 		return -ENOMEM;
+	}
 	init_qp(qp, init, udata);
 	sroce_task_init(qp, kqp, sroce_udp_resume);
-	sroce_pager_init(qp);
+	kqp->flusher = uc ? &to_suc(uc)->flusher : NULL;
+	kqp->held = held_bytes(qp, uc);
 	sroce_live_inc();
 
-	ret = dst_cache_init(&qp->av.dst, GFP_KERNEL_ACCOUNT);
+	ret = sroce_pager_attach(qp);
+	if (!ret)
+		ret = dst_cache_init(&qp->av.dst, GFP_KERNEL_ACCOUNT);
 	if (!ret)
 		ret = create_sq(qp, uc, &init->cap);
 	if (!ret)
@@ -324,7 +374,9 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_s
 	if (to != IB_QPS_RESET)
 		return;
 	qp->kqp->posted = qp->sq.prod;
-	sroce_pager_clear_errors(qp);
+	/* the QP may have another peer soon, and begin at another PSN */
+	sroce_task_drop_queued(qp->kqp);
+	sroce_pager_reset(qp);
 }
 
 static int path_from_attr(struct sroce_qp *qp, struct sroce_av *av,
@@ -378,6 +430,25 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 	return 0;
 }
 
+/*
+ * A modify to the error state has flushed the first receives. Flush the rest in the context
+ * of the caller, but no more than the ring holds, or others could keep it here.
+ */
+static void flush_rest(struct sroce_qp *qp)
+{
+	u32 rounds = qp->rq.ring.mask / SROCE_FLUSH_BATCH;
+
+	for (; rounds && sroce_ring_filled(&qp->rq.ring); rounds--) {
+		if (fatal_signal_pending(current))
+			return;
+		sroce_task_lock(qp);
+		if (qp->state == IB_QPS_ERR)
+			sroce_flush_rq(qp);
+		sroce_task_unlock_verb(qp);
+		cond_resched();
+	}
+}
+
 /**
  * sroce_qp_modify() - change state and attributes of a queue pair
  * @ibqp: the QP
@@ -400,6 +471,8 @@ int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	sroce_task_send_held(qp);
 	mutex_lock(&qp->mutex);
 	ret = modify_locked(qp, attr, mask);
+	if (!ret && qp->user && mask & IB_QP_STATE && attr->qp_state == IB_QPS_ERR)
+		flush_rest(qp);
 	mutex_unlock(&qp->mutex);
 	return ret;
 }
@@ -417,15 +490,16 @@ int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
+	struct sroce_kqp *kqp;
 
-	sroce_task_lock(qp);
+	kqp = sroce_task_lock_query(qp);
 	*attr = qp->attr;
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
 	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->drained;
 	attr->rq_psn = qp->state >= IB_QPS_RTR ? qp->resp.psn : attr->rq_psn;
 	attr->sq_psn = qp->state >= IB_QPS_RTS ? qp->req.psn : attr->sq_psn;
-	sroce_task_unlock_verb(qp);
+	sroce_task_unlock_query(qp, kqp);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;
@@ -461,12 +535,12 @@ int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
 	sroce_reset_qp(qp);
 	qp->kqp->posted = qp->sq.prod;
+	sroce_pager_detach(qp);
 	/* keep deferred: a trip that is sending now notifies CQs, which others share */
 	qp->events = 0;
 	spin_unlock_bh(&qp->lock);
 	mutex_unlock(&qp->mutex);
 	sroce_qp_tbl_wait(qp->kqp);
-	sroce_pager_stop(qp);
 	sroce_task_stop(qp->kqp);
 	sroce_mw_unbind_qp(qp);
 	sroce_mcast_detach_all(qp);

@@ -299,11 +299,12 @@ static void drop_ref(struct sim_packet *p)
 		sim_packet_free(p);
 }
 
-bool sroce_pkt_hold(struct sroce_pkt *pkt)
+bool sroce_pkt_hold(struct sroce_qp *qp, struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
 	CHECK(!pkt->segs);
+	(void)qp;
 	if (pkt->loopback) {
 		((struct sroce_lbpkt *)pkt->carrier)->refs++;
 		return true;
@@ -315,10 +316,11 @@ bool sroce_pkt_hold(struct sroce_pkt *pkt)
 	return true;
 }
 
-void sroce_pkt_release(const struct sroce_pkt *pkt)
+void sroce_pkt_release(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sim_packet *p = (struct sim_packet *)pkt->carrier;
 
+	(void)qp;
 	if (pkt->loopback) {
 		sroce_lbpkt_free((struct sroce_lbpkt *)pkt->carrier);
 		return;

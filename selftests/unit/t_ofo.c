@@ -4,6 +4,11 @@
 #include "tests.h"
 #include "peer.h"
 
+#define SHARE_MAX	0x100000ULL
+
+/* PSNs from the expected one on that are accepted */
+#define AHEAD	(2 * SROCE_CWND_MAX)
+
 static void nothing_kept(bool hold)
 {
 	struct xfers t;
@@ -94,6 +99,132 @@ static void far_ahead(u32 ahead, bool kept)
 	xfers_end(&t);
 }
 
+/* A request arrives, so far behind a gap. */
+static void arrives(struct xfers *t, u32 behind)
+{
+	xfers_forge(t, &(struct sroce_pkt){ .opcode = 0x04, .psn = 1001 + behind }, NULL);
+}
+
+/* A READ that is queued accounts for its responses. */
+static void behind_read(u32 ahead, bool kept)
+{
+	struct xfers t;
+
+	t_case("ofo: a request %u PSNs ahead, behind a READ of 10 responses, is %s", ahead,
+	       kept ? "kept" : "not kept");
+	xfers_init(&t, NULL, 65536, 4096);
+	xfers_forge(&t, &(struct sroce_pkt){
+		.opcode = 0x0c, .psn = 1001, .va = t.b->mr.iova, .rkey = t.b->mr.key,
+		.length = 10 * t.s->b.qp.mtu,
+	}, NULL);
+	arrives(&t, ahead - 1);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 1 + kept);
+	sim_enter(&t.s->b, IB_QPS_RESET);
+	CHECK_EQ(t.s->b.qp.resp.ofo_read_psns, 0);
+	xfers_end(&t);
+}
+
+/* Somebody who knows all but the PSN sends one packet for so many PSNs. Return: packets kept */
+static u32 sweep(u32 first, u32 step)
+{
+	struct xfers t;
+	u32 i, kept;
+
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->quick = true;
+	for (i = 0; i < 0x1000000; i += step)
+		xfers_forge(&t, &(struct sroce_pkt){
+			.opcode = 0x04, .psn = (first + i) & 0xffffff,
+		}, NULL);
+	kept = t.s->b.qp.resp.ofo_len;
+	CHECK_EQ(t.s->b.qp.resp.psn, 1000);
+	sim_run(t.s);
+	xfers_end(&t);
+	return kept;
+}
+
+static void blind(void)
+{
+	t_case("ofo: packets at every 4,096th PSN are needed for one of them to be kept");
+	CHECK_EQ(sweep(1001, AHEAD), 1);
+	CHECK_EQ(sweep(1000 + AHEAD - 1, AHEAD), 1);
+	CHECK_EQ(sweep(1000 + AHEAD, 2 * AHEAD), 0);
+	CHECK_EQ(sweep(1000 + AHEAD, 1 << 18), 0);
+}
+
+/* A packet for the PSN of one that is kept: a WRITE of 200 bytes */
+static const struct second {
+	const char	*what;
+	struct sroce_pkt p;	/* what differs; 0 is as in the first */
+	u32		byte;	/* this one of the payload differs, if not 0 */
+	bool		same;
+} seconds[] = {
+	{ "the same", {}, 0, true },
+	{ "the same with AckReq", { .ackreq = true }, 0, true },
+	{ "another R_Key", { .rkey = 77 }, 0, false },
+	{ "another address", { .va = 77 }, 0, false },
+	{ "a SEND", { .opcode = 0x04 }, 0, false },
+	{ "another length", { .payload_len = 199, .length = 199 }, 0, false },
+	{ "another byte in the middle", {}, 130, false },
+	{ "another last byte", {}, 199, false },
+};
+
+static void second_packet(const struct second *row)
+{
+	struct sroce_pkt p = {
+		.opcode = 0x0a, .psn = 1005, .va = XFER_IOVA_B, .length = 200,
+		.payload_len = 200,
+	}, q = p;
+	u8 data[200] = {};
+	struct xfers t;
+
+	t_case("ofo: a second packet for the PSN of one that is kept: %s", row->what);
+	xfers_init(&t, NULL, 65536, 4096);
+	p.rkey = t.b->mr.key;
+	xfers_forge(&t, &p, data);
+	q.opcode = row->p.opcode ?: p.opcode;
+	q.rkey = row->p.rkey ?: p.rkey;
+	q.va += row->p.va;
+	q.payload_len = row->p.payload_len ?: p.payload_len;
+	q.length = row->p.length ?: p.length;
+	q.ackreq = row->p.ackreq;
+	data[row->byte] = !!row->byte;
+	xfers_forge(&t, &q, data);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, row->same);
+	CHECK_EQ(t.s->held, row->same);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_CONFLICT), !row->same);
+	/* one that comes later is kept again */
+	xfers_forge(&t, &p, data);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 1);
+	sim_enter(&t.s->b, IB_QPS_RESET);
+	xfers_end(&t);
+}
+
+/* A packet is forged for a PSN behind one that is lost. */
+static void forged_in_gap(u32 opcode)
+{
+	struct xfer_loss lost = { .p = { { 1001, 1 } } };
+	static u8 evil[1024];
+	struct xfers t;
+
+	t_case("ofo: of a forged and a genuine %s behind a gap, the genuine lands",
+	       xfer_name(opcode));
+	memset(evil, 'E', sizeof(evil));
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
+	xfers_forge(&t, &(struct sroce_pkt){
+		.opcode = opcode == IB_WR_SEND ? 0x01 : 0x07, .psn = 1003,
+		.payload_len = t.s->b.qp.mtu,
+	}, evil);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 1);
+	sim_open_cwnd(&t.s->a);
+	xfer_put(&t, opcode, 20 * 1024);
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_CONFLICT), 1);
+	xfers_end(&t);
+}
+
 /* Packet number @i of @n, a power of two, in an order of arrival */
 static u32 ascending(u32 i, u32 n)
 {
@@ -121,12 +252,6 @@ static u32 scattered(u32 i, u32 n)
 	for (; n > 1; n >>= 1, i >>= 1)
 		r = r << 1 | (i & 1);
 	return r;
-}
-
-/* A request arrives, so far behind a gap. */
-static void arrives(struct xfers *t, u32 behind)
-{
-	xfers_forge(t, &(struct sroce_pkt){ .opcode = 0x04, .psn = 1001 + behind }, NULL);
 }
 
 /* As many requests as may be kept arrive behind a gap; return: how many are kept. */
@@ -414,17 +539,44 @@ static void twice_in_fault(void)
 	xfers_end(&t);
 }
 
+/* Greedy owners, one after the other, keep as much as they may. */
+static void shares(void)
+{
+	u64 all = 0, own;
+	u32 n;
+
+	t_case("ofo: of what may be kept, a greedy process takes a fifth of what others leave");
+	for (n = 0; n < 12; n++) {
+		u64 left = SHARE_MAX - all;
+
+		for (own = 0; sroce_ofo_is_fair(own + 1, all + 1, SHARE_MAX); own++)
+			all++;
+		CHECK_EQ(own, left / 5);
+	}
+	CHECK(SHARE_MAX - all > SHARE_MAX / 16);
+}
+
 UNIT_TESTS(ofo)
 {
+	u32 i;
+
 	nothing_kept(false);
 	nothing_kept(true);
 	kept_bound();
 	kept_freed(IB_QPS_ERR);
 	kept_freed(IB_QPS_RESET);
 	far_ahead(1, true);
-	far_ahead((1 << 18) - 1, true);
-	far_ahead(1 << 18, false);
+	far_ahead(AHEAD - 1, true);
+	far_ahead(AHEAD, false);
 	far_ahead(0x7fffff, false);
+	behind_read(AHEAD + 9, true);
+	behind_read(AHEAD + 10, false);
+	blind();
+	shares();
+	for (i = 0; i < ARRAY_SIZE(seconds); i++)
+		second_packet(&seconds[i]);
+	forged_in_gap(IB_WR_SEND);
+	forged_in_gap(IB_WR_RDMA_WRITE);
 	search_bound();
 	batch_retransmitted();
 	in_order();

@@ -179,9 +179,34 @@ static void established(void)
 	xfers_end(&t);
 }
 
+/* B is connected to another QP of A's address. */
+static void from_another_qp(enum ib_qp_type type)
+{
+	struct xfers t;
+
+	t_case("transport: loopback packets of another source QP are dropped, %s",
+	       xfer_type_name(type));
+	xfers_init_type(&t, type);
+	t.s->loopback = true;
+	t.s->b.qp.attr.dest_qp_num++;
+	xfer_put(&t, IB_WR_SEND, 100);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + SIM_MS);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_RX_ADDRESS) > 0);
+	CHECK_EQ(t.s->b.rcq.n, 0);
+	t.s->b.qp.attr.dest_qp_num--;
+	if (type == IB_QPT_UC)
+		xfer_put(&t, IB_WR_SEND, 100);
+	xfers_run(&t);
+	CHECK_EQ(t.s->b.rcq.n, 1);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(transport)
 {
 	dropped();
+	from_another_qp(IB_QPT_RC);
+	from_another_qp(IB_QPT_UC);
 	damaged();
 	t_case("transport: random packets do no harm beyond their QP");
 	random_packets(IB_QPT_RC, 2000);

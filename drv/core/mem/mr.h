@@ -13,6 +13,7 @@
 
 struct sroce_dev;
 struct sroce_odp;
+struct sroce_user;
 struct sroce_qp;
 struct ib_umem;
 struct sroce_dmabuf;
@@ -58,6 +59,7 @@ enum sroce_mr_state {
  * @ibmr: the RDMA core's view of a region; lkey and rkey are equal
  * @pd: protection domain
  * @dev: device it was registered on
+ * @owner: user that it is counted for, NULL for a kernel user
  * @ref: one reference for the registration and one for each trip that uses the region
  * @unused: completed when @ref drops to 0
  * @kind: kind of region or window
@@ -88,6 +90,7 @@ struct sroce_mr {
 	struct ib_mr		ibmr;
 	struct ib_pd		*pd;
 	struct sroce_dev	*dev;
+	struct sroce_user	*owner;
 	refcount_t		ref;
 	struct completion	unused;
 	enum sroce_mr_kind	kind;

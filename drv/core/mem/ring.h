@@ -24,6 +24,26 @@ struct sroce_ring {
 	u32			own;
 };
 
+/**
+ * struct sroce_ring_move - a move of what is in a ring to another, in batches
+ * @from: the ring
+ * @to: the new ring; what was the oldest entry when the move began is its first
+ * @own: the kernel's index of @from when slots were copied last
+ * @taken: slots that the kernel has consumed since the move began
+ * @copied: slots that were copied or consumed since then
+ */
+struct sroce_ring_move {
+	struct sroce_ring	*from;
+	struct sroce_ring	*to;
+	u32			own;
+	u32			taken;
+	u32			copied;
+};
+
+void sroce_ring_move_begin(struct sroce_ring_move *move, struct sroce_ring *from,
+			   struct sroce_ring *to);
+int sroce_ring_move(struct sroce_ring_move *move, u32 batch);
+
 static inline void *sroce_ring_slot(const struct sroce_ring *r, u32 idx)
 {
 	return r->buf->data + ((size_t)(idx & r->mask) << r->shift);

@@ -557,7 +557,7 @@ void sroce_comp_faulted_in(struct sroce_qp *qp)
 		    rx_response(qp, &ofo->pkt))
 			sroce_ofo_defer_again(qp, ofo);
 		else
-			sroce_ofo_free(ofo);
+			sroce_ofo_free(qp, ofo);
 	}
 }
 

@@ -124,8 +124,11 @@ static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
 }
 
 /**
- * sroce_flush_rq() - complete all receive work requests with a flush error
+ * sroce_flush_rq() - complete receive work requests with a flush error
  * @qp: the QP, locked
+ *
+ * At most SROCE_FLUSH_BATCH of them. For the rest this has to be called again, after others
+ * had a turn.
  *
  * Those of an SRQ stay, except one in use. The QP reports that it takes no more of them
  * (IB_EVENT_QP_LAST_WQE_REACHED).
@@ -133,7 +136,7 @@ static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
 void sroce_flush_rq(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
-	u32 left = qp->rq.ring.mask;
+	u32 left = SROCE_FLUSH_BATCH;
 
 	/* whoever posts after this sees the state and triggers a flush */
 	smp_mb();
@@ -154,7 +157,7 @@ void sroce_flush_rq(struct sroce_qp *qp)
 
 /**
  * sroce_flush_qp_error() - enter the error state and flush both queues
- * @qp: the QP, locked
+ * @qp: the QP, locked; see sroce_flush_rq() for what may be left to flush
  */
 void sroce_flush_qp_error(struct sroce_qp *qp)
 {

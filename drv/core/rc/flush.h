@@ -9,6 +9,9 @@ struct sroce_qp;
 
 void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status);
 void sroce_flush_sq(struct sroce_qp *qp);
+/* Most receive work requests that are flushed at a time */
+#define SROCE_FLUSH_BATCH	256
+
 void sroce_flush_rq(struct sroce_qp *qp);
 void sroce_flush_qp_error(struct sroce_qp *qp);
 void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event);

@@ -15,20 +15,29 @@
 #include "drv/core/rc/ofo.h"
 
 /*
- * Most PSNs ahead of the expected one. A packet further ahead is not from a requester
- * with some READs in flight, but from an older connection. While it was queued, perhaps
- * for hours, each packet before it would be followed by a gap to report.
+ * Most PSNs ahead of the expected one, besides those of the responses to READs that are
+ * queued: two of the largest windows. What is further ahead is from an older connection,
+ * or from somebody who guesses PSNs, and the fewer are accepted, the more he must try. It
+ * may also follow a READ that is lost. Then it is retransmitted.
  */
-#define PSN_AHEAD_MAX	0x40000
+#define PSN_AHEAD_MAX	(2 * SROCE_CWND_MAX)
 
-/* Copies a packet's description; the caller takes a reference to the payload. */
-static struct sroce_ofo_pkt *alloc_ofo(const struct sroce_pkt *pkt)
+/* Payload bytes that are compared at a time */
+#define COMPARE_BYTES	128U
+
+/* Copies a packet's description, and holds its payload. */
+static struct sroce_ofo_pkt *new_ofo(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_ofo_pkt *ofo = kmalloc(sizeof(*ofo), GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!ofo)
 		return NULL;
 	ofo->pkt = *pkt;
+	if (!sroce_pkt_hold(qp, &ofo->pkt)) {
+		kfree(ofo);
+		return NULL;
+	}
+	ofo->read_psns = 0;
 	/* only datagrams have it; the original may be freed earlier */
 	if (pkt->l3_len)
 		memcpy(ofo->l3, pkt->l3, pkt->l3_len);
@@ -61,35 +70,24 @@ static struct list_head *find_from(struct list_head *list, struct list_head *pos
 }
 
 /*
- * Nearly always the newest packet goes last. A retransmission goes first, or behind the
- * one before it, @near. The search ends there: the peer must not determine its length.
+ * Find the packet that @pkt goes behind. Nearly always the newest packet goes last. A
+ * retransmission goes first, or behind the one before it, @near. The search ends there: the
+ * peer must not determine its length. @near is set to the place.
+ *
+ * Return: 0, -EEXIST if a packet with this PSN is at the place, -ENOMEM if it is too far.
  */
-static int insert_by_psn(struct list_head *list, struct list_head **near,
-			 struct sroce_ofo_pkt *ofo)
+static int find_place(struct list_head *list, struct list_head **near,
+		      const struct sroce_pkt *pkt)
 {
 	struct list_head *pos;
 
-	pos = find_from(list, list->prev, &ofo->pkt) ?: find_from(list, list, &ofo->pkt);
+	pos = find_from(list, list->prev, pkt) ?: find_from(list, list, pkt);
 	if (!pos && *near)
-		pos = find_from(list, *near, &ofo->pkt);
+		pos = find_from(list, *near, pkt);
 	if (!pos)
 		return -ENOMEM;
 	*near = pos;
-	if (pos != list && !ahead_of(&ofo->pkt, pos))
-		return -EEXIST;
-	list_add(&ofo->list, pos);
-	*near = &ofo->list;
-	return 0;
-}
-
-static int insert(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo, bool first)
-{
-	struct list_head *queue = &qp->resp.ofo_queue;
-
-	if (sroce_is_rc(qp))
-		return insert_by_psn(queue, &qp->resp.ofo_near, ofo);
-	list_add(&ofo->list, first ? queue : queue->prev);
-	return 0;
+	return pos != list && !ahead_of(pkt, pos) ? -EEXIST : 0;
 }
 
 static struct sroce_ofo_pkt *first_ofo(struct sroce_resp *resp)
@@ -103,6 +101,92 @@ static void unlink_ofo(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
 		resp->ofo_near = NULL;
 	list_del(&ofo->list);
 	resp->ofo_len--;
+	resp->ofo_read_psns -= ofo->read_psns;
+}
+
+static bool is_too_far(const struct sroce_resp *resp, const struct sroce_pkt *pkt)
+{
+	return sroce_psn_diff(pkt->psn, resp->psn) >=
+	       (s64)(PSN_AHEAD_MAX + resp->ofo_read_psns);
+}
+
+/* Fields that a packet of this opcode does not have are 0. */
+static bool same_headers(const struct sroce_pkt *a, const struct sroce_pkt *b)
+{
+	return a->opcode == b->opcode && a->pkey == b->pkey &&
+	       a->va == b->va && a->rkey == b->rkey && a->length == b->length &&
+	       a->swap_add == b->swap_add && a->compare == b->compare &&
+	       a->imm == b->imm && a->inv_rkey == b->inv_rkey && a->feth == b->feth &&
+	       a->payload_len == b->payload_len;
+}
+
+static bool same_payload(const struct sroce_pkt *a, const struct sroce_pkt *b)
+{
+	u8 x[COMPARE_BYTES], y[COMPARE_BYTES];
+	u32 off, n;
+
+	for (off = 0; off < a->payload_len; off += n) {
+		n = min(a->payload_len - off, COMPARE_BYTES);
+		if (sroce_pkt_copy(a, off, x, n) || sroce_pkt_copy(b, off, y, n) ||
+		    memcmp(x, y, n))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A packet has the PSN of one that is queued, at resp.ofo_near. If they don't ask for the
+ * same, one of them is forged, and nobody knows which. Both are dropped: the peer
+ * retransmits its own. ICRCs are no help: the IPv4 identification of a retransmission and
+ * its AckReq differ.
+ */
+static int compare_with_queued(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_ofo_pkt *ofo = list_entry(qp->resp.ofo_near, struct sroce_ofo_pkt, list);
+
+	if (same_headers(&ofo->pkt, pkt) && same_payload(&ofo->pkt, pkt))
+		return -EEXIST;
+	unlink_ofo(&qp->resp, ofo);
+	sroce_ofo_free(qp, ofo);
+	sroce_count(qp, SROCE_CNT_OFO_CONFLICT);
+	return -EBADMSG;
+}
+
+/* Place of a request of RC, or why it is not queued. */
+static int find_place_rc(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	int ret;
+
+	/* it refers to the sender's payload and would hold a region */
+	if (pkt->loopback || is_too_far(resp, pkt))
+		return -ENOMEM;
+	ret = find_place(&resp->ofo_queue, &resp->ofo_near, pkt);
+	return ret == -EEXIST ? compare_with_queued(qp, pkt) : ret;
+}
+
+static u32 read_psns(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	return pkt->op->flags & SROCE_READING ? sroce_psn_count(pkt->length, qp->mtu) : 0;
+}
+
+/* Queue a packet behind @pos. */
+static int queue_behind(struct sroce_qp *qp, struct list_head *pos, const struct sroce_pkt *pkt)
+{
+	struct sroce_resp *resp = &qp->resp;
+	struct sroce_ofo_pkt *ofo;
+
+	if (resp->ofo_len >= resp->ofo_max)
+		return -ENOMEM;
+	ofo = new_ofo(qp, pkt);
+	if (!ofo)
+		return -ENOMEM;
+	ofo->read_psns = read_psns(qp, pkt);
+	list_add(&ofo->list, pos);
+	resp->ofo_near = &ofo->list;
+	resp->ofo_len++;
+	resp->ofo_read_psns += ofo->read_psns;
+	return 0;
 }
 
 /**
@@ -111,37 +195,21 @@ static void unlink_ofo(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
  * @pkt: the packet; with RC its PSN is not before the expected one
  * @first: UC and UD: queue it before all others instead of behind them
  *
- * A loopback packet of RC is not queued: it refers to the sender's payload and would
- * hold a region.
+ * A loopback packet of RC is not queued.
  *
- * Return: 0, -EEXIST if it is queued already, -ENOMEM if there is no room or memory, or if
- * its place in the queue is too far from where it is searched.
+ * Return: 0; -EEXIST if it is queued already; -EBADMSG if another request was queued with its
+ * PSN, which is dropped, too; -ENOMEM if there is no room or memory, or if its PSN or its
+ * place in the queue is too far away.
  */
 int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 {
-	struct sroce_resp *resp = &qp->resp;
-	struct sroce_ofo_pkt *ofo;
-	int ret = -ENOMEM;
+	struct list_head *queue = &qp->resp.ofo_queue;
+	int ret;
 
-	if ((pkt->loopback && sroce_is_rc(qp)) || resp->ofo_len >= resp->ofo_max)
-		return ret;
-	if (sroce_is_rc(qp) && sroce_psn_diff(pkt->psn, resp->psn) >= PSN_AHEAD_MAX)
-		return ret;
-	ofo = alloc_ofo(pkt);
-	if (!ofo)
-		return ret;
-	ret = insert(qp, ofo, first);
-	if (ret)
-		goto free;
-	resp->ofo_len++;
-	if (sroce_pkt_hold(&ofo->pkt))
-		return 0;
-	unlink_ofo(resp, ofo);
-	ret = -ENOMEM;
-
-free:
-	kfree(ofo);
-	return ret;
+	if (!sroce_is_rc(qp))
+		return queue_behind(qp, first ? queue : queue->prev, pkt);
+	ret = find_place_rc(qp, pkt);
+	return ret ?: queue_behind(qp, qp->resp.ofo_near, pkt);
 }
 
 /**
@@ -149,30 +217,27 @@ free:
  * @qp: the QP, RC, locked
  * @pkt: the packet
  *
+ * Of two responses with one PSN the first is kept. They may differ: what a READ reads may
+ * change.
+ *
  * Return: false if there is no room or memory for it.
  */
 bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	struct list_head *pos = NULL;
 	struct sroce_req *req = &qp->req;
-	struct list_head *near = NULL;
 	struct sroce_ofo_pkt *ofo;
 	int ret;
 
 	if (pkt->loopback || req->n_ofo_resps >= qp->resp.ofo_max)
 		return false;
-	ofo = alloc_ofo(pkt);
+	ret = find_place(&req->ofo_resps, &pos, pkt);
+	if (ret)
+		return ret == -EEXIST;
+	ofo = new_ofo(qp, pkt);
 	if (!ofo)
 		return false;
-	ret = insert_by_psn(&req->ofo_resps, &near, ofo);
-	if (ret) {
-		kfree(ofo);
-		return ret == -EEXIST;
-	}
-	if (!sroce_pkt_hold(&ofo->pkt)) {
-		list_del(&ofo->list);
-		kfree(ofo);
-		return false;
-	}
+	list_add(&ofo->list, pos);
 	req->n_ofo_resps++;
 	return true;
 }
@@ -190,11 +255,12 @@ void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo)
 
 /**
  * sroce_ofo_free() - free a queued packet and release its payload
+ * @qp: the QP, locked
  * @ofo: from sroce_ofo_take(), or a response that was removed from the list
  */
-void sroce_ofo_free(struct sroce_ofo_pkt *ofo)
+void sroce_ofo_free(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo)
 {
-	sroce_pkt_release(&ofo->pkt);
+	sroce_pkt_release(qp, &ofo->pkt);
 	kfree(ofo);
 }
 
@@ -221,7 +287,7 @@ struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp)
 		if (!diff)
 			return ofo;
 		/* its PSN is within a READ that arrived meanwhile */
-		sroce_ofo_free(ofo);
+		sroce_ofo_free(qp, ofo);
 	}
 	return NULL;
 }
@@ -236,10 +302,10 @@ void sroce_ofo_purge(struct sroce_qp *qp)
 
 	while ((ofo = first_ofo(&qp->resp))) {
 		unlink_ofo(&qp->resp, ofo);
-		sroce_ofo_free(ofo);
+		sroce_ofo_free(qp, ofo);
 	}
 	list_for_each_entry_safe(ofo, next, &qp->req.ofo_resps, list)
-		sroce_ofo_free(ofo);
+		sroce_ofo_free(qp, ofo);
 	INIT_LIST_HEAD(&qp->req.ofo_resps);
 	qp->req.n_ofo_resps = 0;
 }

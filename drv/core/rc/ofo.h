@@ -12,10 +12,19 @@ struct sroce_ofo_pkt;
 struct sroce_pkt;
 struct sroce_qp;
 
+/*
+ * Whether a process may keep packets of @own bytes of the @all that are kept, if @max may be.
+ * It may keep a quarter of what is free then: n greedy ones take all but (4/5)^n.
+ */
+static inline bool sroce_ofo_is_fair(u64 own, u64 all, u64 max)
+{
+	return 4 * own + all <= max;
+}
+
 int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
 bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
-void sroce_ofo_free(struct sroce_ofo_pkt *ofo);
+void sroce_ofo_free(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp);
 void sroce_ofo_purge(struct sroce_qp *qp);
 

@@ -146,6 +146,7 @@ void sroce_reset_req(struct sroce_qp *qp)
 	req->read_psns = 0;
 	req->reading = 0;
 	req->rnr_wait = false;
+	req->rnr_waits = 0;
 	req->paging = false;
 	req->resp_dropped = false;
 	req->credit_probe = false;

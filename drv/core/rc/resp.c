@@ -764,7 +764,7 @@ static void catch_up(struct sroce_qp *qp)
 	       (ofo = sroce_ofo_take(qp))) {
 		qp->resp.nak_sent = false;
 		rx_request(qp, &ofo->pkt);
-		sroce_ofo_free(ofo);
+		sroce_ofo_free(qp, ofo);
 	}
 	if (sroce_is_rc(qp) && qp->resp.ofo_len && !qp->resp.closing)
 		report_gap(qp);

@@ -195,6 +195,7 @@ void sroce_txbuf_commit(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 {
 	if (txbuf->lbpkt) {
 		txbuf->lbpkt->pkt = *pkt;
+		txbuf->lbpkt->pkt.sqpn = qp->qpn;
 		txbuf->lbpkt->pkt.carrier = txbuf->lbpkt;
 		trace_sroce_tx(qp, pkt);
 		qp->trip_bytes += pkt->payload_len;

@@ -20,7 +20,7 @@
  * @qpn: BTH destination QP
  * @psn: BTH PSN
  * @qkey: DETH Q_Key
- * @sqpn: DETH source QP
+ * @sqpn: DETH source QP; of a loopback packet, always the sender
  * @feth: FETH, SROCE_FETH_*
  * @va: RETH or AtomicETH virtual address
  * @rkey: RETH or AtomicETH R_Key
@@ -89,11 +89,13 @@ struct sroce_pkt {
  * struct sroce_ofo_pkt - a packet that waits for a gap to be filled, or for a page fault
  * @list: in sroce_resp.ofo_queue or sroce_req.ofo_resps
  * @pkt: the packet, kept by sroce_pkt_hold()
+ * @read_psns: a READ request: number of its responses
  * @l3: copy of its network header
  */
 struct sroce_ofo_pkt {
 	struct list_head	list;
 	struct sroce_pkt	pkt;
+	u32			read_psns;
 	u8			l3[SROCE_GRH_LEN];
 };
 

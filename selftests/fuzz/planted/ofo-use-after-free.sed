@@ -2,7 +2,7 @@
 # file: rc/resp.c
 # SPDX-License-Identifier: GPL-2.0
 /^static void catch_up/,/^}/{
-	/sroce_ofo_free(ofo);/d
-	s/rx_request(qp, &ofo->pkt);/sroce_ofo_free(ofo);\
+	/sroce_ofo_free(qp, ofo);/d
+	s/rx_request(qp, &ofo->pkt);/sroce_ofo_free(qp, ofo);\
 		&/
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Users of the host. What one user may have of a resource that all share is counted here,
+ * for all of the user's processes together: a process more is had for the asking.
+ */
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include "drv/lookup/user.h"
+
+#define TABLE_BITS	8
+/* A user has at most this part of a device's objects, ... */
+#define OBJECT_SHARE	4
+/* ... and this part of the memory, for rings and objects */
+#define MEMORY_SHARE	16
+
+/**
+ * struct obj_limit - a limit that a device reports
+ * @most: number of objects
+ * @bytes: memory of an object without rings, roughly, with what the RDMA core keeps for it
+ */
+struct obj_limit {
+	u32	most;
+	u32	bytes;
+};
+
+static const struct obj_limit limits[] = {
+	[SROCE_OBJ_PD] = { SROCE_MAX_PD, 512 },
+	[SROCE_OBJ_CQ] = { SROCE_MAX_CQ, 1024 },
+	[SROCE_OBJ_SRQ] = { SROCE_MAX_SRQ, 1024 },
+	[SROCE_OBJ_QP] = { SROCE_MAX_QP, 12288 },
+	[SROCE_OBJ_MR] = { SROCE_MAX_MR, 1024 },
+	[SROCE_OBJ_AH] = { SROCE_MAX_AH, 768 },
+	[SROCE_OBJ_GROUP] = { SROCE_MAX_GROUPS, 512 },
+};
+
+static DEFINE_HASHTABLE(users, TABLE_BITS);
+static DEFINE_SPINLOCK(users_lock);
+
+static struct sroce_user *user_alloc(kuid_t uid)
+{
+	struct sroce_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	refcount_set(&user->ref, 1);
+	spin_lock_init(&user->lock);
+	INIT_HLIST_NODE(&user->hash);
+	INIT_LIST_HEAD(&user->ready);
+	return user;
+}
+
+static struct sroce_user *find_locked(kuid_t uid)
+{
+	struct sroce_user *user;
+
+	hash_for_each_possible(users, user, hash, __kuid_val(uid))
+		if (uid_eq(user->uid, uid) && refcount_inc_not_zero(&user->ref))
+			return user;
+	return NULL;
+}
+
+/**
+ * sroce_user_get() - get the user of the calling process
+ *
+ * Context: process, may sleep.
+ *
+ * Return: the user, or NULL without memory.
+ */
+struct sroce_user *sroce_user_get(void)
+{
+	struct sroce_user *new = user_alloc(current_uid()), *user;
+
+	if (!new)
+		return NULL;
+	new->privileged = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+	if (new->privileged)
+		return new;
+	spin_lock_bh(&users_lock);
+	user = find_locked(new->uid);
+	if (!user)
+		hash_add(users, &new->hash, __kuid_val(new->uid));
+	spin_unlock_bh(&users_lock);
+	if (!user)
+		return new;
+	kfree(new);
+	return user;
+}
+
+/**
+ * sroce_user_put() - drop a reference to a user
+ * @user: the user
+ *
+ * Context: process or softirq.
+ */
+void sroce_user_put(struct sroce_user *user)
+{
+	if (!refcount_dec_and_test(&user->ref))
+		return;
+	spin_lock_bh(&users_lock);
+	hash_del(&user->hash);
+	spin_unlock_bh(&users_lock);
+	kfree(user);
+}
+
+/**
+ * sroce_user_charge() - charge memory to a user
+ * @user: the user; NULL for a kernel user, which is not limited
+ * @bytes: how much
+ *
+ * A memory cgroup may limit it as well; this is for hosts without. The limit of locked
+ * memory is not used: the usual one is less than some programs need for rings.
+ *
+ * Return: 0, and the user is held until sroce_user_uncharge(); -ENOMEM beyond its share.
+ */
+int sroce_user_charge(struct sroce_user *user, size_t bytes)
+{
+	unsigned long most = totalram_pages() / MEMORY_SHARE * PAGE_SIZE;
+
+	if (!user)
+		return 0;
+	if (atomic_long_add_return(bytes, &user->memory) > most && !user->privileged) {
+		atomic_long_sub(bytes, &user->memory);
+		return -ENOMEM;
+	}
+	refcount_inc(&user->ref);
+	return 0;
+}
+
+/**
+ * sroce_user_uncharge() - undo sroce_user_charge()
+ * @user: the user, or NULL
+ * @bytes: how much
+ */
+void sroce_user_uncharge(struct sroce_user *user, size_t bytes)
+{
+	if (!user)
+		return;
+	atomic_long_sub(bytes, &user->memory);
+	sroce_user_put(user);
+}
+
+static bool add_below(atomic_t *n, u32 most)
+{
+	if (atomic_inc_return(n) <= most)
+		return true;
+	atomic_dec(n);
+	return false;
+}
+
+/**
+ * sroce_user_add() - count an object to be created, if the limits allow it
+ * @dev: the device
+ * @user: the user; NULL for a kernel user
+ * @obj: what it is
+ *
+ * Context: any.
+ *
+ * Return: 0, and the user is held until sroce_user_del(); -ENOMEM beyond a limit that the
+ * device reports, or the share of a user.
+ */
+int sroce_user_add(struct sroce_dev *dev, struct sroce_user *user, enum sroce_obj obj)
+{
+	const struct obj_limit *limit = &limits[obj];
+
+	if (!add_below(&dev->objects[obj], limit->most))
+		return -ENOMEM;
+	if (!user)
+		return 0;
+	if (!add_below(&user->objects[obj], user->privileged ? U32_MAX / 2 :
+							       limit->most / OBJECT_SHARE))
+		goto err_dev;
+	if (!sroce_user_charge(user, limit->bytes))
+		return 0;
+	atomic_dec(&user->objects[obj]);
+err_dev:
+	atomic_dec(&dev->objects[obj]);
+	return -ENOMEM;
+}
+
+/**
+ * sroce_user_del() - undo sroce_user_add()
+ * @dev: the device
+ * @user: the user, or NULL
+ * @obj: what it was
+ *
+ * Context: process or softirq.
+ */
+void sroce_user_del(struct sroce_dev *dev, struct sroce_user *user, enum sroce_obj obj)
+{
+	atomic_dec(&dev->objects[obj]);
+	if (!user)
+		return;
+	atomic_dec(&user->objects[obj]);
+	sroce_user_uncharge(user, limits[obj].bytes);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Which page faults run, and which wait.
+ *
+ * A page may never come: its file may be on FUSE or NFS, with a server that does not answer,
+ * and any user can mount FUSE. A worker that waits for such a page can't do anything else,
+ * and often can't even be killed. So a process has a few workers at a time, and a user a
+ * few times as many. What waits for one's pages keeps waiting then, but others have theirs.
+ *
+ * A job holds a reference to the module while it runs, since the text that it returns to
+ * must stay. The removal of the module does not wait for it; it is refused.
+ */
+
+#include <linux/hashtable.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "drv/compat/compat.h"
+#include "drv/lookup/user.h"
+#include "drv/mem/faultq.h"
+
+/* Jobs of a process that run at a time, by use: for a QP, and on advice */
+#define PROCESS_NEEDED	8
+#define PROCESS_ADVISED	2
+/* Jobs of all processes of a user that run at a time */
+#define USER_MAX	64
+#define TABLE_BITS	8
+
+static struct workqueue_struct *wq;
+static DEFINE_HASHTABLE(procs, TABLE_BITS);
+static DEFINE_SPINLOCK(procs_lock);
+
+/* Set whether the user may run another job of a queue. The user is locked. */
+static void update_ready(struct sroce_user *user, struct sroce_faultq *q)
+{
+	if (q->running < q->most && !list_empty(&q->waiting))
+		list_move_tail(&q->ready, &user->ready);
+	else
+		list_del_init(&q->ready);
+}
+
+/* Run what may run, the queues in turn. The user is locked. */
+static void run_ready(struct sroce_user *user)
+{
+	while (user->faulting < USER_MAX && !list_empty(&user->ready)) {
+		struct sroce_faultq *q = list_first_entry(&user->ready,
+							  struct sroce_faultq, ready);
+		struct sroce_fault_job *job = list_first_entry(&q->waiting,
+							       struct sroce_fault_job, list);
+
+		list_del_init(&job->list);
+		user->faulting++;
+		q->running++;
+		update_ready(user, q);
+		queue_work_on(READ_ONCE(job->cpu), wq, &job->work);
+	}
+}
+
+/**
+ * sroce_faultq_add() - run a job when its process has a worker
+ * @q: the queue
+ * @job: the job, which is in no queue; on its CPU it will run
+ *
+ * Context: process or softirq.
+ */
+void sroce_faultq_add(struct sroce_faultq *q, struct sroce_fault_job *job)
+{
+	struct sroce_user *user = q->proc->user;
+
+	refcount_inc(&q->proc->ref);
+	job->q = q;
+	spin_lock_bh(&user->lock);
+	list_add_tail(&job->list, &q->waiting);
+	update_ready(user, q);
+	run_ready(user);
+	spin_unlock_bh(&user->lock);
+}
+
+/**
+ * sroce_faultq_cancel() - take back a job that still waits for its turn
+ * @job: the job, which was added
+ *
+ * Context: process or softirq.
+ *
+ * Return: false if it runs, or is about to.
+ */
+bool sroce_faultq_cancel(struct sroce_fault_job *job)
+{
+	struct sroce_faultq *q = job->q;
+	struct sroce_user *user = q->proc->user;
+	bool waiting;
+
+	spin_lock_bh(&user->lock);
+	waiting = !list_empty(&job->list);
+	list_del_init(&job->list);
+	update_ready(user, q);
+	spin_unlock_bh(&user->lock);
+	if (waiting)
+		sroce_faultq_put_mm(q->proc);
+	return waiting;
+}
+
+static void job_done(struct sroce_faultq *q)
+{
+	struct sroce_user *user = q->proc->user;
+
+	spin_lock_bh(&user->lock);
+	user->faulting--;
+	q->running--;
+	update_ready(user, q);
+	run_ready(user);
+	spin_unlock_bh(&user->lock);
+	sroce_faultq_put_mm(q->proc);
+}
+
+/* After job->fn() the job may be gone, or wait again. */
+static void job_fn(struct work_struct *work)
+{
+	struct sroce_fault_job *job = container_of(work, struct sroce_fault_job, work);
+	struct sroce_faultq *q = job->q;
+	bool may_fault = try_module_get(THIS_MODULE);
+
+	allow_kernel_signal(SIGKILL);
+	job->fn(job, may_fault);
+	/* this also drops one that was sent */
+	disallow_signal(SIGKILL);
+	if (may_fault)
+		module_put(THIS_MODULE);
+	job_done(q);
+}
+
+/**
+ * sroce_faultq_init_job() - initialize a job
+ * @job: the job
+ * @fn: what it does
+ */
+void sroce_faultq_init_job(struct sroce_fault_job *job,
+			   void (*fn)(struct sroce_fault_job *job, bool may_fault))
+{
+	INIT_WORK(&job->work, job_fn);
+	INIT_LIST_HEAD(&job->list);
+	job->cpu = WORK_CPU_UNBOUND;
+	job->fn = fn;
+}
+
+static void init_queue(struct sroce_fault_mm *proc, enum sroce_fault_use use, u32 most)
+{
+	struct sroce_faultq *q = &proc->q[use];
+
+	q->proc = proc;
+	q->most = most;
+	INIT_LIST_HEAD(&q->ready);
+	INIT_LIST_HEAD(&q->waiting);
+}
+
+static struct sroce_fault_mm *proc_alloc(void)
+{
+	struct sroce_fault_mm *proc = kzalloc(sizeof(*proc), GFP_KERNEL_ACCOUNT);
+
+	if (!proc)
+		return NULL;
+	proc->user = sroce_user_get();
+	if (!proc->user) {
+		kfree(proc);
+		return NULL;
+	}
+	refcount_set(&proc->ref, 1);
+	/* held, so that no other process gets the same address */
+	proc->mm = current->mm;
+	mmgrab(proc->mm);
+	init_queue(proc, SROCE_FAULT_NEEDED, PROCESS_NEEDED);
+	init_queue(proc, SROCE_FAULT_ADVISED, PROCESS_ADVISED);
+	return proc;
+}
+
+static void proc_free(struct sroce_fault_mm *proc)
+{
+	mmdrop(proc->mm);
+	sroce_user_put(proc->user);
+	kfree(proc);
+}
+
+/* Find the calling process, or else add @new. */
+static struct sroce_fault_mm *find_or_add(struct sroce_fault_mm *new)
+{
+	unsigned long key = (unsigned long)current->mm;
+	struct sroce_fault_mm *proc;
+
+	spin_lock_bh(&procs_lock);
+	hash_for_each_possible(procs, proc, hash, key)
+		if (proc->mm == current->mm && refcount_inc_not_zero(&proc->ref))
+			goto out;
+	proc = new;
+	if (new)
+		hash_add(procs, &new->hash, key);
+out:
+	spin_unlock_bh(&procs_lock);
+	return proc;
+}
+
+/**
+ * sroce_faultq_get_mm() - get the queues of the calling process
+ *
+ * Context: process, may sleep.
+ *
+ * Return: the process, or NULL without memory.
+ */
+struct sroce_fault_mm *sroce_faultq_get_mm(void)
+{
+	struct sroce_fault_mm *proc = find_or_add(NULL), *new;
+
+	if (proc)
+		return proc;
+	new = proc_alloc();
+	if (!new)
+		return NULL;
+	proc = find_or_add(new);
+	if (proc != new)
+		proc_free(new);
+	return proc;
+}
+
+/**
+ * sroce_faultq_put_mm() - drop a reference to the queues of a process
+ * @proc: the process
+ *
+ * Context: process or softirq.
+ */
+void sroce_faultq_put_mm(struct sroce_fault_mm *proc)
+{
+	if (!refcount_dec_and_test(&proc->ref))
+		return;
+	spin_lock_bh(&procs_lock);
+	hash_del(&proc->hash);
+	spin_unlock_bh(&procs_lock);
+	proc_free(proc);
+}
+
+/**
+ * sroce_faultq_init() - create the work queue, when the module is loaded
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sroce_faultq_init(void)
+{
+	wq = alloc_workqueue("sroce_pages", WQ_PERCPU | WQ_CPU_INTENSIVE, WQ_MAX_ACTIVE);
+	return wq ? 0 : -ENOMEM;
+}
+
+/**
+ * sroce_faultq_exit() - destroy the work queue, after the last QP and region
+ *
+ * Jobs that are left do not fault in pages any more.
+ */
+void sroce_faultq_exit(void)
+{
+	destroy_workqueue(wq);
+}
