@@ -317,6 +317,24 @@ test_outlive()
 	check "and the kernel has nothing to say" no_splat
 }
 
+# ---- packets of a QP's former life -------------------------------------------
+
+# A netdev that takes all packets at once, and a peer on it that is not there
+former()
+{
+	local rc=0
+	ip link add former type dummy && ip addr add 10.7.0.1/24 dev former &&
+		ip link set former up &&
+		ip neigh add 10.7.0.2 lladdr 02:00:00:00:07:02 dev former nud permanent &&
+		rdma link add former type sroce netdev former &&
+		gid_index former v4 >/dev/null || return
+	"$DIR/verbs/.out/former" former former ::ffff:10.7.0.2 >"$OUT" 2>&1 || rc=$?
+	cat "$OUT"
+	rdma link delete former
+	ip link delete former
+	return $rc
+}
+
 perftest_tools() { command -v ib_write_bw >/dev/null; }
 
 perftest_tools || { skip txq "no perftest"; done_testing; exit; }
@@ -332,4 +350,5 @@ test_priority
 test_kept tbf tbf rate 8bit burst 1600 limit 10mb
 test_kept netem netem delay 60s limit 10000
 test_outlive
+check "RESET drops packets that wait for others of their train" former
 done_testing

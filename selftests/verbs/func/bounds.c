@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: A B --family 4 */
+/* Large objects, and many of them: what a process does with them must not hold up others. */
+
+#define _GNU_SOURCE
+#include <sched.h>
+#include "vt.h"
+
+#define LEN	64
+#define QPS	500
+
+/* ---- a thread that must run at once ------------------------------------------- */
+
+struct urgent {
+	pthread_t thread;
+	volatile bool stop;
+	volatile uint64_t worst;	/* longest sleep of 0.5 ms, in us */
+};
+
+static void on_cpu_0(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+static void *urgent_fn(void *arg)
+{
+	struct sched_param param = { .sched_priority = 50 };
+	struct timespec nap = { 0, 500000 };
+	struct urgent *u = arg;
+	uint64_t start, took;
+
+	on_cpu_0();
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+	while (!u->stop) {
+		start = vt_now_us();
+		nanosleep(&nap, NULL);
+		took = vt_now_us() - start;
+		if (took > u->worst)
+			u->worst = took;
+	}
+	return NULL;
+}
+
+/* ---- SRQ ---------------------------------------------------------------------- */
+
+static why_t post_many(struct ibv_srq *srq, struct vt_ep *ep, uint32_t n)
+{
+	struct ibv_sge sge = vt_sge(&ep->buf, 0, LEN);
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+	int err;
+
+	for (; wr.wr_id < n; wr.wr_id++) {
+		err = ibv_post_srq_recv(srq, &wr, &bad);
+		CHECK(!err, "receive %u: %s", (unsigned int)wr.wr_id, strerror(err));
+	}
+	return NULL;
+}
+
+static why_t resize_to(struct ibv_srq *srq, uint32_t max_wr)
+{
+	struct ibv_srq_attr attr = { .max_wr = max_wr };
+	int err = ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
+
+	CHECK(!err, "resize to %u: %s", max_wr, strerror(err));
+	return NULL;
+}
+
+/* The longest receives, as many as possible: 64 MiB of them */
+static why_t resize_large(struct vt_pair *p, const void *arg)
+{
+	struct ibv_srq *srq = p->b.qp->srq;
+	struct urgent u = {};
+	struct ibv_srq_attr attr;
+	uint64_t start, took;
+	why_t why;
+
+	(void)arg;
+	CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
+	TRY(post_many(srq, &p->b, attr.max_wr));
+	on_cpu_0();
+	CHECK(!pthread_create(&u.thread, NULL, urgent_fn, &u), "pthread_create");
+	vt_sleep_ms(50);
+	u.worst = 0;
+	start = vt_now_us();
+	why = resize_to(srq, vt_devs[1].attr.max_srq_wr);
+	took = vt_now_us() - start;
+	vt_sleep_ms(5);
+	u.stop = true;
+	pthread_join(u.thread, NULL);
+	TRY(why);
+	tap_note("resize with %u receives: %llu us, a thread was held up for %llu us",
+		 attr.max_wr, (unsigned long long)took, (unsigned long long)u.worst);
+	CHECK(u.worst < took / 4, "a thread is held up for %llu us of %llu",
+	      (unsigned long long)u.worst, (unsigned long long)took);
+	return NULL;
+}
+
+/* A thread that sends, and has the receives taken in order */
+struct taker {
+	struct vt_pair *p;
+	pthread_t thread;
+	volatile bool stop;
+	uint64_t taken;
+	why_t why;
+};
+
+static why_t take_one(struct vt_pair *p, uint64_t n)
+{
+	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
+	struct ibv_send_wr wr = { .wr_id = n, .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &sge, .num_sge = 1 };
+	struct ibv_wc wc;
+
+	TRY(vt_post_send(&p->a, &wr));
+	TRY(vt_poll_ok(p->a.scq, &wc, n));
+	return vt_poll_ok(p->b.rcq, &wc, n);
+}
+
+static void *taker_fn(void *arg)
+{
+	struct taker *t = arg;
+
+	while (!t->stop && !t->why) {
+		t->why = take_one(t->p, t->taken);
+		t->taken++;
+	}
+	return NULL;
+}
+
+static void *resizer_fn(void *arg)
+{
+	struct ibv_srq *srq = arg;
+	int i;
+
+	for (i = 0; i < 6; i++)
+		if (resize_to(srq, 20000 + 2000 * i))
+			return srq;
+	return NULL;
+}
+
+/* Receives are taken in the order in which they were posted, whoever resizes. */
+static why_t resize_taking(struct vt_pair *p, const void *arg)
+{
+	struct ibv_srq *srq = p->b.qp->srq;
+	struct taker t = { .p = p };
+	pthread_t other;
+	void *bad, *worse;
+
+	(void)arg;
+	TRY(post_many(srq, &p->b, 15000));
+	CHECK(!pthread_create(&t.thread, NULL, taker_fn, &t), "pthread_create");
+	CHECK(!pthread_create(&other, NULL, resizer_fn, srq), "pthread_create");
+	bad = resizer_fn(srq);
+	pthread_join(other, &worse);
+	t.stop = true;
+	pthread_join(t.thread, NULL);
+	TRY(t.why);
+	CHECK(!bad && !worse, "a resize fails");
+	CHECK(t.taken > 10, "only %u receives taken", (unsigned int)t.taken);
+	return take_one(p, t.taken);
+}
+
+static void run_srq(const char *name, uint32_t max_wr, uint32_t max_sge, vt_case fn)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = max_wr, .max_sge = max_sge },
+	};
+	struct vt_conf c = vt_conf(IBV_QPT_RC);
+	struct ibv_srq *srq;
+
+	if (!vt_wanted(name))
+		return;
+	srq = ibv_create_srq(vt_devs[1].pd, &init);
+	if (!srq) {
+		tap_report(because("ibv_create_srq: %s", strerror(errno)), "%s", name);
+		return;
+	}
+	c.srq[1] = srq;
+	vt_run(name, &c, fn, NULL);
+	ibv_destroy_srq(srq);
+}
+
+/* ---- QPs in the error state ------------------------------------------------------ */
+
+/* Softirqs of a kind since the system was started */
+static uint64_t softirqs(const char *kind)
+{
+	char line[4096], *at, *end;
+	FILE *f = fopen("/proc/softirqs", "r");
+	uint64_t n, sum = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strstr(line, kind);
+		if (!at)
+			continue;
+		for (at = strchr(at, ':') + 1;; at = end) {
+			n = strtoull(at, &end, 10);
+			if (end == at)
+				break;
+			sum += n;
+		}
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+struct crowd {
+	struct ibv_cq *cq;
+	struct ibv_qp *qp[QPS];
+	uint64_t next[QPS];		/* receive that is flushed next */
+};
+
+static why_t crowd_open(struct crowd *c)
+{
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 1, .max_recv_wr = 16, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp_attr err = { .qp_state = IBV_QPS_ERR };
+	int i;
+
+	c->cq = ibv_create_cq(vt_devs[1].ctx, 16 * QPS, NULL, NULL, 0);
+	CHECK(c->cq, "ibv_create_cq: %s", strerror(errno));
+	init.send_cq = c->cq;
+	init.recv_cq = c->cq;
+	for (i = 0; i < QPS; i++) {
+		init.qp_context = (void *)(uintptr_t)i;
+		c->qp[i] = ibv_create_qp(vt_devs[1].pd, &init);
+		CHECK(c->qp[i], "ibv_create_qp: %s", strerror(errno));
+		CHECK(!ibv_modify_qp(c->qp[i], &err, IBV_QP_STATE), "ibv_modify_qp");
+	}
+	return NULL;
+}
+
+static why_t crowd_close(struct crowd *c)
+{
+	int i, err = 0;
+
+	for (i = 0; i < QPS && c->qp[i]; i++)
+		err = err ?: ibv_destroy_qp(c->qp[i]);
+	if (c->cq)
+		err = err ?: ibv_destroy_cq(c->cq);
+	CHECK(!err, "destroy: %s", strerror(err));
+	return NULL;
+}
+
+/* The number in wr_id tells the QP and the receive. */
+static why_t crowd_flushed(struct crowd *c, const struct ibv_wc *wc)
+{
+	uint64_t i = wc->wr_id / 16, n = wc->wr_id % 16;
+
+	CHECK(wc->status == IBV_WC_WR_FLUSH_ERR, "status %d", wc->status);
+	CHECK(i < QPS && n == c->next[i], "QP %u: receive %u is flushed", (unsigned int)i,
+	      (unsigned int)n);
+	c->next[i]++;
+	return NULL;
+}
+
+static why_t crowd_post(struct crowd *c)
+{
+	struct ibv_wc wc;
+	int i, n, err;
+
+	for (i = 0; i < QPS; i++) {
+		for (n = 0; n < 8; n++) {
+			struct ibv_recv_wr wr = { .wr_id = 16 * i + n }, *bad;
+
+			err = ibv_post_recv(c->qp[i], &wr, &bad);
+			CHECK(!err, "ibv_post_recv: %s", strerror(err));
+		}
+	}
+	for (n = 0; n < 8 * QPS; n++) {
+		TRY(vt_poll(c->cq, &wc, VT_LONG));
+		TRY(crowd_flushed(c, &wc));
+	}
+	return vt_quiet(c->cq, 100);
+}
+
+static why_t crowd_idle(void)
+{
+	uint64_t n;
+
+	vt_sleep_ms(1000);
+	n = softirqs("HRTIMER:");
+	vt_sleep_ms(2000);
+	n = (softirqs("HRTIMER:") - n) / 2;
+	tap_note("%u QPs in the error state: %llu timer softirqs per s", QPS,
+		 (unsigned long long)n);
+	CHECK(n < QPS, "%llu timer softirqs per s", (unsigned long long)n);
+	return NULL;
+}
+
+/* A process doesn't tell of receives; but QPs that get none must not cost much. */
+static void test_crowd(void)
+{
+	static struct crowd c;
+	why_t why = crowd_open(&c), closing;
+
+	if (!why)
+		why = crowd_idle();
+	if (!why)
+		why = crowd_post(&c);
+	if (!why)
+		why = crowd_idle();
+	closing = crowd_close(&c);
+	tap_report(why ?: closing, "%u QPs in the error state", QPS);
+}
+
+static why_t flushed_in_order(struct vt_ep *ep, uint32_t from, uint32_t n)
+{
+	struct ibv_wc wc;
+	uint32_t i;
+
+	for (i = from; i < n; i++) {
+		TRY(vt_poll(ep->rcq, &wc, VT_LONG));
+		CHECK(wc.wr_id == i && wc.status == IBV_WC_WR_FLUSH_ERR,
+		      "receive %u: wr %u, status %d", i, (unsigned int)wc.wr_id, wc.status);
+	}
+	return vt_quiet(ep->rcq, 100);
+}
+
+#define MANY	4000
+
+static why_t post_deep(struct vt_ep *ep)
+{
+	uint32_t i;
+
+	for (i = 0; i < MANY; i++)
+		TRY(vt_post_recv_at(ep, i, 0, LEN));
+	return NULL;
+}
+
+/* All receives are flushed when the verb returns. */
+static why_t deep_modify(struct vt_pair *p, const void *arg)
+{
+	struct ibv_wc wc[64];
+	int n, sum = 0;
+
+	(void)arg;
+	TRY(post_deep(&p->b));
+	TRY(vt_ep_state(&p->b, IBV_QPS_ERR));
+	do {
+		n = ibv_poll_cq(p->b.rcq, 64, wc);
+		CHECK(n >= 0, "ibv_poll_cq: %d", n);
+		for (int i = 0; i < n; i++)
+			CHECK(wc[i].wr_id == (uint64_t)(sum + i), "receive %d: wr %u",
+			      sum + i, (unsigned int)wc[i].wr_id);
+		sum += n;
+	} while (n);
+	CHECK(sum == MANY, "%d of %d are flushed", sum, MANY);
+	return NULL;
+}
+
+/* The peer's mistake has the QP enter the error state. */
+static why_t deep_packet(struct vt_pair *p, const void *arg)
+{
+	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 8);
+	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_RDMA_WRITE,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &sge, .num_sge = 1 };
+	struct ibv_wc wc;
+
+	(void)arg;
+	TRY(post_deep(&p->b));
+	wr.wr.rdma.remote_addr = (uintptr_t)p->b.buf.data;
+	wr.wr.rdma.rkey = p->b.buf.mr->rkey ^ 1;
+	TRY(vt_post_send(&p->a, &wr));
+	TRY(vt_poll(p->a.scq, &wc, VT_LONG));
+	CHECK(wc.status == IBV_WC_REM_ACCESS_ERR, "status %d", wc.status);
+	TRY(flushed_in_order(&p->b, 0, MANY));
+	/* and it goes on like that */
+	TRY(post_deep(&p->b));
+	return flushed_in_order(&p->b, 0, MANY);
+}
+
+static void run_deep(const char *name, vt_case fn)
+{
+	struct vt_conf c = vt_conf(IBV_QPT_RC);
+
+	c.recv_wr = MANY;
+	c.cqe = 2 * MANY;
+	vt_run(name, &c, fn, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	vt_start(argc, argv);
+	run_srq("SRQ resize with all receives posted", vt_devs[1].attr.max_srq_wr,
+		vt_devs[1].attr.max_srq_sge, resize_large);
+	run_srq("SRQ resizes while receives are taken", 20000, 1, resize_taking);
+	run_deep("thousands of receives, error state by a verb", deep_modify);
+	run_deep("thousands of receives, error state by a packet", deep_packet);
+	if (vt_wanted("QPs in the error state"))
+		test_crowd();
+	return tap_finish();
+}
