@@ -9,10 +9,7 @@
 
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -619,39 +616,11 @@ static why_t secret(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
-static struct ib_uverbs_attr attr(uint16_t id, uint16_t len, uint64_t data)
-{
-	return (struct ib_uverbs_attr){
-		.attr_id = id, .len = len, .flags = UVERBS_ATTR_F_MANDATORY,
-		.data = data,
-	};
-}
-
 /* What ibv_advise_mr() would do if the provider had it; returns an errno. */
 static int advise(struct vt_pair *p, uint32_t advice, uint32_t flags,
 		  const struct mem *m, uint32_t lkey, size_t off, uint32_t len)
 {
-	struct ibv_pd *pd = p->b.dev->pd;
-	struct ibv_sge sge = { (uintptr_t)(m->p + off), len, lkey };
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attrs[4];
-	} c = {
-		.hdr = {
-			.length = sizeof(c), .object_id = UVERBS_OBJECT_MR,
-			.method_id = UVERBS_METHOD_ADVISE_MR, .num_attrs = 4,
-			.driver_id = RDMA_DRIVER_RXE,
-		},
-		.attrs = {
-			attr(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, pd->handle),
-			attr(UVERBS_ATTR_ADVISE_MR_ADVICE, 8, advice),
-			attr(UVERBS_ATTR_ADVISE_MR_FLAGS, 4, flags),
-			attr(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof(sge),
-			     (uintptr_t)&sge),
-		},
-	};
-
-	return ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, &c) ? errno : 0;
+	return vt_advise(p->b.dev->pd, advice, flags, m->p + off, len, lkey);
 }
 
 #define READS	IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH

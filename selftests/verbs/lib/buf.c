@@ -3,9 +3,13 @@
 
 #define _GNU_SOURCE
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include "vt.h"
 
 #define CANARY	0xc5
@@ -203,4 +207,38 @@ int vt_rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
 	if (write(mr->context->cmd_fd, &r, sizeof(r)) != sizeof(r))
 		return errno;
 	return resp.rkey == mr->rkey && resp.lkey == mr->lkey ? 0 : EPROTO;
+}
+
+static struct ib_uverbs_attr attr(uint16_t id, uint16_t len, uint64_t data)
+{
+	return (struct ib_uverbs_attr){
+		.attr_id = id, .len = len, .flags = UVERBS_ATTR_F_MANDATORY,
+		.data = data,
+	};
+}
+
+/* What ibv_advise_mr() would do if the provider had it; returns an errno. */
+int vt_advise(struct ibv_pd *pd, uint32_t advice, uint32_t flags, const void *at,
+	      uint32_t len, uint32_t lkey)
+{
+	struct ibv_sge sge = { (uintptr_t)at, len, lkey };
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attrs[4];
+	} c = {
+		.hdr = {
+			.length = sizeof(c), .object_id = UVERBS_OBJECT_MR,
+			.method_id = UVERBS_METHOD_ADVISE_MR, .num_attrs = 4,
+			.driver_id = RDMA_DRIVER_RXE,
+		},
+		.attrs = {
+			attr(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, pd->handle),
+			attr(UVERBS_ATTR_ADVISE_MR_ADVICE, 8, advice),
+			attr(UVERBS_ATTR_ADVISE_MR_FLAGS, 4, flags),
+			attr(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof(sge),
+			     (uintptr_t)&sge),
+		},
+	};
+
+	return ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, &c) ? errno : 0;
 }
