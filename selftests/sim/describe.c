@@ -185,6 +185,8 @@ void scenario_print(const struct scenario *sc)
 	if (sc->mark || sc->cc_off)
 		printf("  %u packets of 10000 are marked; sides without congestion control: %u\n",
 		       sc->mark, sc->cc_off);
+	if (sc->timer_late)
+		printf("  ACK timers are %llu us late\n", sc->timer_late / SC_US);
 	if (sc->page_delay)
 		printf("  on demand: %x and %x, %s pages of %u come within %llu us, one goes in %u events\n",
 		       sc->on_demand[0], sc->on_demand[1],

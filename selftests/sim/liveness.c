@@ -37,6 +37,7 @@ void liveness_start(struct world *w, struct host_run *hr)
 		.when = w->s->now, .since = w->s->now, .acked = req->acked,
 		.una = req->una, .came = responses(hr),
 		.timeouts = sim_count(hr->kqp, SROCE_CNT_TIMEOUT),
+		.excused = sim_count(hr->kqp, SROCE_CNT_TIMEOUT_EXCUSED),
 		.rnrs = sim_count(hr->kqp, SROCE_CNT_RNR_RCVD),
 		.waiting = req->rnr_wait,
 	};
@@ -109,9 +110,10 @@ static void check_rnr_over(const struct host_run *hr)
 static void check_silence(const struct world *w, const struct host_run *hr)
 {
 	u64 silent = w->s->now - hr->live.when;
+	/* time in which a probe is late does not count, and there may be some probes */
+	u64 most = 2 * ack_timeout(w) + 4 * w->s->timer_late;
 
-	if (!hr->live.waiting && w->sc->cfg.timeout &&
-	    silent > 2 * ack_timeout(w))
+	if (!hr->live.waiting && w->sc->cfg.timeout && silent > most)
 		t_fail("liveness", 3, "host %u: %llu us without progress, timeout or answer",
 		       hr->nr, silent / SC_US);
 	if (hr->live.waiting && silent > 656 * SC_MS)
@@ -137,6 +139,7 @@ static void check(struct world *w, struct host_run *hr)
 	const struct sroce_req *req = &hr->kqp->qp.req;
 	struct liveness *p = &hr->live;
 	u64 timeouts = sim_count(hr->kqp, SROCE_CNT_TIMEOUT);
+	u64 excused = sim_count(hr->kqp, SROCE_CNT_TIMEOUT_EXCUSED);
 	bool gave_up = req->pending_err == IB_WC_RNR_RETRY_EXC_ERR;
 	bool waited = p->waiting;
 
@@ -152,6 +155,9 @@ static void check(struct world *w, struct host_run *hr)
 	} else if (timeouts != p->timeouts) {
 		p->tries += timeouts - p->timeouts;
 		p->timeouts = timeouts;
+		p->when = w->s->now;
+	} else if (excused != p->excused) {
+		p->excused = excused;
 		p->when = w->s->now;
 	} else if (req->rnr_wait != p->waiting) {
 		p->waits += req->rnr_wait;

@@ -582,6 +582,16 @@ static void choose_rest(struct maker *m)
 		sc->cfg.timeout = 0;
 }
 
+/* A machine that stands still now and then; not in classes that tell how long all takes */
+static void choose_stalls(struct maker *m)
+{
+	struct scenario *sc = m->sc;
+
+	if ((sc->class == SC_MESS || sc->class == SC_BURST || sc->class == SC_BACKN ||
+	     sc->class == SC_ALL) && sc->cfg.timeout && once_in(m, 4))
+		sc->timer_late = range(m, 1, 12) * SC_MS;
+}
+
 /* Not in classes that count each packet that is sent twice */
 static void choose_pages(struct maker *m)
 {
@@ -700,4 +710,5 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	choose_pages(&m);
 	choose_foreign(&m);
 	choose_ecn(&m);
+	choose_stalls(&m);
 }

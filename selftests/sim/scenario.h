@@ -162,6 +162,7 @@ struct scenario {
 	u64		latency, jitter;
 	u32		ns_per_kb;
 	u64		task_delay_max;
+	u64		timer_late;	/* ns that the ACK timer is late: the machine stands still */
 	u32		chunk;
 	u32		batch;		/* work requests per doorbell */
 	u64		impair_seed;

@@ -348,6 +348,7 @@ void world_setup(struct world *w)
 
 	w->r.s = sc->seed + 99;
 	w->s = sim_new(&sc->cfg);
+	w->s->timer_late = sc->timer_late;
 	w->n = 2 * sc->pairs;
 	for (i = 1; i < sc->pairs; i++)
 		sim_pair(w->s, &sc->cfg);

@@ -152,6 +152,7 @@ static bool simpler(struct shrinker *sh)
 
 	any |= zero(sh, &c->jitter);
 	any |= zero(sh, &c->task_delay_max);
+	any |= zero(sh, &c->timer_late);
 	any |= zero32(sh, &c->ns_per_kb);
 	any |= zero32(sh, &c->prior_events);
 	any |= zero32(sh, &c->train);

@@ -69,7 +69,7 @@ struct liveness {
 	u64		since;		/* the oldest packet is the oldest */
 	u32		acked, una;
 	u32		came;		/* responses beyond the one that lacks */
-	u64		timeouts, rnrs;	/* counted so far */
+	u64		timeouts, excused, rnrs;	/* counted so far */
 	u32		tries, waits;	/* since there was progress */
 	u64		sent;		/* packets, and in vain */
 	bool		waiting;	/* until the RNR timer fires */
