@@ -60,7 +60,7 @@ gone() { ! link_exists "$1"; }
 netns_gone() { ip netns delete "$NS_A" && wait_until $SOON gone "$DEV_A"; }
 
 check "a QP waits for a page that does not come" hold
-check "its link is deleted" soon in_a rdma link delete "$DEV_A"
+check "its link is deleted" soon ip netns exec "$NS_A" rdma link delete "$DEV_A"
 check "the process is killed" killed
 let_go
 

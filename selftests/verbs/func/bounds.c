@@ -216,13 +216,26 @@ struct crowd {
 	uint64_t next[QPS];		/* receive that is flushed next */
 };
 
+/* There is no way from RESET to the error state but by INIT. */
+static why_t to_err(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = VT_PORT };
+	int err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				IBV_QP_ACCESS_FLAGS);
+
+	CHECK(!err, "to INIT: %s", strerror(err));
+	attr.qp_state = IBV_QPS_ERR;
+	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	CHECK(!err, "to the error state: %s", strerror(err));
+	return NULL;
+}
+
 static why_t crowd_open(struct crowd *c)
 {
 	struct ibv_qp_init_attr init = {
 		.cap = { .max_send_wr = 1, .max_recv_wr = 16, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
 	};
-	struct ibv_qp_attr err = { .qp_state = IBV_QPS_ERR };
 	int i;
 
 	c->cq = ibv_create_cq(vt_devs[1].ctx, 16 * QPS, NULL, NULL, 0);
@@ -233,7 +246,7 @@ static why_t crowd_open(struct crowd *c)
 		init.qp_context = (void *)(uintptr_t)i;
 		c->qp[i] = ibv_create_qp(vt_devs[1].pd, &init);
 		CHECK(c->qp[i], "ibv_create_qp: %s", strerror(errno));
-		CHECK(!ibv_modify_qp(c->qp[i], &err, IBV_QP_STATE), "ibv_modify_qp");
+		TRY(to_err(c->qp[i]));
 	}
 	return NULL;
 }
