@@ -25,6 +25,8 @@
 #define PROCESS_ADVISED	2
 /* Jobs of all processes of a user that run at a time */
 #define USER_MAX	64
+/* Jobs on advice of a process that wait for others; a QP has one, so QPs limit those for them */
+#define ADVISED_WAITING	256
 #define TABLE_BITS	8
 
 static struct workqueue_struct *wq;
@@ -50,11 +52,23 @@ static void run_ready(struct sroce_user *user)
 							       struct sroce_fault_job, list);
 
 		list_del_init(&job->list);
+		WRITE_ONCE(q->n, q->n - 1);
 		user->faulting++;
 		q->running++;
 		update_ready(user, q);
 		queue_work_on(READ_ONCE(job->cpu), wq, &job->work);
 	}
+}
+
+/**
+ * sroce_faultq_is_full() - whether no more advice should be queued
+ * @q: the queue of a process for advice
+ *
+ * Threads that ask at once may each add a job.
+ */
+bool sroce_faultq_is_full(const struct sroce_faultq *q)
+{
+	return READ_ONCE(q->n) >= ADVISED_WAITING;
 }
 
 /**
@@ -72,6 +86,7 @@ void sroce_faultq_add(struct sroce_faultq *q, struct sroce_fault_job *job)
 	job->q = q;
 	spin_lock_bh(&user->lock);
 	list_add_tail(&job->list, &q->waiting);
+	WRITE_ONCE(q->n, q->n + 1);
 	update_ready(user, q);
 	run_ready(user);
 	spin_unlock_bh(&user->lock);
@@ -94,6 +109,7 @@ bool sroce_faultq_cancel(struct sroce_fault_job *job)
 	spin_lock_bh(&user->lock);
 	waiting = !list_empty(&job->list);
 	list_del_init(&job->list);
+	WRITE_ONCE(q->n, q->n - waiting);
 	update_ready(user, q);
 	spin_unlock_bh(&user->lock);
 	if (waiting)

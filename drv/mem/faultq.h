@@ -24,6 +24,7 @@ enum sroce_fault_use { SROCE_FAULT_NEEDED, SROCE_FAULT_ADVISED, SROCE_FAULT_USES
  * @proc: the process
  * @ready: entry in sroce_user.ready while there is a job that may run
  * @waiting: jobs that wait for others
+ * @n: number of jobs in @waiting
  * @running: number of jobs that run
  * @most: limit of @running
  */
@@ -31,6 +32,7 @@ struct sroce_faultq {
 	struct sroce_fault_mm	*proc;
 	struct list_head	ready;
 	struct list_head	waiting;
+	u32			n;
 	u32			running;
 	u32			most;
 };
@@ -72,6 +74,7 @@ struct sroce_fault_mm *sroce_faultq_get_mm(void);
 void sroce_faultq_put_mm(struct sroce_fault_mm *proc);
 void sroce_faultq_init_job(struct sroce_fault_job *job,
 			   void (*fn)(struct sroce_fault_job *job, bool may_fault));
+bool sroce_faultq_is_full(const struct sroce_faultq *q);
 void sroce_faultq_add(struct sroce_faultq *q, struct sroce_fault_job *job);
 bool sroce_faultq_cancel(struct sroce_fault_job *job);
 int sroce_faultq_init(void);

@@ -552,8 +552,9 @@ static struct prefetch *prefetch_new(struct ib_pd *pd, enum sroce_fault fault,
  *
  * Return: 0, -EOPNOTSUPP for other advice, -ENOMEM; for the first bad entry -ENOENT if
  * there is no such region, -EPERM in another domain or without the right, -EINVAL if the
- * region is not on demand, -EFAULT outside of it; -EINTR if the caller is being killed; and
- * if it waits, the first error of the prefetch, or -ENODEV if the device goes meanwhile.
+ * region is not on demand, -EFAULT outside of it; -EBUSY if much advice of the process waits
+ * for pages; -EINTR if the caller is being killed; and if it waits, the first error of the
+ * prefetch, or -ENODEV if the device goes meanwhile.
  */
 int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		       u32 flags, struct ib_sge *sge, u32 n,
@@ -565,6 +566,7 @@ int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		[IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT] =
 			SROCE_FAULT_PRESENT,
 	};
+	struct sroce_faultq *q;
 	struct prefetch *pf;
 	int ret = 0;
 
@@ -575,9 +577,14 @@ int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	pf = prefetch_new(pd, faults[advice], sge, n);
 	if (IS_ERR(pf))
 		return PTR_ERR(pf);
+	q = sroce_odp_faultq(pf->req[0].odp, SROCE_FAULT_ADVISED);
+	if (sroce_faultq_is_full(q)) {
+		prefetch_put(pf);
+		return -EBUSY;
+	}
 	refcount_inc(&pf->ref);
 	WRITE_ONCE(pf->job.cpu, raw_smp_processor_id());
-	sroce_faultq_add(sroce_odp_faultq(pf->req[0].odp, SROCE_FAULT_ADVISED), &pf->job);
+	sroce_faultq_add(q, &pf->job);
 	if (flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
 		ret = prefetch_wait(pf, pd->device);
 	prefetch_put(pf);

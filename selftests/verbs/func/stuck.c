@@ -347,6 +347,22 @@ static why_t close_pairs(struct vt_pair *pairs, uint32_t n)
 	return NULL;
 }
 
+/* Advice that waits takes memory of the kernel, so there is a limit. */
+static why_t advise_until_refused(struct vt_pair *p, struct ibv_mr *mr)
+{
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < 5000; i++) {
+		ret = vt_advise(p->a.dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, 0,
+				file.mem + 500 * 16 * PAGE, PAGE, mr->lkey);
+		if (ret == EBUSY)
+			return NULL;
+		CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
+	}
+	return because("%u times advice, and none is refused", i);
+}
+
 /* More QPs of one CPU wait than there are workers, and as much advice is not done. */
 static why_t others(struct vt_pair *p, const void *arg)
 {
@@ -371,6 +387,7 @@ static why_t others(struct vt_pair *p, const void *arg)
 				file.mem + (500 + i) * 16 * PAGE, PAGE, mr->lkey);
 		CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
 	}
+	TRY(advise_until_refused(p, mr));
 	pin(-1);
 	TRY(vt_quiet(pairs[QPS - 1].a.scq, VT_SHORT));
 	TRY(helper_go(&victim, VT_LONG));
