@@ -168,16 +168,19 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 
 static int add_member(struct sroce_group *g, struct sroce_kqp *kqp)
 {
-	struct sroce_member *m;
+	struct sroce_member *m = find_member(g, kqp);
 
-	if (find_member(g, kqp))
+	if (m) {
+		m->times++;
 		return 0;
+	}
 	if (g->n == SROCE_MAX_GROUP_QPS)
 		return -ENOMEM;
 	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
 	m->kqp = kqp;
+	m->times = 1;
 	list_add_tail_rcu(&m->list, &g->members);
 	g->n++;
 	return 0;
@@ -196,7 +199,8 @@ static void del_member(struct sroce_group *g, struct sroce_member *m)
  * @gid: the group
  * @lid: unused
  *
- * Attaching a QP to its group again has no effect.
+ * A QP that is attached again gets no packet twice, but has to be detached as often: the RDMA
+ * core counts attachments, and a user may make several, with different LIDs.
  *
  * Return: 0, -EINVAL if @gid is not a multicast address, -ENOMEM also if a limit is
  * reached, -ENODEV if the netdev is gone, or an error of the IP stack.
@@ -223,7 +227,7 @@ int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 }
 
 /**
- * sroce_mcast_detach() - detach a QP from a multicast group
+ * sroce_mcast_detach() - undo sroce_mcast_attach()
  * @ibqp: the QP
  * @gid: the group
  * @lid: unused
@@ -240,7 +244,7 @@ int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	g = sroce_mcast_find(dev, gid);
 	if (g)
 		m = find_member(g, to_sqp(ibqp)->kqp);
-	if (m) {
+	if (m && !--m->times) {
 		del_member(g, m);
 		drop_if_empty(dev, g);
 	}

@@ -14,11 +14,13 @@ struct sroce_user;
  * struct sroce_member - a QP in a group
  * @list: entry in sroce_group.members
  * @kqp: the QP
+ * @times: how often it was attached
  * @rcu: frees the structure after a grace period
  */
 struct sroce_member {
 	struct list_head	list;
 	struct sroce_kqp	*kqp;
+	u32			times;
 	struct rcu_head		rcu;
 };
 

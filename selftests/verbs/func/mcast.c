@@ -80,6 +80,31 @@ static why_t member(struct vt_pair *p, const void *arg)
 }
 
 /* Another QP of the sender's device gets it as well as the peer's. */
+/*
+ * For RoCE a LID means nothing, but the kernel takes attachments with different ones for
+ * different groups. Each is undone by itself, and then the QP can be destroyed.
+ */
+static why_t two_lids(struct vt_pair *p, const void *arg)
+{
+	union ibv_gid gid = vt_group(0, 1);
+	int err;
+
+	(void)arg;
+	TRY(vt_post_recv_at(&p->b, 5, 0, 1024));
+	TRY(vt_post_recv_at(&p->b, 5, 0, 1024));
+	TRY(attach(&p->b, 1));
+	err = ibv_attach_mcast(p->b.qp, &gid, 5);
+	CHECK(!err, "with another LID: %s", strerror(err));
+	TRY(detach(&p->b, 1));
+	TRY(send_to(&p->a, 1));
+	TRY(gets(&p->b, &p->a));
+	TRY(vt_quiet(p->b.rcq, VT_SHORT));
+	err = ibv_detach_mcast(p->b.qp, &gid, 5);
+	CHECK(!err, "detach with the other LID: %s", strerror(err));
+	TRY(send_to(&p->a, 1));
+	return vt_quiet(p->b.rcq, VT_SHORT);
+}
+
 static why_t here_and_there(struct vt_pair *p, const void *arg)
 {
 	struct vt_ep c;
@@ -131,6 +156,7 @@ int main(int argc, char **argv)
 	vt_run("UD multicast: while attached", &c, member, NULL);
 	vt_run("UD multicast: on this host and on others", &c, here_and_there,
 	       NULL);
+	vt_run("UD multicast: attached with two LIDs", &c, two_lids, NULL);
 	vt_run("UD multicast: what is refused", &c, refused, NULL);
 	vt_run("RC multicast: none", &rc, not_rc, NULL);
 	return tap_finish();
