@@ -30,7 +30,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module kverbs oddbuf vm-module setup demo check fuzz sim coverage shell
+.PHONY: all module kverbs oddbuf vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
 .PHONY: netem interop router txqueues check-userland features
 .PHONY: lint compile_commands clean install help
@@ -86,6 +86,13 @@ check:
 ## fuzz: fuzz the protocol core; what is found stays for make -C selftests/fuzz merge (TIME=3600)
 fuzz:
 	@$(MAKE) --no-print-directory -s -C selftests/fuzz run $(if $(TIME),TIME=$(TIME))
+
+## fuzz-vm: random calls, rings and packets against the module in a VM (TIME=600, SEED=1)
+fuzz-vm: vm-module
+	@$(MAKE) -s -C selftests/fuzzvm
+	@$(VM) --timeout $$((300 + 2 * $(or $(TIME),600))) $(VMENV) \
+		--env FUZZ_SECONDS=$(or $(TIME),600) --env FUZZ_SEED=$(or $(SEED),1) -- \
+		selftests/vm/fuzzvm.test.sh
 
 ## sim: the protocol core against SEEDS=10000 seeds (JOBS=, CLASS=), or SEED=n (TRACE=1, SHRINK=1)
 sim:
@@ -176,7 +183,7 @@ install: module
 clean:
 	rm -rf .build
 	rm -f sroce.ko compile_commands.json
-	@for d in selftests/unit selftests/sim selftests/fuzz selftests/verbs selftests/wire; do \
+	@for d in selftests/unit selftests/sim selftests/fuzz selftests/fuzzvm selftests/verbs selftests/wire; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list

@@ -80,6 +80,8 @@ main()
 			make --no-print-directory -s KERNEL="$KERNEL" kverbs
 		[ ! -e selftests/verbs/Makefile ] ||
 			step "verbs tests" make -C selftests/verbs
+		[ ! -e selftests/fuzzvm/Makefile ] ||
+			step "the fuzzer for the VM" make -s -C selftests/fuzzvm
 		[ ! -e selftests/wire/Makefile ] ||
 			tap "wire tests" make -s -C selftests/wire all check
 		[ ! -e selftests/unit/Makefile ] ||
