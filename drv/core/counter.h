@@ -19,6 +19,9 @@
 	C(RX_BYTES, "rx_bytes")					\
 	C(RX_TRAINS, "rx_trains")					\
 	C(RX_PKT_BATCHES, "rx_pkt_batches")						\
+	C(RX_GRO_TRAINS, "rx_gro_trains")				\
+	C(RX_GRO_PACKETS, "rx_gro_pkts")				\
+	C(RX_GRO_ENDED, "rx_gro_broken_trains")				\
 	C(TX_MULTICAST, "tx_multicast_pkts")				\
 	C(RX_MULTICAST, "rx_multicast_pkts")				\
 	C(LOOPBACK_PACKETS, "loopback_pkts")					\

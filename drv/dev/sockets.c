@@ -16,13 +16,18 @@
 #include "drv/dev/sockets.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
+#include "drv/rx/gro.h"
 #include "drv/rx/udp.h"
 #include "drv/task/steer.h"
 
-/* Have the socket receive trains as one skb each; otherwise they are segmented. */
+/*
+ * Have the socket receive trains as one skb each; otherwise they are segmented. Those of
+ * drv/rx/gro.c have their packets in a frag_list.
+ */
 static void accept_trains(struct socket *sock)
 {
 	udp_set_bit(ACCEPT_L4, sock->sk);
+	udp_set_bit(ACCEPT_FRAGLIST, sock->sk);
 }
 
 #ifdef CONFIG_NETFILTER
@@ -158,6 +163,7 @@ static int open_socket(struct net *net, u8 family, struct socket **sock)
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
 		.encap_rcv = sroce_udp_rcv,
+		.gro_receive = sroce_gro_receive,
 	};
 	struct udp_port_cfg port = {
 		.family = family,

@@ -53,20 +53,21 @@ void sroce_snet_put(struct sroce_dev *dev)
 }
 
 /**
- * sroce_snet_count() - count an event that belongs to no particular device
- * @sn: the namespace; its first device counts the event
+ * sroce_snet_count_n() - count events that belong to no particular device
+ * @sn: the namespace; its first device counts the events
  * @c: the event
+ * @n: how often it has happened
  *
  * Context: RCU read lock.
  */
-void sroce_snet_count(struct sroce_snet *sn, enum sroce_counter c)
+void sroce_snet_count_n(struct sroce_snet *sn, enum sroce_counter c, u32 n)
 {
 	struct sroce_dev *dev = list_first_or_null_rcu(&sn->devs,
 						       struct sroce_dev,
 						       net_list);
 
 	if (dev)
-		this_cpu_inc(dev->counters->c[c]);
+		this_cpu_add(dev->counters->c[c], n);
 }
 
 static int __net_init sroce_net_init(struct net *net)

@@ -34,8 +34,13 @@ struct sroce_snet {
 struct sroce_snet *sroce_snet_of(struct net *net);
 void sroce_snet_get(struct sroce_dev *dev, struct net *net);
 void sroce_snet_put(struct sroce_dev *dev);
-void sroce_snet_count(struct sroce_snet *sn, enum sroce_counter c);
+void sroce_snet_count_n(struct sroce_snet *sn, enum sroce_counter c, u32 n);
 int sroce_snet_init(void);
 void sroce_snet_exit(void);
+
+static inline void sroce_snet_count(struct sroce_snet *sn, enum sroce_counter c)
+{
+	sroce_snet_count_n(sn, c, 1);
+}
 
 #endif /* SROCE_LOOKUP_SNET_H */

@@ -31,7 +31,7 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	return skb_copy_bits(pkt->carrier, pkt->carrier_off + off, to, len);
 }
 
-/* Copy one packet of a train, so that the others need not be held. */
+/* Copy one packet of a train that is one skb, so that the others need not be held. */
 static struct sk_buff *copy_segment(const struct sroce_pkt *pkt)
 {
 	u32 len = pkt->op->hdr_len + pkt->payload_len;
@@ -93,7 +93,7 @@ static void release_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /**
  * sroce_pkt_hold() - hold the memory of a packet's payload until sroce_pkt_release()
  * @qp: the QP that it is for, locked
- * @pkt: the packet; a packet of a train is moved to an skb of its own
+ * @pkt: the packet; one of a train that has no skb of its own is copied to one
  *
  * Context: softirq.
  *

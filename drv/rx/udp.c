@@ -2,8 +2,9 @@
 /*
  * Packets received by the UDP sockets: parse them, check their ICRC, find their QP.
  *
- * A train (see drv/net/tx.c) that arrives as one skb is received without cutting it up.
- * Its QP is looked up and locked once, and replies to all of its packets together.
+ * A train (see drv/net/tx.c, drv/rx/gro.c) that arrives as one skb is received without
+ * cutting it up. Its QP is looked up and locked once, and replies to all of its packets
+ * together.
  */
 
 #include <linux/if_vlan.h>
@@ -224,6 +225,21 @@ static bool deliver_multicast(struct sroce_snet *sn, const struct sk_buff *skb,
 }
 
 /**
+ * struct part - one of the skbs that a train consists of
+ * @skb: it; the first has the others in its frag_list
+ * @off: where its data begin in the train
+ * @len: bytes of data, without a frag_list
+ */
+struct part {
+	struct sk_buff	*skb;
+	u32		off;
+	u32		len;
+};
+
+/* Most segments that are received at once: as many as UDP segmentation offload makes */
+#define SEGS_MAX	64
+
+/**
  * struct rx - a datagram or train while it is received
  * @sn: the namespace
  * @skb: the datagram or train, data at the UDP header
@@ -239,7 +255,8 @@ static bool deliver_multicast(struct sroce_snet *sn, const struct sk_buff *skb,
  * @hdr_n: number of the segment whose headers @l3 and @udp are
  * @l3: network header, as the segment would have it as a packet of its own
  * @udp: UDP header, likewise
- * @flat: contiguous data behind the segment that was received last
+ * @part: the skb that the segment received last begins in
+ * @flat: contiguous data behind the segment that was received last, in @part
  * @flat_len: bytes at @flat; 0 if they are not known
  * @hdr: space for transport headers that are not contiguous in @skb
  * @pkt: the packet in the segment
@@ -257,20 +274,48 @@ struct rx {
 	u32			hdr_n;
 	u8			l3[sizeof(struct ipv6hdr)];
 	u8			udp[sizeof(struct udphdr)];
+	struct part		part;
 	const u8		*flat;
 	u32			flat_len;
 	u8			hdr[SROCE_HDR_MAX];
 	struct sroce_pkt	pkt;
 };
 
+static void first_part(struct rx *rx)
+{
+	rx->part.skb = rx->skb;
+	rx->part.off = 0;
+	/* skb_pagelen() is for what has frags */
+	rx->part.len = skb_has_frag_list(rx->skb) ? skb_pagelen(rx->skb) : rx->skb->len;
+}
+
+/* Go on to the part that has the data at @off, which are not before the present one. */
+static void find_part(struct rx *rx, u32 off)
+{
+	struct part *part = &rx->part;
+
+	while (unlikely(off - part->off >= part->len)) {
+		struct sk_buff *next = part->skb == rx->skb ?
+				       skb_shinfo(rx->skb)->frag_list : part->skb->next;
+
+		if (!next)
+			return;
+		part->off += part->len;
+		part->len = next->len;
+		part->skb = next;
+		rx->flat_len = 0;
+	}
+}
+
 /* A segment of @len bytes at @off if it is contiguous, or NULL */
 static const u8 *flat_segment(struct rx *rx, u32 off, u32 len)
 {
 	const u8 *p = rx->flat;
 
+	find_part(rx, off);
 	/* mostly it follows the last one in the same memory */
 	if (rx->flat_len < len) {
-		p = data_at(rx->skb, off, &rx->flat_len);
+		p = data_at(rx->part.skb, off - rx->part.off, &rx->flat_len);
 		if (!p || rx->flat_len < len) {
 			rx->flat_len = 0;
 			return NULL;
@@ -386,15 +431,32 @@ static bool icrc_ok(struct rx *rx, const u8 *bth, u32 len)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
 	u32 crc, off = pkt->carrier_off, end = len - SROCE_ICRC_LEN;
+	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
 	__le32 want;
 
 	if (pkt->flat)
 		return icrc_ok_flat(bth_crc(rx, rx->n, bth, len), bth, len);
-	if (skb_copy_bits(rx->skb, off + end, &want, sizeof(want)))
+	if (skb_copy_bits(skb, off + end, &want, sizeof(want)))
 		return false;
 	crc = bth_crc(rx, rx->n, bth, len);
-	crc = icrc_skb(rx->skb, crc, off + SROCE_BTH_LEN, off + end);
+	crc = icrc_skb(skb, crc, off + SROCE_BTH_LEN, off + end);
 	return want == sroce_icrc_final(crc);
+}
+
+/* Set where the packet at @off is: in one part, or, if that has not all of it, the train. */
+static void set_carrier(struct rx *rx, u32 off, u32 len)
+{
+	const struct part *part = &rx->part;
+	struct sroce_pkt *pkt = &rx->pkt;
+
+	pkt->flat = flat_segment(rx, off, len);
+	if (off + len <= part->off + part->len) {
+		pkt->carrier = part->skb;
+		pkt->carrier_off = off - part->off;
+	} else {
+		pkt->carrier = rx->skb;
+		pkt->carrier_off = off;
+	}
 }
 
 /* Receive the packet at @off. Return: RX_DONE, RX_QUEUED, or why it is dropped. */
@@ -411,9 +473,8 @@ static int receive_one(struct rx *rx, u32 off, u32 len)
 	/* the network layer's part is the same for all packets of the skb */
 	memset(pkt, 0, offsetof(struct sroce_pkt, sgid));
 	segment_headers(rx, len);
-	pkt->carrier_off = off;
-	pkt->flat = flat_segment(rx, off, len);
-	bth = pkt->flat ?: skb_header_pointer(rx->skb, off, head, rx->hdr);
+	set_carrier(rx, off, len);
+	bth = pkt->flat ?: skb_header_pointer(pkt->carrier, pkt->carrier_off, head, rx->hdr);
 	if (!bth)
 		return SROCE_CNT_RX_MALFORMED;
 	ret = sroce_pkt_parse(pkt, bth, head, len);
@@ -443,15 +504,22 @@ static bool is_next(const struct sroce_pkt *pkt, const u8 *bth, u32 n)
 	       get_unaligned_be32(bth + BTH_CONST) == sroce_psn_add(pkt->psn, n);
 }
 
-/* How many packets at @bth, in @left bytes, follow the last one and have a right ICRC */
-static u32 count_segs(struct rx *rx, const u8 *bth, u32 left)
+/*
+ * Find the packets from @off on that follow the last one, are contiguous and have a right
+ * ICRC. Return: how many; @at: set to their BTHs.
+ */
+static u32 find_segs(struct rx *rx, u32 off, const u8 **at)
 {
 	u32 n, seg = rx->seg;
 
-	for (n = 0; left >= seg; n++, left -= seg, bth += seg)
-		if (!is_next(&rx->pkt, bth, n + 1) ||
+	for (n = 0; n < SEGS_MAX && rx->skb->len - off >= seg; n++, off += seg) {
+		const u8 *bth = flat_segment(rx, off, seg);
+
+		if (!bth || !is_next(&rx->pkt, bth, n + 1) ||
 		    !icrc_ok_flat(bth_crc(rx, rx->n + n, bth, seg), bth, seg))
 			break;
+		at[n] = bth;
+	}
 	return n;
 }
 
@@ -469,30 +537,29 @@ static bool is_middle(const struct sroce_pkt *pkt)
 static u32 receive_segs(struct rx *rx, u32 off)
 {
 	struct sroce_pkt *pkt = &rx->pkt;
-	const u8 *bth;
-	u32 n, left;
+	struct part part = rx->part;
+	const u8 *at[SEGS_MAX];
+	u32 n;
 
 	if (!rx->kqp || rx->icrc_checked || !is_middle(pkt))
 		return 0;
-	bth = data_at(rx->skb, off, &left);
-	if (!bth)
-		return 0;
-	n = count_segs(rx, bth, min(left, rx->skb->len - off));
+	n = find_segs(rx, off, at);
+	/* flat_segment() looks up what follows */
+	rx->flat_len = 0;
 	if (n > 1) {
 		pkt->psn = sroce_psn_add(pkt->psn, 1);
 		pkt->ackreq = false;
-		pkt->carrier_off = off;
-		pkt->flat = bth;
+		pkt->flat = at[0];
 		pkt->segs = n;
+		pkt->seg_at = at;
 		pkt->seg_len = pkt->payload_len;
 		pkt->payload_len *= n;
 		if (sroce_transport_rx_segs(rx->kqp->qp, pkt)) {
-			/* flat_segment() looks up what follows */
-			rx->flat_len = 0;
 			count_rx(rx->kqp->qp, pkt, rx->seg, n);
 			return n;
 		}
 	}
+	rx->part = part;
 	rx->icrc_checked = n;
 	return 0;
 }
@@ -503,7 +570,7 @@ static int receive_all(struct rx *rx)
 	u32 off = sizeof(struct udphdr) + rx->n * rx->seg;
 	int why, last = RX_DONE;
 
-	rx->pkt.carrier = rx->skb;
+	first_part(rx);
 	rx->pkt.vlan = vlan_id(rx->skb);
 	/* count a train of segments that can't be packets once */
 	if (rx->skb->len < off || rx->seg < SROCE_BTH_LEN + SROCE_ICRC_LEN ||
@@ -539,16 +606,49 @@ static u32 segment_size(const struct sk_buff *skb)
 				 skb->len - sizeof(struct udphdr);
 }
 
+/*
+ * Free a train that was received. The packets of its frag_list would count as dropped if it
+ * were freed with them.
+ */
+static void free_received(struct sk_buff *skb)
+{
+	struct sk_buff *next, *part = NULL;
+
+	/* nobody else has the train, or holds it for later */
+	if (skb_has_frag_list(skb) && skb_is_gso(skb) && !skb_shared(skb) &&
+	    !skb_cloned(skb)) {
+		part = skb_shinfo(skb)->frag_list;
+		skb_shinfo(skb)->frag_list = NULL;
+	}
+	napi_consume_skb(skb, 1);
+	for (; part; part = next) {
+		next = part->next;
+		skb_mark_not_on_list(part);
+		napi_consume_skb(part, 1);
+	}
+}
+
 static void consume(struct rx *rx)
 {
 	switch (receive_all(rx)) {
 	case RX_QUEUED:
 		break;
 	case RX_DONE:
-		napi_consume_skb(rx->skb, 1);
+		free_received(rx->skb);
 		break;
 	default:
 		kfree_skb(rx->skb);
+	}
+}
+
+static void count_train(struct sroce_snet *sn, const struct sk_buff *skb)
+{
+	if (!skb_is_gso(skb))
+		return;
+	sroce_snet_count(sn, SROCE_CNT_RX_TRAINS);
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST) {
+		sroce_snet_count(sn, SROCE_CNT_RX_GRO_TRAINS);
+		sroce_snet_count_n(sn, SROCE_CNT_RX_GRO_PACKETS, skb_shinfo(skb)->gso_segs);
 	}
 }
 
@@ -567,8 +667,7 @@ void sroce_udp_input(struct sroce_snet *sn, struct sk_buff *skb)
 		.seg = segment_size(skb),
 	};
 
-	if (skb_is_gso(skb))
-		sroce_snet_count(sn, SROCE_CNT_RX_TRAINS);
+	count_train(sn, skb);
 	consume(&rx);
 }
 

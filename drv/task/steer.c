@@ -226,48 +226,49 @@ static int ack_cpu(const struct sroce_snet *sn, const struct sroce_bth *bth)
  * Whether a READ is long, and posted by a process on this CPU. Another CPU should send the
  * trains of its response, so that this one receives them.
  */
-static bool is_long_read(const struct sroce_bth *bth, const struct sk_buff *skb)
+static bool is_long_read(const struct sk_buff *skb)
 {
-	const struct sroce_reth *reth = (const struct sroce_reth *)(bth + 1);
+	const struct sroce_reth *reth;
+	struct sroce_reth buf;
 
-	return skb_headlen(skb) >= sizeof(struct udphdr) + sizeof(*bth) + sizeof(*reth) &&
-	       is_recent(this_cpu_ptr(&steer_cpus.doorbell)) &&
-	       be32_to_cpu(reth->length) >= WORK_MIN;
+	if (!is_recent(this_cpu_ptr(&steer_cpus.doorbell)))
+		return false;
+	reth = skb_header_pointer(skb, sizeof(struct udphdr) + SROCE_BTH_LEN, sizeof(buf), &buf);
+	return reth && be32_to_cpu(reth->length) >= WORK_MIN;
 }
 
-/* The best CPU to receive a packet, by its headers and its flow; -1: this one */
+/*
+ * The best CPU to receive a packet, by its headers and its flow; -1: this one. ACKs may
+ * have become a train on their way.
+ */
 static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
-		    const struct sk_buff *skb)
+		    const struct sk_buff *skb, const struct sroce_bth *bth)
 {
-	const struct sroce_bth *bth;
-	u32 flags;
+	u32 flags = sroce_opcodes[bth->opcode].flags;
 
 	if (!may_steer(skb))
 		return -1;
+	if (bth->opcode == SROCE_OP_ACK)
+		return ack_cpu(sn, bth);
 	if (skb_is_gso(skb))
 		return is_worthwhile(flow, skb) ? choose_cpu() : -1;
-	bth = (const struct sroce_bth *)(skb->data + sizeof(struct udphdr));
-	flags = sroce_opcodes[bth->opcode].flags;
 	if (flags & SROCE_RESPONSE)
-		return bth->opcode == SROCE_OP_ACK ? ack_cpu(sn, bth) : -1;
-	return flags & SROCE_READING && is_long_read(bth, skb) ? choose_cpu() : -1;
+		return -1;
+	return flags & SROCE_READING && is_long_read(skb) ? choose_cpu() : -1;
 }
 
 /*
  * The flow of a packet, or NULL if the packet is not steered. Only RC is: without ACKs
- * there is no cwnd that keeps the sender from overrunning the queue.
+ * there is no cwnd that keeps the sender from overrunning the queue. @bth: of the packet,
+ * or NULL if it has none
  */
-static struct flow *find_flow(const struct sroce_snet *sn, struct sk_buff *skb)
+static struct flow *find_flow(const struct sroce_snet *sn, const struct sk_buff *skb,
+			      const struct sroce_bth *bth)
 {
-	const struct sroce_bth *bth;
-	const struct udphdr *udp;
+	const struct udphdr *udp = (const struct udphdr *)skb->data;
 	u32 hash;
 
-	if (!pskb_may_pull(skb, sizeof(*udp) + SROCE_BTH_LEN))
-		return NULL;
-	udp = (struct udphdr *)skb->data;
-	bth = (struct sroce_bth *)(udp + 1);
-	if (SROCE_SVC(bth->opcode) != SROCE_SVC_RC)
+	if (!bth || SROCE_SVC(bth->opcode) != SROCE_SVC_RC)
 		return NULL;
 	hash = jhash_2words((__force u32)udp->source, skb->dev->ifindex,
 			    hash32_ptr(sn));
@@ -364,12 +365,17 @@ static int flow_cpu(struct flow *flow, int best)
  */
 bool sroce_steer(struct sroce_snet *sn, struct sk_buff *skb)
 {
-	struct flow *flow = find_flow(sn, skb);
+	const struct sroce_bth *bth;
+	struct sroce_bth buf;
+	struct flow *flow;
 	int best, cpu;
 
+	/* what is pulled is not contiguous with the rest any more */
+	bth = skb_header_pointer(skb, sizeof(struct udphdr), sizeof(buf), &buf);
+	flow = find_flow(sn, skb, bth);
 	if (!flow)
 		return false;
-	best = best_cpu(sn, flow, skb);
+	best = best_cpu(sn, flow, skb, bth);
 	if (best < 0 && !atomic_read(&flow->waiting))
 		return false;
 	spin_lock(&flow->lock);

@@ -145,6 +145,18 @@ u32 sroce_segs_tx_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return n;
 }
 
+/* Copy from the present packet, of which @cur->left bytes are left. */
+static int copy_seg(const struct sroce_rx_cursor *cur, u8 *to, u32 len)
+{
+	const struct sroce_pkt *pkt = cur->pkt;
+
+	if (!pkt->seg_at)
+		return sroce_pkt_copy(pkt, cur->off, to, len);
+	sroce_copy(to, pkt->seg_at[cur->n - 1] + pkt->op->hdr_len + pkt->seg_len - cur->left,
+		   len);
+	return 0;
+}
+
 /* Skip headers and ICRCs between the payloads of the packets. */
 static int copy_segs(struct sroce_rx_cursor *cur, u8 *to, u32 len)
 {
@@ -156,11 +168,12 @@ static int copy_segs(struct sroce_rx_cursor *cur, u8 *to, u32 len)
 
 		if (!cur->left) {
 			cur->left = pkt->seg_len;
+			cur->n++;
 			if (cur->off)
 				cur->off += sroce_segs_gap(pkt);
 		}
 		n = min(len, cur->left);
-		ret = sroce_pkt_copy(pkt, cur->off, to, n);
+		ret = copy_seg(cur, to, n);
 		cur->off += n;
 		cur->left -= n;
 		to += n;

@@ -22,11 +22,13 @@ static inline u32 sroce_segs_gap(const struct sroce_pkt *pkt)
  * @pkt: the packet, or the first of several that were received at once
  * @off: bytes copied; with several packets, headers and ICRCs between them included
  * @left: with several packets: bytes of payload left in the present one
+ * @n: with several packets: how many were begun
  */
 struct sroce_rx_cursor {
 	const struct sroce_pkt	*pkt;
 	u32			off;
 	u32			left;
+	u32			n;
 };
 
 int sroce_segs_tx_wqe(struct sroce_qp *qp, const struct sroce_pkt *pkt,

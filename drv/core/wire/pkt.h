@@ -36,6 +36,7 @@
  * @loopback: a loopback packet; it may take several PSNs
  * @segs: not 0: this describes so many consecutive packets of a message, see tx/segs.c
  * @seg_len: bytes of payload of each of them
+ * @seg_at: BTH of each of them, or NULL if they follow one another in @carrier
  * @sgid: source address; IPv4 mapped into IPv6
  * @dgid: destination address
  * @l3: network header as received
@@ -73,6 +74,7 @@ struct sroce_pkt {
 	bool	loopback;
 	u32	segs;
 	u32	seg_len;
+	const u8 *const *seg_at;
 
 	union ib_gid	sgid;
 	union ib_gid	dgid;
