@@ -1,0 +1,238 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Packets that cross a wire one by one are received as trains, where NAPI brings them
+# together (drv/rx/gro.c): how many, that none is lost, changed or out of place, whatever
+# is between, and what does not join a train.
+set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/router.sh
+. "$DIR/lib/router.sh"
+
+OUT=$(mktemp)
+VLAN=7
+
+[ "$LINK_TYPE" = sroce ] || { skip gro "about sroce only"; done_testing; exit; }
+
+# As a NIC without segmentation would send. gro: of the receiver, with veth's NAPI
+cut_up()	# a|b|r NETDEV on|off
+{
+	"in_$1" ethtool -K "$2" tso off gso off tx-udp-segmentation off gro "$3" >/dev/null
+}
+
+# ---- transfers -------------------------------------------------------------
+
+bw()	# tool [option...]
+{
+	perftest_pair "$@" -s 65536 -n 500 --qp-timeout 18 >"$OUT" 2>&1 ||
+		{ cat "$OUT"; return 1; }
+}
+
+# bring_together DEVICE LEAST command...: packets of a train, on average
+bring_together()
+{
+	local dev=$1 least=$2 trains packets all
+	shift 2
+	trains=$(counter "$dev" rx_gro_trains) packets=$(counter "$dev" rx_gro_pkts)
+	all=$(counter "$dev" rx_pkts)
+	"$@" || return
+	trains=$(($(counter "$dev" rx_gro_trains) - trains))
+	packets=$(($(counter "$dev" rx_gro_pkts) - packets))
+	all=$(($(counter "$dev" rx_pkts) - all))
+	echo "$packets of $all packets in $trains trains"
+	[ $trains -gt 0 ] && [ $packets -ge $((trains * least)) ] &&
+		[ $packets -gt $((all / 2)) ]
+}
+
+# Data is checked by the program, in both directions and all services.
+stress()	# 4|6
+{
+	"$DIR/verbs/.out/stress" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family "$1" --seconds 3 \
+		--seed 1 >"$OUT" 2>&1 || { grep -v '^ok' "$OUT"; return 1; }
+}
+
+trains_and_stress() { grows rx_gro_trains stress "$1"; }
+
+test_transfers()
+{
+	local family
+	for family in v6 v4; do
+		# shellcheck disable=SC2034 # perftest_pair needs them
+		GID_A=$(gid_index "$DEV_A" $family) GID_B=$(gid_index "$DEV_B" $family)
+		check "$family: packets of WRITEs come together" \
+			bring_together "$DEV_B" 16 bw ib_write_bw
+		check "$family: those of READ responses" \
+			bring_together "$DEV_A" 16 bw ib_read_bw
+		check "$family: those of SENDs" bring_together "$DEV_B" 16 bw ib_send_bw
+		check "$family: they arrive as they were sent" trains_and_stress "${family#v}"
+	done
+}
+
+captured()
+{
+	local rc=0
+	start_capture /tmp/gro.pcap vb "$NS_B" || return
+	trains_and_stress 4 || rc=$?
+	kill "$CAPTURE"
+	wait "$CAPTURE"
+	return $rc
+}
+
+# ---- bursts ----------------------------------------------------------------
+
+COUNTERS="rx_qkey_violations rx_icrc_errors rx_malformed rx_gro_trains rx_gro_pkts
+rx_gro_broken_trains"
+declare -A SEEN=()
+
+# What is sent within a slot leaves at once, so that one run of NAPI receives it.
+in_slots() { in_a tc qdisc replace dev va root netem slot 200ms 200ms limit 10000; }
+
+# burst DEVICE FROM TO LETTERS "COUNTER=N...": how far the counters of DEVICE move
+burst()
+{
+	local dev=$1 want=" $5 " name by rc=0
+	for name in $COUNTERS; do SEEN[$name]=$(counter "$dev" "$name"); done
+	in_a python3 "$DIR/lib/burst.py" "$2" "$3" "$4" || return
+	wait_until 3 arrived_at "$dev" "$want"
+	for name in $COUNTERS; do
+		by=0
+		[[ $want != *" $name="* ]] || { by=${want#*" $name="}; by=${by%% *}; }
+		[ $(($(counter "$dev" "$name") - SEEN[$name])) -eq "$by" ] ||
+			{ echo "$name: ${SEEN[$name]}, then $(counter "$dev" "$name")"; rc=1; }
+	done
+	return $rc
+}
+
+arrived_at()	# device wanted
+{
+	local n=${2#*rx_qkey_violations=}
+	[ $(($(counter "$1" rx_qkey_violations) - SEEN[rx_qkey_violations])) -ge "${n%% *}" ]
+}
+
+# received WHAT FROM TO LETTERS TRAINS IN-TRAINS BROKEN [GOOD [MORE]]: by b
+received()
+{
+	check "$1" burst "$DEV_B" "$2" "$3" "$4" "rx_qkey_violations=${8:-${#4}} \
+rx_gro_trains=$5 rx_gro_pkts=$6 rx_gro_broken_trains=$7 ${9:-}"
+}
+
+TEN=..........
+
+test_bursts()	# name from to
+{
+	local v=$1
+	shift
+	received "$v: a burst is one train" "$@" $TEN$TEN$TEN 1 30 0
+	received "$v: at most 64 packets are" "$@" $TEN$TEN$TEN$TEN$TEN$TEN$TEN 2 70 0
+	received "$v: one with CE is none of it" "$@" ${TEN}c$TEN 2 20 2
+	received "$v: packets with CE are a train" "$@" ${TEN}cccc$TEN 3 24 2
+	received "$v: another TTL" "$@" ${TEN}t$TEN 2 20 2
+	received "$v: one longer" "$@" ${TEN}l$TEN 3 21 1
+	received "$v: one shorter is the last" "$@" ${TEN}s$TEN 2 21 0
+	if [ "$v" = IPv6 ]; then
+		received "$v: another flow does not end it" "$@" ${TEN}ooo$TEN 2 23 0
+	else
+		received "$v: but for the identification" "$@" ${TEN}ooo$TEN 3 23 1
+	fi
+	received "$v: with UDP checksums" "$@" kkkkkkkk 1 8 0
+	received "$v: with and without them" "$@" ${TEN}kkkk$TEN 3 24 2
+	received "$v: a forged packet costs no other one" \
+		"$@" ${TEN}x$TEN 1 21 0 20 rx_icrc_errors=1
+	received "$v: nor does one at the begin" "$@" x$TEN 1 11 0 10 rx_icrc_errors=1
+	received "$v: nor one that is too short" "$@" ${TEN}m$TEN 2 20 1 20 rx_malformed=1
+	received "$v: nor one whose lengths differ" \
+		"$@" ${TEN}u$TEN 2 20 1 20 rx_icrc_errors=1
+}
+
+test_identification()
+{
+	received "a gap in the identification" "$@" ${TEN}i$TEN 2 21 1
+	received "a packet that may be fragmented" "$@" ${TEN}f$TEN 2 20 2
+}
+
+# ---- what is between -------------------------------------------------------
+
+vlans()
+{
+	local end
+	topo_down
+	topo_netdevs
+	for end in a:va b:vb; do
+		ip -n "${end%:*}" link add link "${end#*:}" name "${end#*:}.$VLAN" type vlan id $VLAN
+	done
+	addresses a va.$VLAN 10.8.0.1 fd08::1
+	addresses b vb.$VLAN 10.8.0.2 fd08::2
+	cut_up a va on && cut_up b vb on && cut_up a va.$VLAN on && cut_up b vb.$VLAN on &&
+	in_a rdma link add "$DEV_A" type sroce netdev va.$VLAN &&
+	in_b rdma link add "$DEV_B" type sroce netdev vb.$VLAN
+}
+
+# A train for this host that something sends elsewhere instead: it is cut up again.
+redirect()
+{
+	ip netns add c &&
+	ip link add vx netns b type veth peer name vy netns c &&
+	ip -n c link set vy address "$(in_b cat /sys/class/net/vb/address)" &&
+	in_b ip link set vx up && addresses c vy "$IP4_B" "$IP6_B" &&
+	in_b ethtool -K vx tso off gso off tx-udp-segmentation off "$@" >/dev/null &&
+	ip netns exec c ethtool -K vy gro off >/dev/null &&
+	ip netns exec c rdma link add sroce2 type sroce netdev vy &&
+	in_b tc qdisc add dev vb clsact && elsewhere ip && elsewhere ipv6
+}
+
+elsewhere()	# ip|ipv6
+{
+	in_b tc filter add dev vb ingress protocol "$1" flower ip_proto udp dst_port 4791 \
+		action mirred egress redirect dev vx
+}
+
+test_redirect()
+{
+	local of
+	check "what b receives goes to c" redirect
+	for of in "$IP4_A $IP4_B" "$IP6_A $IP6_B"; do
+		# shellcheck disable=SC2086
+		check "each packet arrives as it was: $of" \
+			burst sroce2 $of $TEN${TEN}x${TEN}k${TEN}c$TEN \
+			"rx_qkey_violations=52 rx_icrc_errors=1"
+	done
+	in_b tc qdisc del dev vb clsact
+	ip netns delete c
+}
+
+router()
+{
+	local port
+	router_up || return
+	for port in a:va r:ra r:rb b:vb; do cut_up "${port%:*}" "${port#*:}" on || return; done
+	in_r rdma link add sroce2 type sroce netdev rb
+}
+
+none_at_router() { [ "$(counter sroce2 rx_gro_trains)" -eq 0 ]; }
+
+make -s -C "$DIR/verbs" || exit 1
+trap 'router_down; ip netns delete c 2>/dev/null; rm -f "$OUT"' EXIT
+topo_veth
+check "trains are cut up, and the receivers use NAPI" eval 'cut_up a va on && cut_up b vb on'
+test_transfers
+check "so they do while somebody captures them" captured
+check "bursts" in_slots
+test_bursts IPv4 "$IP4_A" "$IP4_B"
+test_bursts IPv6 "$IP6_A" "$IP6_B"
+test_identification "$IP4_A" "$IP4_B"
+test_redirect
+cut_up a va off
+cut_up b vb off
+received "without GRO packets remain single" "$IP4_A" "$IP4_B" $TEN$TEN 0 0 0
+in_a tc qdisc del dev va root
+check "and arrive as they were sent" stays rx_gro_trains stress 4
+check "VLANs" vlans
+check "VLAN: packets come together, and are right" trains_and_stress 4
+router_down
+# not in the subshell of check: it sets addresses and GIDs
+if router >"$OUT" 2>&1; then ok "a router"; else not_ok "a router" "$(cat "$OUT")"; fi
+check "router: packets come together behind it" bring_together "$DEV_B" 2 bw ib_write_bw
+check "router: they are right" trains_and_stress 4
+check "router: it forwards packets one by one" none_at_router
+done_testing
