@@ -690,9 +690,12 @@ static void merge_segs(const struct sim *s, u32 n, struct sim_packet *all)
 		memcpy(all->data + head + i * size, p->data + head, size);
 }
 
+#define TRAIN_MAX	128U
+
 /*
  * As in the module: packets that differ from the one before them, which had @bth, only
- * in their PSN. Return: how many were received as segments.
+ * in their PSN, one behind the other or each where it is. Return: how many were received as
+ * segments.
  */
 static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 			u32 len, u32 max)
@@ -700,14 +703,15 @@ static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 	const struct sim_packet *p;
 	struct sroce_pkt pkt = {};
 	struct sim_packet all;
+	const u8 *at[TRAIN_MAX];
 	u32 i, n = 0;
 	bool taken;
 
 	if (s->max_segs == 1 || s->arrives)
 		return 0;
-	for (p = s->wire_head; p && n < max && p->when <= s->now &&
+	for (p = s->wire_head; p && n < min(max, TRAIN_MAX) && p->when <= s->now &&
 	     continues(p, bth, len, n + 1); p = p->next)
-		n++;
+		at[n++] = sim_bth(p);
 	if (n < 2 || sroce_pkt_parse(&pkt, bth, SROCE_BTH_LEN, len - s->wire_head->l3_len - UDP_LEN))
 		return 0;
 	if (pkt.op->flags & (SROCE_START | SROCE_END) || pkt.pad)
@@ -717,6 +721,7 @@ static u32 receive_segs(struct sim *s, struct sroce_kqp *kqp, const u8 *bth,
 	pkt.psn = sim_psn(s->wire_head);
 	pkt.ackreq = false;
 	pkt.segs = n;
+	pkt.seg_at = pkt.psn & 1 && !s->copy_fails ? at : NULL;
 	pkt.seg_len = pkt.payload_len;
 	pkt.payload_len *= n;
 	taken = sroce_transport_rx_segs(&kqp->qp, &pkt);
