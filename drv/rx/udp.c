@@ -532,9 +532,10 @@ static bool is_middle(const struct sroce_pkt *pkt)
 
 /*
  * Receive the packets from @off on that continue the last one, all at once.
- * Return: how many; if 0, they are received one by one.
+ * Return: how many; if 0, they are received one by one. Not inline: many kernels are built
+ * to clear @at, also for those that are single.
  */
-static u32 receive_segs(struct rx *rx, u32 off)
+static noinline u32 receive_segs(struct rx *rx, u32 off)
 {
 	struct sroce_pkt *pkt = &rx->pkt;
 	struct part part = rx->part;

@@ -237,10 +237,13 @@ static bool is_long_read(const struct sk_buff *skb)
 	return reth && be32_to_cpu(reth->length) >= WORK_MIN;
 }
 
-/*
- * The best CPU to receive a packet, by its headers and its flow; -1: this one. ACKs may
- * have become a train on their way.
- */
+/* Whether a train is one of ACKs that came one by one, see drv/rx/gro.c */
+static bool are_acks(const struct sk_buff *skb, const struct sroce_bth *bth)
+{
+	return bth->opcode == SROCE_OP_ACK && skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST;
+}
+
+/* The best CPU to receive a packet, by its headers and its flow; -1: this one */
 static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
 		    const struct sk_buff *skb, const struct sroce_bth *bth)
 {
@@ -248,12 +251,10 @@ static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
 
 	if (!may_steer(skb))
 		return -1;
-	if (bth->opcode == SROCE_OP_ACK)
-		return ack_cpu(sn, bth);
-	if (skb_is_gso(skb))
+	if (skb_is_gso(skb) && !are_acks(skb, bth))
 		return is_worthwhile(flow, skb) ? choose_cpu() : -1;
 	if (flags & SROCE_RESPONSE)
-		return -1;
+		return bth->opcode == SROCE_OP_ACK ? ack_cpu(sn, bth) : -1;
 	return flags & SROCE_READING && is_long_read(skb) ? choose_cpu() : -1;
 }
 
