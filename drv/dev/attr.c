@@ -96,6 +96,8 @@ SWITCH_ATTR(congestion_control, cc);
 SWITCH_ATTR(ecn, ecn);
 /* Packets to this host bypass the IP stack, and so tcpdump */
 SWITCH_ATTR(loopback, loopback);
+/* Consecutive packets leave as trains, which the netdev or the IP stack segments */
+SWITCH_ATTR(trains, trains);
 
 static ssize_t tx_limit_show(struct device *device, struct device_attribute *attr, char *buf)
 {
@@ -125,6 +127,7 @@ static struct attribute *attributes[] = {
 	&dev_attr_hw_rev.attr,
 	&switch_loopback.attr.attr,
 	&dev_attr_parent.attr,
+	&switch_trains.attr.attr,
 	&dev_attr_tx_limit.attr,
 	NULL
 };

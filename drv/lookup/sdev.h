@@ -82,6 +82,7 @@ struct sroce_gid {
  * @held: bytes of received packets that QPs of kernel users keep
  * @loopback: packets to peers on this host bypass the IP stack
  * @cc: congestion control is on for QPs that are created
+ * @trains: consecutive packets leave as trains
  * @ecn: packets of RC QPs with @cc are ECN-capable, ECT(0), on paths set from now on
  * @tx_limit: bytes that a transmit queue of a QP may have in this host's qdiscs and drivers,
  *	as set by the administrator; 0: by the netdev and its line
@@ -117,6 +118,7 @@ struct sroce_dev {
 	atomic_long_t			held;
 	bool				loopback;
 	bool				cc;
+	bool				trains;
 	bool				ecn;
 	u32				tx_limit;
 	u32				line_limit;

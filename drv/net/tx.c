@@ -111,20 +111,38 @@ static bool can_segment(const struct dst_entry *dst)
 	return f & NETIF_F_SG && f & NETIF_F_CSUM_MASK && !dst->header_len;
 }
 
-static void train_init(struct sk_buff *skb)
+/*
+ * Segments that a train may have if this is its first. None crosses an identification of
+ * 0x8000: hardware that segments can be set up to count with 15 bits.
+ */
+static u32 most_segments(const struct sk_buff *skb, const struct sroce_train_icrc *icrc)
+{
+	return min_t(u32, READ_ONCE(skb->dev->gso_max_segs), 0x8000 - (icrc->id & 0x7fff));
+}
+
+/* Bytes of UDP payload that may be appended to the first packet */
+static u32 train_space(const struct sroce_dev *sdev, const struct sk_buff *skb)
 {
 	const struct net_device *dev = skb->dev;
 	u32 max = min(READ_ONCE(dev->gso_max_size), GSO_LEGACY_MAX_SIZE) - 1;
-	struct tx_cb *cb = tx_cb(skb);
 	u32 used = dev->hard_header_len + skb->len;
+
+	if (!READ_ONCE(sdev->trains) || !can_segment(skb_dst(skb)) || max <= used)
+		return 0;
+	return max - used;
+}
+
+static void train_init(const struct sroce_dev *sdev, struct sk_buff *skb)
+{
+	struct tx_cb *cb = tx_cb(skb);
 
 	cb->seg = skb->len - skb_network_header_len(skb) -
 		  sizeof(struct udphdr);
 	cb->n = 1;
-	cb->max = READ_ONCE(dev->gso_max_segs);
-	cb->space = can_segment(skb_dst(skb)) && max > used ? max - used : 0;
+	cb->space = train_space(sdev, skb);
 	sroce_train_icrc_init(&cb->icrc, skb_network_header(skb),
 			      skb_network_header_len(skb), skb_transport_header(skb));
+	cb->max = most_segments(skb, &cb->icrc);
 }
 
 /* A linear skb from a fragment, or from the slab if there is no fragment. */
@@ -171,7 +189,7 @@ static struct sk_buff *skb_create(struct sroce_qp *qp, struct sroce_av *av, u32 
 		put_ipv6(skb, av);
 	else
 		put_ipv4(skb, av);
-	train_init(skb);
+	train_init(qp->dev, skb);
 	return skb;
 }
 

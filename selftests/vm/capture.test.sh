@@ -71,6 +71,50 @@ opcodes_seen()
 	[ -z "$missing" ] || { echo "missing:$missing; seen: $seen"; return 1; }
 }
 
+# The largest packet of a message: 16 bytes more than most, too few to be one more
+LARGEST=1056
+
+# Enough packets that their identifications pass 0x8000 or 0x10000
+many()
+{
+	local rc=0
+	GID_A=$(gid_index "$DEV_A" v4) && GID_B=$(gid_index "$DEV_B" v4) &&
+		start_capture $CAP va "$NS_A" || return
+	perftest_pair ib_write_bw -m 1024 -s 65536 -n 600 || rc=$?
+	stop_capture && return $rc
+}
+
+# Hardware that segments may count with 15 bits: no train crosses 0x8000, but some end there.
+identifications()
+{
+	many || return
+	tshark -r $CAP -Y "ip.src == $IP4_A" -T fields -e ip.id -e ip.len 2>/dev/null |
+		/usr/bin/python3 -c '
+import sys
+seg, trains, crossed, ended = int(sys.argv[1]), 0, 0, 0
+for line in sys.stdin:
+    ident, length = (int(x, 0) for x in line.split())
+    end = ident + -((28 - length) // seg)
+    trains += end > ident + 1
+    crossed += ident // 0x8000 != (end - 1) // 0x8000
+    ended += end % 0x8000 == 0
+print(trains, "trains,", crossed, "cross 0x8000,", ended, "end there")
+sys.exit(not (trains > 100 and not crossed and ended))' $LARGEST
+}
+
+trains_are() { echo "$1" >"/sys/class/infiniband/$DEV_A/trains"; }
+
+# With the attribute, each packet is a skb of its own.
+no_trains()
+{
+	local n
+	n=$(counter "$DEV_A" tx_trains)
+	trains_are 0 && many || return
+	trains_are 1
+	n=$(($(counter "$DEV_A" tx_trains) - n))
+	[ $n -eq 0 ] || { echo "$n trains"; return 1; }
+}
+
 # 50 segments of 4 bytes, that nothing on the way cuts up
 tiny_train()
 {
@@ -89,6 +133,10 @@ tiny_train()
 topo_veth || { not_ok "two namespaces, a link in each"; done_testing; exit 1; }
 [ "$LINK_TYPE" = rxe ] ||
 	check "a train of what can't be packets is dropped as a whole" tiny_train
+[ "$LINK_TYPE" = rxe ] || {
+	check "identifications of a train do not cross 0x8000" identifications
+	check "no trains leave with the attribute trains off" no_trains
+}
 no_offloads
 # not in check's subshell, which would keep the pid
 if start_capture $CAP va "$NS_A"; then ok "capture starts"; else not_ok "capture starts"; fi
