@@ -144,6 +144,19 @@ static bool may_steer(const struct sk_buff *skb)
 	return READ_ONCE(steer) && !skb->dev->dev.parent && !IS_ENABLED(CONFIG_PREEMPT_RT);
 }
 
+static int has_parent(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return !!dev->dev.parent;
+}
+
+/* Whether a VLAN, bond, bridge or the like is above a physical device */
+static bool is_above_hardware(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+
+	return netdev_walk_all_lower_dev_rcu(dev, has_parent, &priv);
+}
+
 /*
  * Whether a train is enough work to be steered. A short one follows the long ones of its
  * flow: else the sender would receive the short rest of each message.
@@ -165,6 +178,7 @@ static bool may_receive(int cpu)
 /*
  * Return: a CPU on which a process rings doorbells, or else the next one; -1 if there is
  * no other. Only active CPUs: one that is coming up or going down may have no ksoftirqd.
+ * And only of this NUMA node: the payload is in this CPU's cache.
  */
 static int choose_cpu(void)
 {
@@ -176,7 +190,7 @@ static int choose_cpu(void)
 			cpu = cpumask_first(cpu_active_mask);
 		if (cpu == self)
 			break;
-		if (!may_receive(cpu))
+		if (!may_receive(cpu) || cpu_to_node(cpu) != numa_node_id())
 			continue;
 		if (is_recent(per_cpu_ptr(&steer_cpus.doorbell, cpu)))
 			return cpu;
@@ -243,19 +257,26 @@ static bool are_acks(const struct sk_buff *skb, const struct sroce_bth *bth)
 	return bth->opcode == SROCE_OP_ACK && skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST;
 }
 
-/* The best CPU to receive a packet, by its headers and its flow; -1: this one */
-static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
-		    const struct sk_buff *skb, const struct sroce_bth *bth)
+/* The CPU to receive a packet on a virtual link, by its headers and its flow; -1: this one */
+static int wanted_cpu(const struct sroce_snet *sn, const struct flow *flow,
+		      const struct sk_buff *skb, const struct sroce_bth *bth)
 {
 	u32 flags = sroce_opcodes[bth->opcode].flags;
 
-	if (!may_steer(skb))
-		return -1;
 	if (skb_is_gso(skb) && !are_acks(skb, bth))
 		return is_worthwhile(flow, skb) ? choose_cpu() : -1;
 	if (flags & SROCE_RESPONSE)
 		return bth->opcode == SROCE_OP_ACK ? ack_cpu(sn, bth) : -1;
 	return flags & SROCE_READING && is_long_read(skb) ? choose_cpu() : -1;
+}
+
+/* The best CPU to receive a packet; -1: this one */
+static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
+		    const struct sk_buff *skb, const struct sroce_bth *bth)
+{
+	int cpu = may_steer(skb) ? wanted_cpu(sn, flow, skb, bth) : -1;
+
+	return cpu < 0 || is_above_hardware(skb->dev) ? -1 : cpu;
 }
 
 /*
