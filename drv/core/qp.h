@@ -183,6 +183,9 @@ struct sroce_read_range {
  * @resume: PSN of the next response to those
  * @gap: PSN of the newest gap in the responses
  * @gap_dist: moving average of the distance between gaps, in PSNs
+ * @cut: the gap for which the window was decreased last: its first PSN
+ * @cut_end: one past its last PSN
+ * @cut_lost: responses of it that have not come twice; 0 once all have, or for no such gap
  * @n: entries in @range
  * @range: the ranges that were requested again, oldest request first
  */
@@ -194,6 +197,9 @@ struct sroce_read_retry {
 	u32			resume;
 	u32			gap;
 	s32			gap_dist;
+	u32			cut;
+	u32			cut_end;
+	u32			cut_lost;
 	u32			n;
 	struct sroce_read_range	range[SROCE_READ_RANGES_MAX];
 };

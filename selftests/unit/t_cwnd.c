@@ -244,11 +244,11 @@ static void undo(void)
 
 	t_case("cwnd: a decrease for a packet that was just late is taken back, once");
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
-	sroce_cwnd_undo(&c, now + 1 * MS);
+	sroce_cwnd_undo(&c, now + 1 * MS, 0);
 	CHECK_EQ(sroce_cwnd(&c), 100);
 	CHECK_EQ(c.ssthresh, 100);
 	c.cwnd = 50;
-	sroce_cwnd_undo(&c, now + 1 * MS);
+	sroce_cwnd_undo(&c, now + 1 * MS, 0);
 	CHECK_EQ(sroce_cwnd(&c), 50);
 
 	t_case("cwnd: in slow start that goes on then");
@@ -256,20 +256,30 @@ static void undo(void)
 	c.cwnd = 100;
 	CHECK(sroce_cwnd_lost(&c, 50, APART, now));
 	CHECK_EQ(c.ssthresh, 70);
-	sroce_cwnd_undo(&c, now + 1 * MS);
+	sroce_cwnd_undo(&c, now + 1 * MS, 0);
 	CHECK_EQ(round_trip(&c), 200);
 
 	t_case("cwnd: nothing is taken back from a window that has grown since");
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
 	c.cwnd = 120;
-	sroce_cwnd_undo(&c, now + 1 * MS);
+	sroce_cwnd_undo(&c, now + 1 * MS, 0);
 	CHECK_EQ(sroce_cwnd(&c), 120);
 
 	t_case("cwnd: a decrease of long ago was for other losses, and stays");
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
-	sroce_cwnd_undo(&c, now + 4 * MS + 1);
+	sroce_cwnd_undo(&c, now + 4 * MS + 1, 0);
+	CHECK_EQ(sroce_cwnd(&c), 70);
+
+	t_case("cwnd: but for as long as is known that it was for what was not lost");
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	sroce_cwnd_undo(&c, now + 10 * MS, 10 * MS);
+	CHECK_EQ(sroce_cwnd(&c), 100);
+	c = begin_avoidance(100, 1 * MS, 1 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	sroce_cwnd_undo(&c, now + 10 * MS + 1, 10 * MS);
 	CHECK_EQ(sroce_cwnd(&c), 70);
 
 	t_case("cwnd: as does one for a CNP");
@@ -280,20 +290,20 @@ static void undo(void)
 	c.rise_at = now;
 	CHECK(sroce_cwnd_cnp(&c, now));
 	CHECK_EQ(sroce_cwnd(&c), 35);
-	sroce_cwnd_undo(&c, now);
+	sroce_cwnd_undo(&c, now, 0);
 	CHECK_EQ(sroce_cwnd(&c), 35);
 	c = begin_avoidance(100, 10 * MS, 0);
 	CHECK(sroce_cwnd_cnp(&c, now));
-	sroce_cwnd_undo(&c, now);
+	sroce_cwnd_undo(&c, now, 0);
 	CHECK_EQ(sroce_cwnd(&c), 70);
 
 	t_case("cwnd: as do those for a full queue of this host and for a timeout");
 	c = begin_avoidance(100, 1 * MS, 100 * US);
 	CHECK(sroce_cwnd_local_drop(&c, now));
-	sroce_cwnd_undo(&c, now);
+	sroce_cwnd_undo(&c, now, 0);
 	CHECK_EQ(sroce_cwnd(&c), 90);
 	sroce_cwnd_timeout(&c, now);
-	sroce_cwnd_undo(&c, now);
+	sroce_cwnd_undo(&c, now, 0);
 	CHECK_EQ(sroce_cwnd(&c), 45);
 
 	t_case("cwnd: and with them what was decreased before");
@@ -301,12 +311,12 @@ static void undo(void)
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
 	now += c.rtt + 1;
 	CHECK(sroce_cwnd_local_drop(&c, now));
-	sroce_cwnd_undo(&c, now);
+	sroce_cwnd_undo(&c, now, 0);
 	CHECK_EQ(sroce_cwnd(&c), 49);
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
 	sroce_cwnd_timeout(&c, now);
-	sroce_cwnd_undo(&c, now);
+	sroce_cwnd_undo(&c, now, 0);
 	CHECK_EQ(sroce_cwnd(&c), 35);
 
 	t_case("cwnd: a recovery after a CNP does not go on when a decrease is taken back");
@@ -316,7 +326,7 @@ static void undo(void)
 	now += c.rtt + 1;
 	sroce_cwnd_sample(&c, c.rtt, now);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
-	sroce_cwnd_undo(&c, now);
+	sroce_cwnd_undo(&c, now, 0);
 	CHECK_EQ(sroce_cwnd(&c), 97);
 	CHECK_EQ(c.target, 0);
 }
@@ -590,7 +600,7 @@ static void event(struct sroce_cwnd *c, struct rnd *r)
 		sroce_cwnd_lost(c, 1 + rnd_below(r, SROCE_CWND_MAX), rnd_below(r, 1024), now);
 		break;
 	case 1:
-		sroce_cwnd_undo(c, now);
+		sroce_cwnd_undo(c, now, 0);
 		break;
 	case 2:
 		sroce_cwnd_local_drop(c, now);

@@ -337,6 +337,59 @@ static void selective(void)
 	xfers_end(&t);
 }
 
+#define LATE_FROM	1900
+#define LATE_END	2150
+
+/* Responses that a test holds up: each once, by some round trips, or for ever */
+struct delayed {
+	bool	seen[LATE_END - LATE_FROM];
+	bool	lost;		/* half of them don't come */
+};
+
+static int delay_some(struct sim *s, struct sim_packet *p)
+{
+	struct delayed *d = s->arg;
+	u32 i = sim_psn(p) - LATE_FROM;
+
+	if (p->from != &s->b || i >= ARRAY_SIZE(d->seen) || d->seen[i])
+		return 1;
+	d->seen[i] = true;
+	p->when += 10 * SIM_LATENCY;
+	return !(d->lost && i & 1);
+}
+
+/* A train of responses is overtaken, or half of it is lost. */
+static void overtaken(bool lost)
+{
+	struct delayed d = { .lost = lost };
+	struct sroce_cwnd *c;
+	struct xfers t;
+	u32 before = 0;
+
+	t_case("read_retry: responses that %s", lost ? "are lost cost window" :
+	       "come twice were late, and cost no window");
+	xfers_init(&t, NULL, 8 << 20, 8 << 20);
+	t.s->wire = delay_some;
+	t.s->arg = &d;
+	c = &t.s->a.qp.req.read_cwnd;
+	c->cwnd = 512;
+	c->ssthresh = 512;
+	xfer_put(&t, IB_WR_RDMA_READ, 4000 * 1024);
+	sim_doorbell(&t.s->a);
+	do {
+		if (!sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE))
+			before = sroce_cwnd(c);
+	} while (sroce_psn_diff(t.s->a.qp.req.una, LATE_END + 1500) < 0 && sim_step(t.s));
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), 1);
+	if (lost)
+		CHECK(sroce_cwnd(c) < before);
+	else
+		CHECK(sroce_cwnd(c) >= before);
+	sim_run(t.s);
+	xfers_check(&t);
+	xfers_end(&t);
+}
+
 /* When the first probe is sent, in ns; the round trip is short. */
 static u64 probed_after(bool is_selective, bool answered)
 {
@@ -417,6 +470,8 @@ UNIT_TESTS(read_retry)
 	learns(false, 75000);
 	selective();
 	patience();
+	overtaken(false);
+	overtaken(true);
 	copies(false);
 	copies(true);
 }

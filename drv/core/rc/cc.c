@@ -117,12 +117,16 @@ void sroce_cc_read_received(struct sroce_qp *qp, u32 n)
  * @qp: the QP, RC, locked
  * @n: how many
  * @apart: mean distance of losses, in packets
+ *
+ * Return: whether the window was decreased.
  */
-void sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart)
+bool sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart)
 {
-	if (qp->cc)
-		count_decrease(qp, &qp->req.read_cwnd,
-			       sroce_cwnd_lost(&qp->req.read_cwnd, n, apart, sroce_now()));
+	struct sroce_cwnd *c = &qp->req.read_cwnd;
+	bool decreased = qp->cc && sroce_cwnd_lost(c, n, apart, sroce_now());
+
+	count_decrease(qp, c, decreased);
+	return decreased;
 }
 
 /**

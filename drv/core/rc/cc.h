@@ -119,7 +119,7 @@ static inline bool sroce_cc_may_read(const struct sroce_qp *qp, u32 n)
 void sroce_cc_acked(struct sroce_qp *qp, s32 before);
 void sroce_cc_lost(struct sroce_qp *qp, u32 n);
 void sroce_cc_read_received(struct sroce_qp *qp, u32 n);
-void sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart);
+bool sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart);
 void sroce_cc_read_marked(struct sroce_qp *qp);
 void sroce_cc_timeout(struct sroce_qp *qp);
 void sroce_cc_local_drop(struct sroce_qp *qp, bool response);

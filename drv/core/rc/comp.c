@@ -511,6 +511,13 @@ static bool take_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return false;
 }
 
+static void duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	sroce_count(qp, SROCE_CNT_ACK_DUP);
+	if (pkt->op->flags & SROCE_READING)
+		sroce_read_retry_duplicate(qp, pkt->psn);
+}
+
 /* Return: whether the response must be deferred */
 static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -524,7 +531,7 @@ static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		 SROCE_READ_AHEAD)
 		sroce_count(qp, SROCE_CNT_ACK_EARLY);
 	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.resp_bitmap))
-		sroce_count(qp, SROCE_CNT_ACK_DUP);
+		duplicate(qp, pkt);
 	else
 		return take_response(qp, pkt, wqe);
 	return false;
@@ -581,7 +588,7 @@ void sroce_comp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_retrans_duplicate(qp);
 	}
 	if (sroce_psn_diff(pkt->psn, req->una) < 0) {
-		sroce_count(qp, SROCE_CNT_ACK_DUP);
+		duplicate(qp, pkt);
 		return;
 	}
 	if (sroce_psn_diff(pkt->psn, req->max_psn) >= 0) {

@@ -318,12 +318,13 @@ bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now)
  * sroce_cwnd_undo() - take back the last decrease, as nothing was lost
  * @c: the window's state
  * @now: the time, in ns of sroce_now()
+ * @known: for so long, in ns, the decrease is known to be for what was not lost
  *
  * A decrease of long ago was for other losses, and stays.
  */
-void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now)
+void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now, u64 known)
 {
-	if (c->prior > sroce_cwnd(c) && now - c->cut_at <= UNDO_RTTS * c->rtt) {
+	if (c->prior > sroce_cwnd(c) && now - c->cut_at <= max(UNDO_RTTS * c->rtt, known)) {
 		set_cwnd(c, c->prior);
 		c->ssthresh = c->prior_ssthresh;
 		c->epoch = 0;

@@ -82,7 +82,7 @@ bool sroce_cwnd_congested(const struct sroce_cwnd *c);
 void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now);
 void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now);
 bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now);
-void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now);
+void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now, u64 known);
 bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now);
 bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now);
 void sroce_cwnd_timeout(struct sroce_cwnd *c, u64 now);

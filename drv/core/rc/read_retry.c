@@ -25,6 +25,8 @@
 
 /* If so many responses are missing and none follows, they were not lost at random. */
 #define TAIL_LOSSES	3
+/* For so long after a decrease responses that come twice can take it back, in ns */
+#define UNDO_TIME	(1ULL * NSEC_PER_SEC)
 
 /**
  * sroce_read_retry_missing() - whether a response has not arrived
@@ -222,8 +224,19 @@ static u32 request_implied(struct sroce_qp *qp, u32 from, u32 end)
 	return lost;
 }
 
-/* Responses before @end were lost, for the first time. */
-static void note_gap(struct sroce_qp *qp, u32 lost, u32 end)
+/* @n responses were lost. Return: whether the window was decreased. */
+static bool note_lost(struct sroce_qp *qp, u32 n)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+
+	if (!sroce_cc_read_lost(qp, n, rr->gap_dist))
+		return false;
+	rr->cut_lost = 0;
+	return true;
+}
+
+/* @lost of the responses from @from to @end were lost, for the first time. */
+static void note_gap(struct sroce_qp *qp, u32 from, u32 lost, u32 end)
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
 	s32 d = sroce_psn_diff(end, rr->gap);
@@ -231,7 +244,11 @@ static void note_gap(struct sroce_qp *qp, u32 lost, u32 end)
 	rr->gap = end;
 	if (d > 0)
 		rr->gap_dist = sroce_gap_dist_add(rr->gap_dist, d);
-	sroce_cc_read_lost(qp, lost, rr->gap_dist);
+	if (!note_lost(qp, lost))
+		return;
+	rr->cut = from;
+	rr->cut_end = end;
+	rr->cut_lost = lost;
 }
 
 /* Responses before @end had their turn. Return: how many of them are missing */
@@ -255,10 +272,10 @@ static u32 request_until(struct sroce_qp *qp, u32 end)
  */
 void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 {
-	u32 lost = request_until(qp, end);
+	u32 from = qp->req.read_retry.high, lost = request_until(qp, end);
 
 	if (lost)
-		note_gap(qp, lost, end);
+		note_gap(qp, from, lost, end);
 }
 
 /**
@@ -385,7 +402,7 @@ static void retry_older(struct sroce_qp *qp, u32 n, u32 psn, u32 end)
 	for (; n; n--) {
 		a = rr->range[0];
 		drop_first(rr, 1);
-		sroce_cc_read_lost(qp, count_missing(&qp->req, a.psn, a.end), rr->gap_dist);
+		note_lost(qp, count_missing(&qp->req, a.psn, a.end));
 		request_range(qp, a.wqe, a.psn, a.end);
 		/* on an error the send queue was flushed, and the ranges are gone */
 		if (!sroce_qp_may_send(qp))
@@ -415,7 +432,7 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 
 	learn_selective(qp, n < rr->n ? &rr->range[n] : NULL, psn, end);
 	if (sroce_psn_diff(psn, rr->high) < 0 && is_original(qp, n))
-		sroce_cwnd_undo(&qp->req.read_cwnd, sroce_now());
+		sroce_cwnd_undo(&qp->req.read_cwnd, sroce_now(), 0);
 	if (sroce_psn_diff(end, rr->high) > 0)
 		rr->high = end;
 	if (n < rr->n) {
@@ -433,6 +450,25 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 		rr->full = false;
 		request_implied(qp, qp->req.una, rr->high);
 	}
+}
+
+/**
+ * sroce_read_retry_duplicate() - note that a response has come twice
+ * @qp: the QP, RC, locked
+ * @psn: its PSN
+ *
+ * If all that was taken for lost has, it was late: another path, or a CPU that stood still,
+ * and no queue that was full. Then the window was decreased in vain, as with D-SACK.
+ */
+void sroce_read_retry_duplicate(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+
+	if (!rr->cut_lost || sroce_psn_diff(psn, rr->cut) < 0 ||
+	    sroce_psn_diff(psn, rr->cut_end) >= 0)
+		return;
+	if (!--rr->cut_lost)
+		sroce_cwnd_undo(&qp->req.read_cwnd, sroce_now(), UNDO_TIME);
 }
 
 /* The range before @end is about to be requested: others start behind it. */
@@ -457,7 +493,7 @@ static void note_tail_lost(struct sroce_qp *qp, u32 n)
 
 	if (n >= TAIL_LOSSES)
 		n = max(n, sroce_cwnd(&req->read_cwnd) / 2);
-	sroce_cc_read_lost(qp, n, req->read_retry.gap_dist);
+	note_lost(qp, n);
 }
 
 /**

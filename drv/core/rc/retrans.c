@@ -203,7 +203,7 @@ static void note_spurious(struct sroce_req *req)
 {
 	struct sroce_retrans *rp = &req->retrans;
 
-	sroce_cwnd_undo(&req->cwnd, sroce_now());
+	sroce_cwnd_undo(&req->cwnd, sroce_now(), 0);
 	rp->recover_psn = req->acked;
 	rp->batch = SROCE_RETRANS_BATCH_MIN;
 	rp->gap_dist = sroce_gap_dist_add(rp->gap_dist, SROCE_GAP_DIST_MAX);
