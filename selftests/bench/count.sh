@@ -30,7 +30,7 @@ count_points()	# contender
 	case $1 in
 	sroce)	echo "crc_bytes sroce:sroce_crc32 %dx"
 		echo "copied_out_bytes sroce:sroce_mr_copy_from,sroce:fill_span %si"
-		echo "copied_in_bytes sroce:sroce_pkt_copy %cx" ;;
+		echo "copied_in_bytes sroce:sroce_segs_rx_span %si" ;;
 	# what the driver updates the hash with
 	rxe)	echo "crc_bytes crypto_shash_update %dx" ;;
 	esac
