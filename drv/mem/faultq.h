@@ -16,6 +16,7 @@ struct sroce_user;
  * enum sroce_fault_use - what pages are faulted in for
  * @SROCE_FAULT_NEEDED: a QP waits for them
  * @SROCE_FAULT_ADVISED: a user has advised it
+ * @SROCE_FAULT_USES: number of uses
  */
 enum sroce_fault_use { SROCE_FAULT_NEEDED, SROCE_FAULT_ADVISED, SROCE_FAULT_USES };
 

@@ -37,9 +37,9 @@ moves()
 # here NAMESPACE function...: in_a and in_b execute programs only
 here()
 {
-	local ns=$1
+	local where=$1
 	shift
-	ip netns exec "$ns" bash -c "$(declare -f forge nobody as_nobody); DIR=$DIR; $*"
+	ip netns exec "$where" bash -c "$(declare -f forge nobody as_nobody); DIR=$DIR; $*"
 }
 
 cannot() { ! here "$@"; }

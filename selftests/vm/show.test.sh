@@ -93,7 +93,7 @@ lkey 0x[0-9a-f]+ mrlen 4096 pdn $num $who" -d
 	check "res show: a context" shows ctx "ctxn $num $who" -d
 	# of which one iproute2 prints the range again in place of the name
 	check "res show: an SRQ" shows srq "srqn $num type BASIC \
-lqpn $num[-,]$num pdn $num pid $num comm" -d
+lqpn ${num}[-,]$num pdn $num pid $num comm" -d
 	check "res show: a connection" shows cm_id "lqpn $num qp-type RC \
 state CONNECT ps TCP pid $num comm rping src-addr $IP4_A:$num \
 dst-addr $IP4_B:7174" -d
