@@ -114,14 +114,14 @@ static bool is_checked(const struct sk_buff *skb)
 }
 
 /* Whether a packet may join or begin a train: the layers agree on its length. */
-static bool is_plain(const struct sk_buff *skb, const struct headers *h)
+static bool is_plain(struct sk_buff *skb, const struct headers *h)
 {
 	u32 len = skb_gro_len(skb);
 
 	return !NAPI_GRO_CB(skb)->flush && len >= PAYLOAD_MIN &&
 	       ntohs(udp_of(h)->len) == sizeof(struct udphdr) + len &&
 	       (h->len == IPV4_LEN || h->l3[6] == IPPROTO_UDP) &&
-	       !skb_cloned(skb) && !skb->encapsulation && is_checked(skb);
+	       !skb_cloned(skb) && !skb_zcopy(skb) && !skb->encapsulation && is_checked(skb);
 }
 
 /* Whether packets from @h on are for this host; what it forwards is none of our business. */
@@ -178,12 +178,17 @@ static bool fits(const struct sk_buff *p, const struct headers *first,
 	       same_owner(p, skb) && !skb_cloned(p) && is_segment(first, n, h);
 }
 
-/* Add a packet that fits to a train. Return: false if there is no memory for that. */
-static bool append(struct sk_buff *p, struct sk_buff *skb)
+/*
+ * Add a packet that fits to a train, with a network header of @l3_len bytes. Return: false if
+ * there is no memory for that.
+ */
+static bool append(struct sk_buff *p, struct sk_buff *skb, u32 l3_len)
 {
 	/* skb_segment_list() reads headers there, if the train leaves by another netdev */
 	if (!pskb_may_pull(skb, skb_gro_offset(skb)))
 		return false;
+	/* it may still be that of a VLAN tag, and skb_segment_list() goes by it */
+	skb_set_network_header(skb, skb_gro_offset(skb) - sizeof(struct udphdr) - l3_len);
 	__skb_pull(skb, skb_gro_offset(skb));
 	/* sock_wfree() of the first gives back all of @p->truesize */
 	skb->destructor = NULL;
@@ -240,7 +245,7 @@ struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *head, struc
 	if (p && plain && fits(p, &first, skb, &h)) {
 		is_last = udp_of(&h)->len != udp_of(&first)->len ||
 			  NAPI_GRO_CB(p)->count + 1 == TRAIN_MAX;
-		if (append(p, skb))
+		if (append(p, skb, h.len))
 			return is_last ? p : NULL;
 		plain = false;
 	}

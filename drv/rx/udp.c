@@ -609,7 +609,7 @@ static u32 segment_size(const struct sk_buff *skb)
 
 /*
  * Free a train that was received. The packets of its frag_list would count as dropped if it
- * were freed with them.
+ * were freed with them. Clones may have lists of the same packets, so their @next stays.
  */
 static void free_received(struct sk_buff *skb)
 {
@@ -624,7 +624,6 @@ static void free_received(struct sk_buff *skb)
 	napi_consume_skb(skb, 1);
 	for (; part; part = next) {
 		next = part->next;
-		skb_mark_not_on_list(part);
 		napi_consume_skb(part, 1);
 	}
 }

@@ -100,6 +100,20 @@ void sroce_backlog_drain(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_backlog_drain_all() - receive the packets that the backlog has now
+ * @qp: the QP, locked
+ *
+ * Others may go on adding packets as fast as this takes them: those are left.
+ */
+void sroce_backlog_drain_all(struct sroce_qp *qp)
+{
+	u32 n = skb_queue_len_lockless(&qp->kqp->task.backlog), done;
+
+	for (done = 0; done < n; done += BATCH)
+		sroce_backlog_drain(qp);
+}
+
+/**
  * sroce_backlog_purge() - drop the packets of the backlog
  * @kqp: a QP that can't be found any more
  */

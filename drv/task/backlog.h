@@ -13,6 +13,7 @@ bool sroce_backlog_is_full(const struct sroce_kqp *kqp);
 void sroce_backlog_queue(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u32 n);
 void sroce_backlog_add(struct sroce_kqp *kqp, struct sk_buff *skb, u32 qpn, u32 n);
 void sroce_backlog_drain(struct sroce_qp *qp);
+void sroce_backlog_drain_all(struct sroce_qp *qp);
 void sroce_backlog_purge(struct sroce_kqp *kqp);
 
 #endif /* SROCE_TASK_BACKLOG_H */

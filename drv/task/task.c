@@ -508,8 +508,7 @@ bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb, u32 
 		return true;
 	if (sroce_backlog_is_full(kqp)) {
 		sroce_task_lock(qp);
-		while (!skb_queue_empty_lockless(&task->backlog))
-			sroce_backlog_drain(qp);
+		sroce_backlog_drain_all(qp);
 		/* for sparse: the caller unlocks */
 		__release(&qp->lock);
 		return true;

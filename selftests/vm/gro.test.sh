@@ -79,6 +79,36 @@ captured()
 	return $rc
 }
 
+# A reader that keeps what it gets for later has all of it: its clone of a train refers to the
+# same packets as the one that is received.
+read_later()
+{
+	local reader
+	in_b /usr/bin/python3 -c '
+import socket, struct, sys, time
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+s.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
+s.bind(("vb", 0))
+s.settimeout(4)
+print("ready", flush=True)
+time.sleep(2)
+trains = 0
+try:
+    while True:
+        data = s.recv(1 << 17)
+        length = 14 + struct.unpack("!H", data[16:18])[0]
+        if len(data) < length:
+            sys.exit("%d of %d bytes" % (len(data), length))
+        trains += length > 1514
+except TimeoutError:
+    print(trains, "trains")
+    sys.exit(trains < 10)' >/tmp/reader 2>&1 &
+	reader=$!
+	wait_until 10 grep -q ready /tmp/reader
+	bw ib_write_bw || return
+	wait $reader || { cat /tmp/reader; return 1; }
+}
+
 # ---- bursts ----------------------------------------------------------------
 
 COUNTERS="rx_qkey_violations rx_icrc_errors rx_malformed rx_gro_trains rx_gro_pkts
@@ -217,6 +247,7 @@ topo_veth
 check "trains are cut up, and the receivers use NAPI" eval 'cut_up a va on && cut_up b vb on'
 test_transfers
 check "so they do while somebody captures them" captured
+check "who reads them later gets all of each" read_later
 check "bursts" in_slots
 test_bursts IPv4 "$IP4_A" "$IP4_B"
 test_bursts IPv6 "$IP6_A" "$IP6_B"
