@@ -65,6 +65,20 @@ static struct sroce_user *find_locked(kuid_t uid)
 	return NULL;
 }
 
+/*
+ * The user who counts for a process: outside of all user namespaces. A namespace has the
+ * shares of whoever made it, however many users are mapped into it.
+ */
+static kuid_t outermost_uid(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid();
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
 /**
  * sroce_user_get() - get the user of the calling process
  *
@@ -74,7 +88,7 @@ static struct sroce_user *find_locked(kuid_t uid)
  */
 struct sroce_user *sroce_user_get(void)
 {
-	struct sroce_user *new = user_alloc(current_uid()), *user;
+	struct sroce_user *new = user_alloc(outermost_uid()), *user;
 
 	if (!new)
 		return NULL;
