@@ -17,6 +17,7 @@
 #include "drv/lookup/kqp.h"
 #include "drv/lookup/qp_tbl.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/user.h"
 #include "drv/mem/faultq.h"
 #include "drv/mem/odp.h"
 #include "drv/mem/region.h"
@@ -29,6 +30,8 @@
 #define REQS		8
 /* Most failed fault requests that a QP remembers */
 #define ERRORS		4
+/* What the pages of a region that is gone take, about, in bytes */
+#define ODP_BYTES	512U
 /* How often a user who waits for a prefetch checks whether the device goes, in jiffies */
 #define CHECK_TIME	(HZ / 10)
 
@@ -411,6 +414,8 @@ void sroce_pager_reset(struct sroce_qp *qp)
  * @done: the job is done
  * @ret: its first error, or 0
  * @fault: for reading, for writing, or only pages that are present in the process
+ * @owner: user that @charged is charged to, NULL for a kernel user
+ * @charged: bytes of this and of what it may be the last to hold
  * @n: entries of @req
  * @req: ranges
  */
@@ -420,6 +425,8 @@ struct prefetch {
 	struct completion	done;
 	int			ret;
 	enum sroce_fault	fault;
+	struct sroce_user	*owner;
+	size_t			charged;
 	u32			n;
 	struct fault_req	req[];
 };
@@ -430,6 +437,7 @@ static void prefetch_put(struct prefetch *pf)
 		return;
 	while (pf->n)
 		sroce_odp_put(pf->req[--pf->n].odp);
+	sroce_user_uncharge(pf->owner, pf->charged);
 	kfree(pf);
 	sroce_live_dec();
 }
@@ -512,6 +520,19 @@ static int find_region(struct ib_pd *pd, const struct ib_sge *sge,
 	return ret;
 }
 
+/* A job that waits for long keeps the pages of regions that are gone. */
+static int prefetch_charge(struct prefetch *pf, struct ib_pd *pd, u32 n)
+{
+	size_t bytes = struct_size(pf, req, n) + n * ODP_BYTES;
+	int ret = sroce_user_charge(sroce_pd_owner(pd), bytes);
+
+	if (ret)
+		return ret;
+	pf->owner = sroce_pd_owner(pd);
+	pf->charged = bytes;
+	return 0;
+}
+
 /* The job for the ranges @sge, or an error pointer as of sroce_pager_advise() */
 static struct prefetch *prefetch_new(struct ib_pd *pd, enum sroce_fault fault,
 				     const struct ib_sge *sge, u32 n)
@@ -526,6 +547,11 @@ static struct prefetch *prefetch_new(struct ib_pd *pd, enum sroce_fault fault,
 	init_completion(&pf->done);
 	sroce_faultq_init_job(&pf->job, prefetch_fn);
 	pf->fault = fault;
+	ret = prefetch_charge(pf, pd, n);
+	if (ret) {
+		prefetch_put(pf);
+		return ERR_PTR(ret);
+	}
 	for (; pf->n < n; pf->n++, sge++) {
 		struct fault_req *req = &pf->req[pf->n];
 
