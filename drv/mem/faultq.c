@@ -170,6 +170,19 @@ static void init_queue(struct sroce_fault_mm *proc, enum sroce_fault_use use, u3
 	INIT_LIST_HEAD(&q->waiting);
 }
 
+static void proc_free(struct sroce_fault_mm *proc)
+{
+	mmdrop(proc->mm);
+	sroce_user_put(proc->user);
+	kfree(proc);
+}
+
+/* The last mmdrop() takes locks that must not be taken in a softirq. */
+static void free_fn(struct work_struct *work)
+{
+	proc_free(container_of(work, struct sroce_fault_mm, free));
+}
+
 static struct sroce_fault_mm *proc_alloc(void)
 {
 	struct sroce_fault_mm *proc = kzalloc(sizeof(*proc), GFP_KERNEL_ACCOUNT);
@@ -182,19 +195,13 @@ static struct sroce_fault_mm *proc_alloc(void)
 		return NULL;
 	}
 	refcount_set(&proc->ref, 1);
+	INIT_WORK(&proc->free, free_fn);
 	/* held, so that no other process gets the same address */
 	proc->mm = current->mm;
 	mmgrab(proc->mm);
 	init_queue(proc, SROCE_FAULT_NEEDED, PROCESS_NEEDED);
 	init_queue(proc, SROCE_FAULT_ADVISED, PROCESS_ADVISED);
 	return proc;
-}
-
-static void proc_free(struct sroce_fault_mm *proc)
-{
-	mmdrop(proc->mm);
-	sroce_user_put(proc->user);
-	kfree(proc);
 }
 
 /* Find the calling process, or else add @new. */
@@ -250,7 +257,7 @@ void sroce_faultq_put_mm(struct sroce_fault_mm *proc)
 	spin_lock_bh(&procs_lock);
 	hash_del(&proc->hash);
 	spin_unlock_bh(&procs_lock);
-	proc_free(proc);
+	queue_work(wq, &proc->free);
 }
 
 /**

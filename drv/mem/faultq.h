@@ -44,6 +44,7 @@ struct sroce_faultq {
  * @mm: its memory; the structure is held, the memory is not
  * @user: its user
  * @ref: references: one for each region, and each job
+ * @free: frees the structure
  * @q: its queues; the lock of @user guards them
  */
 struct sroce_fault_mm {
@@ -51,6 +52,7 @@ struct sroce_fault_mm {
 	struct mm_struct	*mm;
 	struct sroce_user	*user;
 	refcount_t		ref;
+	struct work_struct	free;
 	struct sroce_faultq	q[SROCE_FAULT_USES];
 };
 
