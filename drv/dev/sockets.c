@@ -81,6 +81,15 @@ static bool owner_may_forge(const struct net *net, struct sock *sk)
 	return may;
 }
 
+/* Whether IPsec has replaced the UDP header; nothing else of a UDP socket leaves as ESP or AH. */
+static bool is_transformed(const struct sk_buff *skb)
+{
+	u8 proto = skb->protocol == htons(ETH_P_IP) ? ip_hdr(skb)->protocol :
+						      ipv6_hdr(skb)->nexthdr;
+
+	return proto == IPPROTO_ESP || proto == IPPROTO_AH;
+}
+
 /*
  * Drop what users' UDP sockets send to the port, here or elsewhere. It would speak for the
  * device: an ICRC can be computed, and the source address is all that tells a peer. Sockets
@@ -92,7 +101,8 @@ static unsigned int local_out(void *priv, struct sk_buff *skb, const struct nf_h
 
 	if (!sk || !sk_fullsock(sk) || sk->sk_kern_sock || sk->sk_protocol != IPPROTO_UDP ||
 	    sk->sk_type != SOCK_DGRAM || !skb_transport_header_was_set(skb) ||
-	    udp_hdr(skb)->dest != htons(SROCE_UDP_PORT) || owner_may_forge(state->net, sk))
+	    is_transformed(skb) || udp_hdr(skb)->dest != htons(SROCE_UDP_PORT) ||
+	    owner_may_forge(state->net, sk))
 		return NF_ACCEPT;
 	sroce_snet_count(sroce_snet_of(state->net), SROCE_CNT_TX_FOREIGN);
 	return NF_DROP;
