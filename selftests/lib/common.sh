@@ -32,6 +32,28 @@ counts()
 
 # ---- captures --------------------------------------------------------------
 
+# counters_note DEVICE: what $COUNTERS are, for counters_moved
+declare -A SEEN=()
+counters_note()
+{
+	local name
+	for name in $COUNTERS; do SEEN[$name]=$(counter "$1" "$name"); done
+}
+
+# counters_moved DEVICE "NAME=N...": whether each of $COUNTERS has moved by N since it was
+# noted; those that are not named, by nothing
+counters_moved()
+{
+	local dev=$1 want=" $2 " name by rc=0
+	for name in $COUNTERS; do
+		by=0
+		[[ $want != *" $name="* ]] || { by=${want#*" $name="}; by=${by%% *}; }
+		[ $(($(counter "$dev" "$name") - SEEN[$name])) -eq "$by" ] ||
+			{ echo "$name: ${SEEN[$name]}, then $(counter "$dev" "$name")"; rc=1; }
+	done
+	return $rc
+}
+
 # start_capture FILE NETDEV [NAMESPACE]
 start_capture()
 {

@@ -10,7 +10,6 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 [ "$LINK_TYPE" = sroce ] || { skip forged "about sroce only"; done_testing; exit; }
 
 VLAN=7
-declare -A SEEN=()
 
 forge() { python3 "$DIR/lib/forge.py" "$@"; }
 nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
@@ -20,18 +19,12 @@ as_nobody() { nobody python3 "$DIR/lib/forge.py" "$@"; }
 COUNTERS="rx_qkey_violations rx_wrong_netdev_drops tx_foreign_drops rx_icrc_errors rx_unknown_qp"
 moves()
 {
-	local dev=$1 want=" $2 " name by rc=0
+	local dev=$1 want=$2
 	shift 2
-	for name in $COUNTERS; do SEEN[$name]=$(counter "$dev" "$name"); done
+	counters_note "$dev"
 	"$@" || return
 	sleep 0.2
-	for name in $COUNTERS; do
-		by=0
-		[[ $want != *" $name="* ]] || { by=${want#*" $name="}; by=${by%% *}; }
-		[ $(($(counter "$dev" "$name") - SEEN[$name])) -eq "$by" ] ||
-			{ echo "$name: ${SEEN[$name]}, then $(counter "$dev" "$name")"; rc=1; }
-	done
-	return $rc
+	counters_moved "$dev" "$want"
 }
 
 # here NAMESPACE function...: in_a and in_b execute programs only

@@ -113,7 +113,6 @@ except TimeoutError:
 
 COUNTERS="rx_qkey_violations rx_icrc_errors rx_malformed rx_gro_trains rx_gro_pkts
 rx_gro_broken_trains"
-declare -A SEEN=()
 
 # What is sent within a slot leaves at once, so that one run of NAPI receives it.
 in_slots() { in_a tc qdisc replace dev va root netem slot 200ms 200ms limit 10000; }
@@ -121,17 +120,10 @@ in_slots() { in_a tc qdisc replace dev va root netem slot 200ms 200ms limit 1000
 # burst DEVICE FROM TO LETTERS "COUNTER=N...": how far the counters of DEVICE move
 burst()
 {
-	local dev=$1 want=" $5 " name by rc=0
-	for name in $COUNTERS; do SEEN[$name]=$(counter "$dev" "$name"); done
+	counters_note "$1"
 	in_a python3 "$DIR/lib/burst.py" "$2" "$3" "$4" || return
-	wait_until 3 arrived_at "$dev" "$want"
-	for name in $COUNTERS; do
-		by=0
-		[[ $want != *" $name="* ]] || { by=${want#*" $name="}; by=${by%% *}; }
-		[ $(($(counter "$dev" "$name") - SEEN[$name])) -eq "$by" ] ||
-			{ echo "$name: ${SEEN[$name]}, then $(counter "$dev" "$name")"; rc=1; }
-	done
-	return $rc
+	wait_until 3 arrived_at "$1" "$5 "
+	counters_moved "$1" "$5"
 }
 
 arrived_at()	# device wanted
