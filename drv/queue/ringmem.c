@@ -113,7 +113,7 @@ err_free:
 
 /**
  * sroce_ringmem_destroy() - free the memory of a ring
- * @mem: the memory, or NULL; it is freed after user space has unmapped it
+ * @mem: the memory, or NULL; pages that user space has mapped stay until it unmaps them
  */
 void sroce_ringmem_destroy(struct sroce_ringmem *mem)
 {
