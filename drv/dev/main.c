@@ -14,6 +14,7 @@
 #include "drv/net/loopback.h"
 #include "drv/rx/udp.h"
 #include "drv/task/steer.h"
+#include "drv/version.h"
 
 static int newlink(const char *name, struct net_device *ndev)
 {
@@ -86,4 +87,7 @@ module_exit(sroce_exit);
 MODULE_DESCRIPTION("Software RoCEv2 device on any Ethernet netdev");
 MODULE_AUTHOR("The sroce authors");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(SROCE_VERSION);
+/* What programs open; not every kernel has symbols that bring it. */
+MODULE_SOFTDEP("pre: ib_uverbs rdma_ucm");
 MODULE_ALIAS_RDMA_LINK("sroce");

@@ -29,6 +29,7 @@
 #include "drv/verbs/pager.h"
 #include "drv/verbs/post.h"
 #include "drv/verbs/qp.h"
+#include "drv/version.h"
 
 /* Returned with the device attributes: the core reads them at registration */
 static const struct ib_odp_caps odp_caps = {
@@ -203,10 +204,7 @@ static int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
 
 static void sroce_get_fw_str(struct ib_device *ibdev, char *str)
 {
-	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u",
-		 (u32)(SROCE_FW_VERSION >> 32),
-		 (u32)(SROCE_FW_VERSION >> 16 & 0xffff),
-		 (u32)(SROCE_FW_VERSION & 0xffff));
+	strscpy(str, SROCE_VERSION, IB_FW_VERSION_NAME_MAX);
 }
 
 static int sroce_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata)

@@ -31,8 +31,6 @@ struct sroce_snet;
 #define SROCE_VENDOR_ID		0xffffff	/* the project has no OUI */
 #define SROCE_VENDOR_PART	0x5352
 #define SROCE_HW_VERSION	1
-/* Major (32 bits), minor and patch (16 bits each), as libibverbs prints it */
-#define SROCE_FW_VERSION	((0ULL << 32) | (1 << 16) | 0)
 
 /* Objects whose number is limited, see drv/lookup/user.c */
 enum sroce_obj {
