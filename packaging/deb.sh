@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Build the Debian packages, in a copy of what they are made of: sroce-dkms,
+# sroce-tools, and sroce-modules-RELEASE for the kernel whose headers are named.
+#
+# usage: packaging/deb.sh OUTPUT-DIRECTORY [HEADERS-DIRECTORY]
+#
+# SIGN_KEY= and SIGN_CERT= (files) sign the module.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export LC_ALL=C
+
+NEEDS=(debhelper dh-dkms dpkg-dev fakeroot)
+SOURCES=(Kbuild Makefile drv uapi LICENSES tools packaging debian
+	README.md FEATURES.md SECURITY.md CHANGELOG.md INSTALL.md)
+
+say() { echo "deb: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+install_needs()
+{
+	[ "$(dpkg-query -W -f '${db:Status-Status}\n' "${NEEDS[@]}" 2>/dev/null |
+		grep -cx installed)" -lt ${#NEEDS[@]} ] || return 0
+	[ "$(id -u)" -eq 0 ] || die "install these first: ${NEEDS[*]}"
+	say "installing: ${NEEDS[*]}"
+	DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+		install "${NEEDS[@]}" </dev/null >&2
+}
+
+changelog()
+{
+	cat <<-EOF
+	sroce ($(tools/version.sh)) unstable; urgency=medium
+
+	  * See CHANGELOG.md.
+
+	 -- The sroce authors <authors@sroce.invalid>  $(date -R -d "@$1")
+	EOF
+}
+
+# The package for the kernel whose headers are in $2, in addition
+add_modules()	# tree headers
+{
+	local release script
+	[ -e "$2/include/config/kernel.release" ] || die "no headers in $2"
+	release=$(cat "$2/include/config/kernel.release")
+	sed "s/@RELEASE@/$release/; s/@ARCH@/$(dpkg --print-architecture)/" \
+		debian/control.modules >>"$1/debian/control"
+	for script in postinst postrm; do
+		sed "s/@RELEASE@/$release/" debian/sroce-modules.postinst.in \
+			>"$1/debian/sroce-modules-$release.$script"
+	done
+}
+
+main()
+{
+	local out kdir=${2:+$(realpath "$2")} tree
+	install_needs
+	mkdir -p "$1"
+	out=$(realpath "$1")
+	tree=$out/sroce-$(tools/version.sh)
+	rm -rf "$tree" "$out"/*.deb
+	mkdir "$tree"
+	cp -r "${SOURCES[@]}" "$tree/"
+	[ ! -d man ] || cp -r man "$tree/"
+	# the same sources give the same packages
+	export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y CHANGELOG.md)}
+	changelog "$SOURCE_DATE_EPOCH" >"$tree/debian/changelog"
+	[ -z "$kdir" ] || add_modules "$tree" "$kdir"
+	(cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL KDIR="$kdir" \
+		SIGN_KEY="${SIGN_KEY:+$(realpath "$SIGN_KEY")}" \
+		SIGN_CERT="${SIGN_CERT:+$(realpath "$SIGN_CERT")}" \
+		dpkg-buildpackage -b -us -uc) >"$out/build.log" 2>&1 ||
+		{ tail -n 30 "$out/build.log" >&2; die "see $out/build.log"; }
+	rm -rf "$tree" "$out"/*.{buildinfo,changes}
+	ls "$out"/*.deb
+}
+
+main "$@"
