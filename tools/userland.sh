@@ -3,7 +3,10 @@
 # Another Debian's user space for the VM: a root file system with its rdma-core,
 # perftest, pyverbs and iproute2, made once. tools/vm.sh --root boots it.
 #
-# usage: tools/userland.sh [suite]        prints the directory; [trixie]
+# usage: tools/userland.sh [suite [package...]]    prints the directory; [trixie]
+#
+# With packages it is a root of its own that has these, too. They may be a kernel:
+# security updates are a source, and nothing runs on the host but their scripts.
 set -euo pipefail
 
 # shellcheck source=tools/kernel.sh
@@ -30,7 +33,31 @@ mirror()
 		echo http://deb.debian.org/debian
 }
 
-make_root()	# suite directory
+# Mirrors are reached as the host reaches them.
+sources()	# suite
+{
+	local main
+	main=$(mirror)
+	cat <<-EOF
+	deb $main $1 main
+	deb $main $1-updates main
+	deb ${main%/}-security $1-security main
+	EOF
+}
+
+add_packages()	# suite directory package...
+{
+	local root=$2
+	sources "$1" >"$root/etc/apt/sources.list"
+	cp /etc/resolv.conf "$root/etc/"
+	# no VM here boots the initrd of a kernel
+	# shellcheck disable=SC2016 # for the shell in the root
+	INITRD=No "$SROCE_ROOT/tools/in-root.sh" "$root" sh -c '
+		apt-get -qq update &&
+		apt-get -qq -y --no-install-recommends install "$@"' sh "${@:3}" </dev/null
+}
+
+make_root()	# suite directory [package...]
 {
 	local tmp=$2.tmp log=$2.log
 	say "making a root of $1 (once)"
@@ -42,6 +69,11 @@ make_root()	# suite directory
 		rm -rf "$tmp"
 		die "debootstrap failed"
 	fi
+	if [ $# -gt 2 ] && ! add_packages "$1" "$tmp" "${@:3}" >>"$log" 2>&1; then
+		tail -n 20 "$log" >&2
+		rm -rf "$tmp"
+		die "apt-get install in the root failed"
+	fi
 	rm -rf "$tmp"/var/cache/apt/archives/*.deb "$tmp"/var/lib/apt/lists/*
 	mv "$tmp" "$2"
 }
@@ -49,7 +81,8 @@ make_root()	# suite directory
 main()
 {
 	local suite=${1:-trixie} dir
-	dir=$SROCE_CACHE/userland/$suite
+	shift $(($# > 0))
+	dir=$SROCE_CACHE/userland/$(IFS=+; echo "$suite${*:++$*}")
 	mkdir -p "${dir%/*}"
 	exec 9>"$dir.lock"
 	flock 9
@@ -59,7 +92,7 @@ main()
 			apt-get -qq -y --no-install-recommends install \
 				debootstrap </dev/null >"$dir.log" 2>&1 ||
 			die "no debootstrap, see $dir.log"
-		make_root "$suite" "$dir"
+		make_root "$suite" "$dir" "$@"
 	fi
 	echo "$dir"
 }

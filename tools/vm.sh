@@ -17,6 +17,7 @@
 #   --root SUITE        that Debian's user space instead of the host's
 #                       (tools/userland.sh); of the host it sees the clone, the
 #                       cache and the working directory
+#   --root /DIRECTORY   that root, with the newest kernel that is installed in it
 #   --interactive       a shell (or the command) on this terminal
 #   --icount            one CPU whose clock counts instructions, 1 ns each: what
 #                       is measured is slower, but the same on every machine
@@ -110,6 +111,30 @@ $(dpkg-query -W -f '${Version}' qemu-system-x86)"
 	[ "$(sed -n 2p "$verdict")" = sroce-probe-ok ]
 }
 
+# The directory of --root
+find_root()
+{
+	ROOT_DIR=''
+	case $ROOT in
+	'')	;;
+	/*)	ROOT_DIR=$(realpath "$ROOT") ;;
+	*)	ROOT_DIR=$(realpath "$("$SROCE_ROOT/tools/userland.sh" "$ROOT")") ;;
+	esac
+}
+
+# The kernel's release, and where its image and modules are
+find_kernel()
+{
+	local image
+	case $ROOT in
+	/*)	image=$(find "$ROOT_DIR/boot" -name 'vmlinuz-*' | sort -V | tail -n 1)
+		[ -n "$image" ] || die "no kernel in $ROOT_DIR"
+		RELEASE=${image##*/vmlinuz-} KDIR=$ROOT_DIR ;;
+	*)	RELEASE=$(kernel_release "$KERNEL") || die "no kernel $KERNEL"
+		KDIR=$(kernel_dir "$RELEASE") ;;
+	esac
+}
+
 # What the guest reads: setup (before anything runs), env (for the command)
 # and the command itself.
 write_job()
@@ -117,8 +142,10 @@ write_job()
 	local v
 	mkdir -p "$JOB/vm1" "$JOB/vm2" "$JOB/shared"
 	echo "$SROCE_ROOT/tools/vm-guest.sh" >"$JOB/guest"
+	local modules=$KDIR/lib/modules/$RELEASE
+	[ "$KDIR" != "$ROOT_DIR" ] || modules=''
 	printf 'SROCE_MODULES=%q SROCE_TWO=%q SROCE_NIC=%q\n' \
-		"$KDIR/lib/modules/$RELEASE" "$TWO" "$NIC" >"$JOB/setup"
+		"$modules" "$TWO" "$NIC" >"$JOB/setup"
 	{
 		for v in "${!SROCE_@}" ROUNDS TESTS VERBOSE KERNEL TERM; do
 			[ -z "${!v+set}" ] || printf 'export %s=%q\n' "$v" "${!v}"
@@ -152,7 +179,7 @@ kept_dirs()
 	local d keep=()
 	for d in "$SROCE_ROOT" "$SROCE_CACHE" "$PWD"; do
 		d=$(realpath "$d")
-		case $ROOT$d/ in
+		case ${ROOT:+root}$d/ in
 		/tmp/*|/run/*|/var/tmp/*|[!/]*)
 			[[ " ${keep[*]-} " == *" $d "* ]] || keep+=("$d") ;;
 		esac
@@ -359,8 +386,8 @@ main()
 		[ -n "${VM_OWN_NET:-}" ] || VM_OWN_NET=1 exec unshare -n "$0" "$@"
 		taps
 	fi
-	RELEASE=$(kernel_release "$KERNEL") || die "no kernel $KERNEL"
-	KDIR=$(kernel_dir "$RELEASE")
+	find_root
+	find_kernel
 	make_vmlinux "$KDIR" "$RELEASE"
 	make_initramfs "$KDIR" "$RELEASE"
 	if [ -n "$ICOUNT" ]; then
@@ -381,8 +408,7 @@ main()
 	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
-	[ -z "$ROOT" ] ||
-		CMDLINE+=" sroce.root=$(realpath "$("$SROCE_ROOT/tools/userland.sh" "$ROOT")")"
+	[ -z "$ROOT_DIR" ] || CMDLINE+=" sroce.root=$ROOT_DIR"
 
 	QEMUS=() READERS=() DEADLINES=()
 	JOB=$(mktemp -d "${TMPDIR:-/tmp}/sroce-vm.XXXXXX")
