@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# make check-packages: the packages, as their users have them. Prints TAP.
+#
+# On this machine, in Debian roots (chroot) that are an overlay on those that
+# tools/userland.sh has made: apt installs, DKMS compiles, apt purges. In a VM that boots
+# such a root with its own kernel: everything that needs the module.
+#
+# usage: selftests/packages/run.sh [test...]    deb rpm bookworm trixie cloud signed
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
+# shellcheck source=tools/kernel.sh
+. tools/kernel.sh
+# shellcheck source=selftests/lib/tap.sh
+. selftests/lib/tap.sh
+
+# Overlays end with this script.
+[ -n "${OWN_MOUNTS:-}" ] || OWN_MOUNTS=1 exec unshare --mount "$0" "$@"
+
+VERSION=$(tools/version.sh)
+LIMIT=60	# seconds from package to rping, on the cloud kernel
+# where the VM sees it
+SCRATCH=$PWD/.build/packages.$$
+trap 'umount "$SCRATCH"/root.* 2>/dev/null; rm -rf --one-file-system "$SCRATCH"' EXIT
+
+DEBS=$SCRATCH/deb RPMS=$SCRATCH/rpm
+
+# A fresh root at $ROOT: Debian $1 with packages $2...
+fresh_root()	# suite package...
+{
+	local base
+	base=$(tools/userland.sh "$@" systemd-sysv) || return
+	mkdir -p "$ROOT" "$ROOT.upper" "$ROOT.work"
+	mount -t overlay -o \
+		"lowerdir=$base,upperdir=$ROOT.upper,workdir=$ROOT.work" overlay "$ROOT"
+}
+
+in_root() { tools/in-root.sh "$ROOT" "$@"; }
+
+# The root's kernel, of which there is one
+release() { basename "$(echo "$ROOT"/lib/modules/*)"; }
+
+# Run in-vm.sh in a VM.
+in_vm()	# name option-of-vm.sh... -- test-of-in-vm.sh...
+{
+	local name=$1 options=()
+	shift
+	while [ "$1" != -- ]; do options+=("$1"); shift; done
+	shift
+	tap_relay "$name: " < <(tools/vm.sh --timeout 900 "${options[@]}" \
+		-- selftests/packages/in-vm.sh "$@" 2>&1; echo $? >"$SCRATCH/rc")
+	[ "$(cat "$SCRATCH/rc")" -eq 0 ] || [ $RELAYED_FAILED -gt 0 ] ||
+		not_ok "the VM: exit status $(cat "$SCRATCH/rc")"
+	[ "${RELAYED_PLAN:-0}" -eq $RELAYED ] || not_ok "the VM ran $RELAYED cases"
+}
+
+# ---- what packages are made of -----------------------------------------------
+
+has_files()	# list pattern...
+{
+	local p
+	for p in "${@:2}"; do
+		grep -qE "$p" <<<"$1" || { echo "no $p in:"; echo "$1"; return 1; }
+	done
+}
+
+deb_files() { dpkg-deb -c "$1" | awk '{ print $6 }'; }
+
+deb_is()	# file field value
+{
+	[ "$(dpkg-deb -f "$1" "$2")" = "$3" ] || { dpkg-deb -f "$1"; return 1; }
+}
+
+make_debs()
+{
+	[ -d "$DEBS" ] || check "make deb" packaging/deb.sh "$DEBS"
+}
+
+test_deb()
+{
+	make_debs
+	local deb=$DEBS/sroce-dkms_${VERSION}_all.deb tools=$DEBS/sroce-tools_${VERSION}_all.deb
+	check "sroce-dkms: version $VERSION" deb_is "$deb" Version "$VERSION"
+	check "sroce-dkms: sources and dkms.conf" has_files "$(deb_files "$deb")" \
+		"/usr/src/sroce-$VERSION/dkms.conf\$" "/Kbuild\$" "/drv/dev/main.c\$" \
+		"/uapi/sroce_abi.h\$" "/drv/compat/probes/" "/copyright\$"
+	check "sroce-tools: the unit" has_files "$(deb_files "$tools")" \
+		"/systemd/system/sroce@.service\$"
+}
+
+rpm_is()	# file query value
+{
+	[ "$(rpm -qp --qf "$2" "$1")" = "$3" ] || { rpm -qpi "$1"; return 1; }
+}
+
+# What DKMS makes of the sources of the RPM package
+rpm_builds()	# file
+{
+	(cd "$ROOT" && rpm2cpio "$1" | cpio --quiet -id './usr/src/*') &&
+	in_root dkms add -m sroce -v "$VERSION" &&
+	in_root dkms build -m sroce -v "$VERSION" -k "$(release)"
+}
+
+test_rpm()
+{
+	local rpm=$RPMS/sroce-dkms-$VERSION-1.noarch.rpm
+	check "make rpm" packaging/rpm.sh "$RPMS"
+	check "sroce-dkms.rpm: version $VERSION" rpm_is "$rpm" '%{VERSION}' "$VERSION"
+	check "sroce-dkms.rpm: licence" \
+		rpm_is "$rpm" '%{LICENSE}' "GPL-2.0-only OR BSD-2-Clause"
+	check "sroce-dkms.rpm: needs DKMS" grep -q '^dkms ' <(rpm -qp --requires "$rpm")
+	check "sroce-dkms.rpm: adds, builds, installs and removes" has_files \
+		"$(rpm -qp --scripts "$rpm")" "dkms add -m sroce -v $VERSION" \
+		"dkms build" "dkms install" "dkms remove"
+	check "sroce-dkms.rpm: sources and dkms.conf" has_files "$(rpm -qpl "$rpm")" \
+		"^/usr/src/sroce-$VERSION/dkms.conf\$" "/Kbuild\$" "/drv/dev/main.c\$"
+	check "sroce-tools.rpm: the unit" has_files \
+		"$(rpm -qpl "$RPMS/sroce-tools-$VERSION-1.noarch.rpm")" \
+		"^/usr/lib/systemd/system/sroce@.service\$"
+	ROOT=$SCRATCH/root.rpm
+	check "bookworm for it" fresh_root bookworm linux-image-amd64 linux-headers-amd64
+	check "dkms" in_root sh -c \
+		'apt-get -qq update && apt-get -qq -y --no-install-recommends install dkms'
+	check "the sources of the RPM package build" rpm_builds "$rpm"
+}
+
+# ---- with DKMS -----------------------------------------------------------------
+
+# The first thing a user does; apt fetches DKMS and a compiler.
+apt_install()	# file
+{
+	cp "$1" "$ROOT/root/" || return
+	in_root sh -c "apt-get -qq update &&
+		apt-get -qq -y install --no-install-recommends /root/$(basename "$1")" || return
+	[ -e "$(echo "$ROOT/lib/modules/$(release)"/updates/dkms/sroce.ko*)" ] ||
+		{ cat "$ROOT"/var/lib/dkms/sroce/*/build/make.log; return 1; }
+}
+
+dkms_signed() { in_root modinfo -k "$(release)" -F signer sroce | grep .; }
+
+# Files with its name, and its name in configuration and lists. apt's logs and caches are
+# no part of a package.
+remains()
+{
+	find "$ROOT" -xdev \( -path "$ROOT/var/log" -o -path "$ROOT/var/cache/apt" \
+		-o -path "$ROOT/root" \) -prune -o -iname '*sroce*' -print
+	grep -rIl sroce "$ROOT/etc" "$ROOT"/lib/modules/*/modules.* "$ROOT/var/lib/dkms" \
+		"$ROOT/var/lib/dpkg/status" "$ROOT/var/lib/dpkg/info" "$ROOT/var/lib/systemd"
+}
+
+purge()
+{
+	in_root apt-get -qq -y purge sroce-dkms || return
+	local left
+	left=$(remains 2>/dev/null)
+	[ -z "$left" ] || { echo "$left"; return 1; }
+}
+
+test_dkms()	# suite
+{
+	make_debs
+	ROOT=$SCRATCH/root.$1
+	check "$1: a fresh root" fresh_root "$1" linux-image-amd64 linux-headers-amd64
+	check "$1: apt install ./sroce-dkms_${VERSION}_all.deb (on this machine)" \
+		apt_install "$DEBS/sroce-dkms_${VERSION}_all.deb"
+	check "$1: DKMS has signed the module" dkms_signed
+	in_vm "$1 in the VM" --root "$ROOT" -- dkms "$DEBS/sroce-tools_${VERSION}_all.deb"
+	check "$1: purge leaves nothing" purge
+}
+
+# ---- without a compiler ----------------------------------------------------------
+
+test_cloud()
+{
+	ROOT=$SCRATCH/root.cloud
+	check "a root with the cloud kernel" fresh_root bookworm linux-image-cloud-amd64
+	check "sroce-modules for it" cloud_deb "$(release)"
+	in_vm "cloud kernel in the VM" --root "$ROOT" -- cloud "$(echo "$DEBS"/sroce-modules-*.deb)" $LIMIT
+}
+
+cloud_deb()	# release
+{
+	local headers=/usr/src/linux-headers-$1
+	[ -d "$headers" ] ||
+		apt-get -qq -y --no-install-recommends install "linux-headers-$1" || return
+	packaging/deb.sh "$DEBS" "$headers"
+}
+
+# ---- signatures --------------------------------------------------------------------
+
+# The steps of INSTALL.md, as far as they need no firmware
+sign()
+{
+	openssl req -new -x509 -newkey rsa:2048 -nodes -days 3650 -subj "/CN=sroce test/" \
+		-keyout "$SCRATCH/MOK.priv" -outform DER -out "$SCRATCH/MOK.der" || return
+	make -s --no-print-directory KERNEL=6.1 module || return
+	cp .build/6.1/sroce.ko "$SCRATCH/signed.ko" &&
+	"$(kernel_headers 6.1)/scripts/sign-file" sha256 "$SCRATCH/MOK.priv" \
+		"$SCRATCH/MOK.der" "$SCRATCH/signed.ko" || return
+	[ "$(modinfo -F signer "$SCRATCH/signed.ko")" = "sroce test" ] ||
+		{ modinfo "$SCRATCH/signed.ko"; return 1; }
+}
+
+test_signed()
+{
+	check "a module signed with a key that was just made" sign
+	in_vm "module.sig_enforce=1" --kernel 6.1 --append module.sig_enforce=1 -- \
+		signed "$PWD/.build/6.1/sroce.ko" "$SCRATCH/signed.ko"
+}
+
+main()
+{
+	local t
+	mkdir -p "$SCRATCH"
+	[ $# -gt 0 ] || set -- deb rpm bookworm trixie cloud signed
+	for t in "$@"; do
+		case $t in
+		bookworm|trixie)	test_dkms "$t" ;;
+		deb|rpm|cloud|signed)	"test_$t" ;;
+		*)			not_ok "no test $t" ;;
+		esac
+	done
+	done_testing
+}
+
+main "$@"
