@@ -32,7 +32,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
-.PHONY: netem interop router txqueues check-userland features
+.PHONY: netem interop router txqueues check-userland check-packages features deb rpm
 .PHONY: lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
@@ -160,6 +160,18 @@ check-userland: vm-module
 	@tools/userland.sh $(or $(SUITE),trixie) >/dev/null
 	@$(VM) --root $(or $(SUITE),trixie) --timeout 1800 $(VMENV) -- \
 		selftests/vm/run.sh $(or $(TESTS),stock verbs pyverbs)
+
+## check-packages: what make deb and make rpm make, installed, used and purged in Debians of their own (TESTS=)
+check-packages:
+	@selftests/packages/run.sh $(TESTS)
+
+## deb: Debian packages in .build/deb: sroce-dkms, sroce-tools; with KERNEL= or KDIR= sroce-modules, too (SIGN_KEY=, SIGN_CERT=)
+deb:
+	@packaging/deb.sh .build/deb $(if $(KERNEL)$(filter command environment,$(word 1,$(origin KDIR))),$(KDIR))
+
+## rpm: RPM packages in .build/rpm: sroce-dkms, sroce-tools
+rpm:
+	@packaging/rpm.sh .build/rpm
 
 ## shell: a shell in the VM, the module loaded, namespaces a and b ready (VMFLAGS=--gdb)
 shell: vm-module

@@ -76,8 +76,8 @@ kernel_doc()
 	in_drv -exec "$(kernel_scripts)/kernel-doc" -none -Werror {} +
 }
 
-# All that is tracked and can hold a comment: not documents, licences, data and what
-# runs in CI only.
+# All that is tracked and can hold a comment: not documents, licences, data, what
+# runs in CI only, and two files of Debian's.
 spdx()
 {
 	git rev-parse --git-dir >/dev/null 2>&1 ||
@@ -86,7 +86,8 @@ spdx()
 	while IFS= read -r file; do
 		head -n 4 "$file" | grep -q 'SPDX-License-Identifier: ' ||
 			{ echo "$file: no SPDX line"; bad=1; }
-	done < <(git ls-files -- . ':!*.md' ':!*.csv' ':!*.hex' ':!LICENSES' ':!.ci')
+	done < <(git ls-files -- . ':!*.md' ':!*.csv' ':!*.hex' ':!LICENSES' ':!.ci' \
+		':!debian/copyright' ':!debian/source/format')
 	return $bad
 }
 
@@ -94,8 +95,18 @@ shell()
 {
 	command -v shellcheck >/dev/null ||
 		{ echo "skipped: not installed"; return; }
-	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init \
-		selftests/*/*.sh selftests/*/*/*.sh
+	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init packaging/*.sh \
+		debian/*.p* debian/*.in selftests/*/*.sh selftests/*/*/*.sh
+}
+
+# What GitHub reads, where Python can read it, too
+yaml()
+{
+	python3 -c 'import yaml' 2>/dev/null ||
+		{ echo "skipped: python3-yaml is not installed"; return; }
+	python3 -c 'import sys, yaml
+for name in sys.argv[1:]:
+    yaml.safe_load(open(name))' action.yml .github/workflows/*.yml
 }
 
 check checkpatch checkpatch
@@ -104,4 +115,5 @@ check SPDX spdx
 check sizes tools/sizes.py
 check floors tools/floors.py --names
 check shellcheck shell
+check YAML yaml
 exit $BAD
