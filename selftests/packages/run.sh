@@ -126,12 +126,12 @@ test_rpm()
 
 # ---- with DKMS -----------------------------------------------------------------
 
-# The first thing a user does; apt fetches DKMS and a compiler.
+# The first thing a user does; apt fetches DKMS and a compiler. DKMS signs with openssl.
 apt_install()	# file
 {
 	cp "$1" "$ROOT/root/" || return
 	in_root sh -c "apt-get -qq update &&
-		apt-get -qq -y install --no-install-recommends /root/$(basename "$1")" || return
+		apt-get -qq -y install --no-install-recommends openssl /root/$(basename "$1")" || return
 	[ -e "$(echo "$ROOT/lib/modules/$(release)"/updates/dkms/sroce.ko*)" ] ||
 		{ cat "$ROOT"/var/lib/dkms/sroce/*/build/make.log; return 1; }
 }
