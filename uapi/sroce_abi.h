@@ -174,6 +174,10 @@ struct sroce_abi_recv_wqe {
 #define SROCE_ABI_WC_WITH_IMM	0x2
 #define SROCE_ABI_WC_WITH_INV	0x8
 
+/* SL of a completion in a user CQ: how a datagram came, with the values of ConnectX */
+#define SROCE_ABI_SL_IPV6	1
+#define SROCE_ABI_SL_IPV4	2
+
 /**
  * struct sroce_abi_create_ah_resp - response of create_ah
  * @ah_num: number that send work requests refer to the address handle by

@@ -43,7 +43,7 @@ static inline void sroce_count_n(struct sroce_qp *qp, enum sroce_counter c, u32 
  * @src_qp: UD: QP number of the sender
  * @wc_flags: enum ib_wc_flags
  * @pkey_index: GSI: index of the P_Key
- * @v6: kernel users: the network header is IPv6
+ * @v6: with IB_WC_GRH: the network header is IPv6
  * @vlan: kernel users: VLAN, 0xffff for none
  */
 struct sroce_cqe {

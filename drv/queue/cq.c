@@ -270,6 +270,18 @@ static u32 user_wc_flags(u32 flags)
 	       (flags & IB_WC_WITH_INVALIDATE ? SROCE_ABI_WC_WITH_INV : 0);
 }
 
+/*
+ * A17.4.5.1: a datagram's completion says whether it came by IPv4 or IPv6. struct ibv_wc has
+ * no member for that, so ConnectX says it in the SL, which RoCE doesn't have, and UCX reads
+ * it there.
+ */
+static u8 user_wc_sl(const struct sroce_cqe *cqe)
+{
+	if (!(cqe->wc_flags & IB_WC_GRH))
+		return 0;
+	return cqe->v6 ? SROCE_ABI_SL_IPV6 : SROCE_ABI_SL_IPV4;
+}
+
 /* What struct ib_wc and struct ib_uverbs_wc have in common */
 #define fill_wc(wc, cqe)						\
 do {									\
@@ -293,6 +305,7 @@ static void put_user_wc(struct ib_uverbs_wc *wc, const struct sroce_qp *qp,
 	fill_wc(wc, cqe);
 	wc->qp_num = qp->ibqp.qp_num;
 	wc->wc_flags = user_wc_flags(cqe->wc_flags);
+	wc->sl = user_wc_sl(cqe);
 }
 
 static void put_kernel_wc(struct ib_wc *wc, struct sroce_qp *qp,

@@ -159,6 +159,8 @@ static int ah_from_wc(struct kv *kv)
 	KV_TRY(send_and_end(kv, a, b, ah, buf));
 	KV_TRY(kv_wait(kv, b->rcq, &wc));
 	KV_IS(kv, wc.network_hdr_type, RDMA_NETWORK_IPV4);
+	/* an answer has no other priority for it */
+	KV_IS(kv, wc.sl, 0);
 	ah = ib_create_ah_from_wc(b->pd, &wc, (struct ib_grh *)(buf + 1024), 1);
 	KV_EXPECT(kv, !IS_ERR(ah), "ib_create_ah_from_wc: %ld", PTR_ERR(ah));
 	KV_TRY(send_and_end(kv, b, a, ah, buf));

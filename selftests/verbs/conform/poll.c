@@ -366,6 +366,24 @@ static why_t no_csum(struct cf *t)
 	return cf_arrived(t);
 }
 
+/* A GID of IPv4 is an address mapped into IPv6. */
+static why_t names_header(struct cf *t)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	int sl = memcmp(t->dev->gid.raw, mapped, sizeof(mapped)) ? 1 : 2;
+
+	CHECK(t->rwc.wc_flags & IBV_WC_GRH, "wc_flags %#x", t->rwc.wc_flags);
+	CHECK(t->rwc.sl == sl, "sl %d, not %d", t->rwc.sl, sl);
+	CHECK(!t->wc.sl, "sl %d of the SEND", t->wc.sl);
+	return cf_arrived(t);
+}
+
+static why_t names_none(struct cf *t)
+{
+	CHECK(!t->rwc.sl, "sl %d", t->rwc.sl);
+	return cf_arrived(t);
+}
+
 /* Flags */
 
 static why_t unsignaled(struct cf *t)
@@ -609,6 +627,13 @@ static const struct cf_row rows[] = {
 	  "no checksum offload", cf_message, .type = IBV_QPT_UD,
 	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = CF_IS(IBV_WC_SUCCESS),
 	  .after = no_csum },
+	{ "ibv_poll_cq", "IBTA A17.4.5.1: IPv4 or IPv6; ConnectX says it by sl",
+	  "sl of a datagram", cf_message, .type = IBV_QPT_UD,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = CF_IS(IBV_WC_SUCCESS),
+	  .after = names_header },
+	{ "ibv_poll_cq", "IBTA 11.4.2.1: sl is for datagrams", "sl on RC",
+	  cf_message, .wc = CF_IS(IBV_WC_SUCCESS),
+	  .recv = CF_IS(IBV_WC_SUCCESS), .after = names_none },
 };
 
 CF_TABLE(90, "Completions and their statuses", rows);
