@@ -503,6 +503,7 @@ struct sroce_resp {
  * @scq: send CQ
  * @rcq: receive CQ
  * @srq: shared receive queue or NULL
+ * @recv_pd: PD of the memory that receives refer to: that of @srq, or that of the QP
  * @sq: send queue
  * @rq: receive queue, unused with an SRQ
  * @req: requester
@@ -543,6 +544,7 @@ struct sroce_qp {
 	struct sroce_cq		*scq;
 	struct sroce_cq		*rcq;
 	struct sroce_srq	*srq;
+	struct ib_pd		*recv_pd;
 	struct sroce_sq		sq;
 	struct sroce_rq		rq;
 

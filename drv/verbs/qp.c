@@ -226,6 +226,7 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	sroce_cq_attach_qp(qp->scq);
 	sroce_cq_attach_qp(qp->rcq);
 	qp->srq = init->srq ? to_ssrq(init->srq) : NULL;
+	qp->recv_pd = init->srq ? init->srq->pd : qp->ibqp.pd;
 	qp->state = IB_QPS_RESET;
 	qp->mtu = ib_mtu_enum_to_int(IB_MTU_4096);
 	qp->attr.path_mig_state = IB_MIG_MIGRATED;

@@ -131,6 +131,39 @@ static void never_later(u32 opcode, u32 want)
 	xfers_end(&t);
 }
 
+/* A receive's memory is of the PD of its queue, what is written by a key of the QP's. */
+static void pds(bool odp, bool recv, bool region, u32 opcode, enum ib_wc_status want)
+{
+	struct ib_pd *other = (struct ib_pd *)&other;
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("sge: %s to a region of %s PD, receives of %s%s", xfer_name(opcode),
+	       region ? "another" : "the QP's", recv ? "another" : "it",
+	       odp ? ", pages absent" : "");
+	if (odp)
+		xfers_init_odp(&t, XFER_REMOTE, false);
+	else
+		xfers_init(&t, NULL, 65536, 4096);
+	t.s->b.qp.recv_pd = recv ? other : t.s->b.qp.ibqp.pd;
+	t.b->mr.pd = region ? other : t.s->b.qp.ibqp.pd;
+	wr = xfer_make(&t, opcode, 3000);
+	if (opcode == IB_WR_SEND)
+		xfer_recv(&t, 0);
+	CHECK_EQ(xfers_post(&t, &wr), want);
+	xfers_end(&t);
+}
+
+static void each_pd(bool odp)
+{
+	pds(odp, true, true, IB_WR_SEND, IB_WC_SUCCESS);
+	pds(odp, true, false, IB_WR_SEND, IB_WC_REM_OP_ERR);
+	pds(odp, false, true, IB_WR_SEND, IB_WC_REM_OP_ERR);
+	pds(odp, true, false, IB_WR_RDMA_WRITE, IB_WC_SUCCESS);
+	pds(odp, true, true, IB_WR_RDMA_WRITE, IB_WC_REM_ACCESS_ERR);
+	pds(odp, true, true, IB_WR_RDMA_READ, IB_WC_REM_ACCESS_ERR);
+}
+
 struct evictions {
 	struct rnd	r;
 	struct xfers	*t;
@@ -201,6 +234,8 @@ UNIT_TESTS(sge)
 	never(IB_WR_RDMA_READ, XFER_LOCAL, IB_WC_LOC_PROT_ERR);
 	never_later(IB_WR_RDMA_WRITE, IB_WC_LOC_PROT_ERR);
 	never_later(IB_WR_RDMA_READ, IB_WC_REM_ACCESS_ERR);
+	each_pd(false);
+	each_pd(true);
 	random_evictions(100, 0, false);
 	random_evictions(100, 20, false);
 	random_evictions(100, 0, true);

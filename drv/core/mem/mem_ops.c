@@ -117,7 +117,7 @@ static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		return false;
 	/* length 0 unbinds a type 1 window; a type 2 window has to be invalidated */
 	if (b->length || !type_1) {
-		mr = sroce_mr_by_lkey(qp, b->mr_key, 0);
+		mr = sroce_mr_by_lkey(qp, qp->ibqp.pd, b->mr_key, 0);
 		if (!mr)
 			return false;
 		if (!may_bind(mr, b) || !b->length)

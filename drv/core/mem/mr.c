@@ -26,10 +26,10 @@ void sroce_mr_put_last(struct sroce_qp *qp)
 }
 
 /*
- * Look up a valid key of the QP's PD. Most packets of a trip use the same one, so the QP
- * keeps a reference to what it used last.
+ * Look up a valid key of a PD. Most packets of a trip use the same one, so the QP keeps a
+ * reference to what it used last.
  */
-static struct sroce_mr *lookup(struct sroce_qp *qp, u32 key)
+static struct sroce_mr *lookup(struct sroce_qp *qp, const struct ib_pd *pd, u32 key)
 {
 	struct sroce_mr *mr = qp->last_mr;
 
@@ -40,7 +40,7 @@ static struct sroce_mr *lookup(struct sroce_qp *qp, u32 key)
 	}
 	/* pairs with the release in sroce_mr_release() */
 	if (mr && smp_load_acquire(&mr->state) == SROCE_MR_VALID &&
-	    mr->key == key && mr->pd == qp->ibqp.pd)
+	    mr->key == key && mr->pd == pd)
 		return mr;
 	/* unused, so a claim or deregistration need not wait for the end of the trip */
 	sroce_mr_put_last(qp);
@@ -50,14 +50,16 @@ static struct sroce_mr *lookup(struct sroce_qp *qp, u32 key)
 /**
  * sroce_mr_by_lkey() - look up an L_Key
  * @qp: the QP, locked
+ * @pd: the PD that it must be of: that of the work request's queue
  * @lkey: the key; windows have none
  * @access: required rights
  *
  * Return: the region, referenced until the next lookup or sroce_mr_put_last(); or NULL.
  */
-struct sroce_mr *sroce_mr_by_lkey(struct sroce_qp *qp, u32 lkey, int access)
+struct sroce_mr *sroce_mr_by_lkey(struct sroce_qp *qp, const struct ib_pd *pd, u32 lkey,
+				  int access)
 {
-	struct sroce_mr *mr = lookup(qp, lkey);
+	struct sroce_mr *mr = lookup(qp, pd, lkey);
 
 	if (mr && (sroce_mr_is_window(mr) || (mr->access & access) != access))
 		return NULL;
@@ -67,7 +69,7 @@ struct sroce_mr *sroce_mr_by_lkey(struct sroce_qp *qp, u32 lkey, int access)
 /* A type 2 window gives rights to the QP that bound it only. */
 static struct sroce_mr *get_remote(struct sroce_qp *qp, u32 rkey, int access)
 {
-	struct sroce_mr *mr = lookup(qp, rkey);
+	struct sroce_mr *mr = lookup(qp, qp->ibqp.pd, rkey);
 
 	if (mr && ((mr->access & access) != access ||
 		   (mr->kind == SROCE_MW_2 && mr->qpn != qp->qpn)))

@@ -144,7 +144,8 @@ typedef int (*sroce_span_fn)(void *span, u32 len, void *arg);
 #define SROCE_PAGES_AHEAD	(2U << 20)
 
 void sroce_mr_put_last(struct sroce_qp *qp);
-struct sroce_mr *sroce_mr_by_lkey(struct sroce_qp *qp, u32 lkey, int access);
+struct sroce_mr *sroce_mr_by_lkey(struct sroce_qp *qp, const struct ib_pd *pd, u32 lkey,
+				  int access);
 struct sroce_mr *sroce_mr_by_rkey_whole(struct sroce_qp *qp, u32 rkey, int access);
 struct sroce_mr *sroce_mr_by_rkey(struct sroce_qp *qp, u32 rkey, u64 va, u64 len,
 				  int access);

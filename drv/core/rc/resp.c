@@ -338,8 +338,7 @@ static enum verdict fault_in_recv(struct sroce_qp *qp, u32 off, u32 need)
 	struct sroce_rwqe *wqe = &qp->resp.wqe;
 	u64 ahead = min(wqe->length - off, 2ULL * off + need + RECV_AHEAD);
 	u32 len = min_t(u64, ahead, max(need, SROCE_PAGES_AHEAD));
-	int ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, off, need, len,
-				     IB_ACCESS_LOCAL_WRITE);
+	int ret = sroce_sge_recv_fault_in(qp, off, need, len);
 
 	/* 0: the region has been pinned meanwhile */
 	return !ret ? PASS : ret == -EAGAIN ? PAGE : LOC_PROT;
@@ -352,8 +351,7 @@ static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u8 *from = buf;
 
 	memcpy(buf + SROCE_GRH_LEN - pkt->l3_len, pkt->l3, pkt->l3_len);
-	return sroce_sge_scatter(qp, qp->resp.wqe.sge, qp->resp.wqe.num_sge, 0,
-				 SROCE_GRH_LEN, sroce_mr_copy_to, &from);
+	return sroce_sge_recv(qp, 0, SROCE_GRH_LEN, sroce_mr_copy_to, &from);
 }
 
 /* Place the payload of a SEND in the receive work request in use. */
@@ -363,8 +361,7 @@ static int put_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 	int ret;
 
-	ret = sroce_sge_scatter(qp, resp->wqe.sge, resp->wqe.num_sge, resp->off,
-				pkt->payload_len, sroce_segs_rx_span, &pl);
+	ret = sroce_sge_recv(qp, resp->off, pkt->payload_len, sroce_segs_rx_span, &pl);
 	if (!ret)
 		resp->off += pkt->payload_len;
 	return ret;

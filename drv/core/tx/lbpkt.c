@@ -83,7 +83,8 @@ int sroce_lbpkt_add_sges(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt,
 			continue;
 		}
 		n = min(len, sge->length - off);
-		ret = sroce_lbpkt_add(qp, lbpkt, sroce_mr_by_lkey(qp, sge->lkey, 0),
+		ret = sroce_lbpkt_add(qp, lbpkt,
+				      sroce_mr_by_lkey(qp, qp->ibqp.pd, sge->lkey, 0),
 				      sge->addr + off, n);
 		if (ret)
 			return ret;

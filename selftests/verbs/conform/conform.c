@@ -203,6 +203,15 @@ static why_t act(struct vt_pair *p, const void *arg)
 	return why ? because("%s", why) : ending;
 }
 
+/* An SRQ may have a PD of its own. */
+static int end_srq(struct ibv_srq *srq)
+{
+	struct ibv_pd *pd = srq->pd;
+	int err = ibv_destroy_srq(srq);
+
+	return err || pd == vt_devs[1].pd ? err : ibv_dealloc_pd(pd);
+}
+
 static why_t run_row(const struct cf_row *row)
 {
 	struct vt_conf c;
@@ -218,9 +227,8 @@ static why_t run_row(const struct cf_row *row)
 	if (row->prep)
 		row->prep(&c);
 	why = vt_attempt(&c, act, row, row->stage == CF_RTS);
-	if (c.srq[1] && ibv_destroy_srq(c.srq[1]) && !why)
-		why = "ibv_destroy_srq fails in the end";
-	return why;
+	return c.srq[1] && end_srq(c.srq[1]) && !why ?
+	       "ibv_destroy_srq fails in the end" : why;
 }
 
 /* Output */

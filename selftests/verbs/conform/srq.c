@@ -71,6 +71,39 @@ static why_t destroy_used(struct cf *t)
 	return NULL;
 }
 
+/* The SRQ is of another PD than the QPs; the engine ends both. */
+static void with_foreign_srq(struct vt_conf *c)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 64, .max_sge = 2 },
+	};
+	struct ibv_pd *pd = ibv_alloc_pd(vt_devs[1].ctx);
+
+	if (pd)
+		c->srq[1] = ibv_create_srq(pd, &init);
+}
+
+/* row->arg: the receive's memory is of the PD of the SRQ, not of the QP's. */
+static why_t across_pds(struct cf *t)
+{
+	struct ibv_srq *srq = t->p->b.qp->srq;
+	struct vt_buf *buf = &t->p->b.buf;
+	struct ibv_send_wr wr;
+
+	CHECK(srq && srq->pd != t->p->b.dev->pd, "no SRQ of another PD");
+	cf_fill(t);
+	t->sge[1] = vt_sge(buf, 0, CF_LEN);
+	if (t->row->arg) {
+		t->mr = ibv_reg_mr(srq->pd, buf->data, buf->len,
+				   IBV_ACCESS_LOCAL_WRITE);
+		CHECK(t->mr, "ibv_reg_mr: %s", strerror(errno));
+		t->sge[1].lkey = t->mr->lkey;
+	}
+	TRY(vt_post_recv(&t->p->b, CF_RECV, &t->sge[1], 1));
+	wr = cf_wr(t, IBV_WR_SEND, CF_LEN);
+	return cf_post_send(t, &wr);
+}
+
 /* Receives 0, 1, ... of CF_LEN */
 static why_t stock(struct cf *t, int n)
 {
@@ -255,6 +288,17 @@ static const struct cf_row rows[] = {
 	{ "ibv_create_srq_ex", "tag matching isn't claimed by tm_caps",
 	  "IBV_SRQT_TM", make_ex, IBV_SRQT_TM, CF_DEVICE,
 	  .err = EOPNOTSUPP, .or_err = EINVAL },
+	{ "ibv_create_srq", "IBTA 11.2.9.1: the PD of the SRQ",
+	  "receive in memory of its PD, which is not the QP's", across_pds, 1,
+	  .prep = with_foreign_srq, .wc = CF_IS(IBV_WC_SUCCESS),
+	  .recv = CF_IS(IBV_WC_SUCCESS), .state = CF_IS(IBV_QPS_RTS),
+	  .peer = CF_IS(IBV_QPS_RTS), .after = cf_arrived },
+	{ "ibv_create_srq", "IBTA 11.2.9.1: the PD of the SRQ",
+	  "receive in memory of the QP's PD, which is not its own",
+	  across_pds, 0, .prep = with_foreign_srq,
+	  .wc = CF_IS(IBV_WC_REM_OP_ERR),
+	  .recv = CF_IS(IBV_WC_LOC_PROT_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .peer = CF_IS(IBV_QPS_ERR), .after = cf_sent },
 	{ "ibv_destroy_srq", "fails if any QP is still associated",
 	  "SRQ of a QP", destroy_used, .prep = cf_with_srq, .err = EBUSY },
 	{ "ibv_dealloc_pd", "may fail if another resource is associated with it",
