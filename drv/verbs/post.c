@@ -151,6 +151,18 @@ static int kernel_msg(const struct sroce_qp *qp, const struct ib_send_wr *wr)
 	return sroce_wqe_msg_of_wr(qp->svc, wr->opcode);
 }
 
+/*
+ * iWARP defines READ with invalidate, and that it ends the key of the memory that is read
+ * into. Its drivers take that from the scatter list, and so some consumers give it only
+ * there, others give it as ex.invalidate_rkey, and rdma_rw does both.
+ */
+static u32 invalidated_key(const struct ib_send_wr *wr)
+{
+	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV && !wr->ex.invalidate_rkey && wr->num_sge)
+		return wr->sg_list[0].lkey;
+	return wr->ex.invalidate_rkey;
+}
+
 /* Fill the slot at kqp->posted; the caller publishes it. */
 static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 {
@@ -171,7 +183,7 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	wqe->msg = msg;
 	wqe->flags = wr->send_flags;
 	wqe->imm = wr->ex.imm_data;
-	wqe->inv_rkey = wr->ex.invalidate_rkey;
+	wqe->inv_rkey = invalidated_key(wr);
 	wqe->inv = wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 	wqe->masked = is_masked(wr);
 	if (wr->send_flags & IB_SEND_INLINE && sroce_wqe_has_payload(wqe)) {

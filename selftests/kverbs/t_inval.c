@@ -182,7 +182,10 @@ static int read_inv(struct kv *kv, struct kv_qp *q, const struct ib_mr *src,
 	return kv_do(kv, q, &wr.wr);
 }
 
-/* READ_WITH_INV ends the key of the region that it reads into. */
+/*
+ * READ_WITH_INV ends the key of the region that it reads into. kv->arg: the key is in
+ * ex.invalidate_rkey, too; otherwise in the scatter list only, as for an iWARP driver.
+ */
 static int read_with_inv(struct kv *kv)
 {
 	struct sg_table *to;
@@ -194,7 +197,8 @@ static int read_with_inv(struct kv *kv)
 	KV_TRY(kv_region(kv, t.a, 8, 0, 0, KV_ALL_RIGHTS, &dst, &to));
 	kv_sg_fill(t.sgt, 3);
 	KV_IS(kv, read_inv(kv, t.a, t.mr, (struct ib_sge){ dst->iova,
-			   dst->length, dst->lkey }, dst->rkey), IB_WC_SUCCESS);
+			   dst->length, dst->lkey }, kv->arg ? dst->rkey : 0),
+	      IB_WC_SUCCESS);
 	KV_TRY(kv_sg_same(kv, to, 3));
 	/* gone, for the peer as well */
 	KV_GET(buf, kv_buf(kv, 64));
@@ -218,6 +222,22 @@ static int read_with_bad_inv(struct kv *kv)
 	return 0;
 }
 
+/* Neither has a key that can end: the list is of all memory. */
+static int read_with_no_inv(struct kv *kv)
+{
+	struct ib_sge sge = { .length = 64 };
+	struct kv_target t;
+	void *buf;
+
+	KV_TRY(kv_target(kv, &t, 1, 0, 0, KV_ALL_RIGHTS));
+	KV_GET(buf, kv_buf(kv, 64));
+	sge.addr = (uintptr_t)buf;
+	sge.lkey = t.a->pd->local_dma_lkey;
+	KV_IS(kv, read_inv(kv, t.a, t.mr, sge, 0), IB_WC_MW_BIND_ERR);
+	KV_IS(kv, kv_state(t.a), IB_QPS_ERR);
+	return 0;
+}
+
 KV_CASES(inval) = {
 	{ "inval: SEND_WITH_INV ends a key and says which", by_send, 64 },
 	{ "inval: SEND_WITH_INV of many packets", by_send, 20000 },
@@ -232,7 +252,10 @@ KV_CASES(inval) = {
 	{ "inval: LOCAL_INV of an unknown key fails", local_unknown },
 	{ "inval: LOCAL_INV of the DMA region fails", local_dma },
 	{ "inval: LOCAL_INV waits for the WRITEs before it", behind_writes },
-	{ "inval: READ_WITH_INV ends the key it read into", read_with_inv },
+	{ "inval: READ_WITH_INV ends the key it read into", read_with_inv, 1 },
+	{ "inval: READ_WITH_INV without a key ends that of its list", read_with_inv, 0 },
+	{ "inval: READ_WITH_INV without key and region in its list fails",
+	  read_with_no_inv },
 	{ "inval: READ_WITH_INV of an unknown key fails", read_with_bad_inv },
 	{ }
 };
