@@ -175,6 +175,7 @@ static void check_sent(const struct sim_packet *p)
 	u32 i;
 
 	CHECK_EQ(sroce_pkt_parse(&pkt, sim_bth(p), len, len), 0);
+	CHECK(!pkt.bad_length);
 	for (i = 0; i < pkt.pad; i++)
 		CHECK_EQ(p->data[p->len - SROCE_ICRC_LEN - 1 - i], 0);
 }

@@ -103,10 +103,21 @@ static int parse_cut(struct sroce_pkt *q, const u8 *buf, u32 cut, u32 len)
 	return ret;
 }
 
+/* A wrong length: an error, or a request of RC that the responder refuses */
+static void check_bad_length(const struct sroce_pkt *q, int ret, u8 opcode, u32 len)
+{
+	bool refused = len >= 16 && SROCE_SVC(opcode) == SROCE_SVC_RC &&
+		       !(sroce_opcodes[opcode].flags & SROCE_RESPONSE);
+
+	CHECK_EQ(ret, refused ? 0 : -EBADMSG);
+	CHECK(ret || q->bad_length);
+	CHECK(ret || !q->payload_len);
+}
+
 /* Cut at each byte: an error, or a shorter payload; never a read beyond the end. */
 static void truncated(struct rnd *r, u8 opcode)
 {
-	struct sroce_pkt p, q = {};
+	struct sroce_pkt p, q;
 	u32 len, cut, min;
 	int ret;
 	u8 *buf;
@@ -116,11 +127,14 @@ static void truncated(struct rnd *r, u8 opcode)
 	min = p.op->hdr_len + p.pad + SROCE_ICRC_LEN;
 	for (cut = 0; cut < len; cut++) {
 		t_where("opcode %#x, %u of %u bytes", opcode, cut, len);
+		memset(&q, 0, sizeof(q));
 		ret = parse_cut(&q, buf, cut, cut);
-		if (cut < min || (len - cut) & 3 || !p.payload_len)
-			CHECK_EQ(ret, -EBADMSG);
-		else
+		if (cut < min || (len - cut) & 3 || !p.payload_len) {
+			check_bad_length(&q, ret, opcode, cut);
+		} else {
 			CHECK_EQ(q.payload_len, cut - min);
+			CHECK(!q.bad_length);
+		}
 	}
 	free(buf);
 }
@@ -176,8 +190,8 @@ static void refused(struct rnd *r)
 
 static void refused_lengths(void)
 {
-	struct sroce_pkt q = {};
-	u32 i;
+	struct sroce_pkt q;
+	u32 i, len;
 
 	t_case("pkt: a pad count longer than the packet is refused");
 	for (i = 0; i < 16; i++) {
@@ -186,10 +200,11 @@ static void refused_lengths(void)
 		u8 *exact = calloc(1, size);
 
 		t_where("pad %u of %u bytes", pad, payload);
+		memset(&q, 0, sizeof(q));
 		exact[0] = 0x04;
 		exact[1] = pad << 4;
-		CHECK_EQ(sroce_pkt_parse(&q, exact, 12, size),
-			 payload & 3 || pad > payload ? -EBADMSG : 0);
+		CHECK_EQ(sroce_pkt_parse(&q, exact, 12, size), 0);
+		CHECK_EQ(q.bad_length, payload & 3 || pad > payload);
 		free(exact);
 	}
 
@@ -201,11 +216,12 @@ static void refused_lengths(void)
 		if (!sroce_opcodes[i].name || f & SROCE_PAYLOAD)
 			continue;
 		t_where("opcode %#x", i);
-		CHECK_EQ(sroce_pkt_parse(&q, hdr, 40, sroce_opcodes[i].hdr_len + 8),
-			 -EBADMSG);
+		memset(&q, 0, sizeof(q));
+		len = sroce_opcodes[i].hdr_len + 8;
+		check_bad_length(&q, sroce_pkt_parse(&q, hdr, 40, len), i, len);
 		hdr[1] = 0x30;
-		CHECK_EQ(sroce_pkt_parse(&q, hdr, 40, sroce_opcodes[i].hdr_len + 7),
-			 -EBADMSG);
+		memset(&q, 0, sizeof(q));
+		check_bad_length(&q, sroce_pkt_parse(&q, hdr, 40, len - 1), i, len - 1);
 	}
 }
 
@@ -223,7 +239,7 @@ static void garbage(struct rnd *r)
 		rnd_fill(r, exact, head);
 		if (head > 1)
 			exact[1] &= 0xf0;
-		if (!sroce_pkt_parse(&q, exact, head, len))
+		if (!sroce_pkt_parse(&q, exact, head, len) && !q.bad_length)
 			CHECK_EQ(q.op->hdr_len + q.payload_len + q.pad +
 				 SROCE_ICRC_LEN, len);
 		free(exact);

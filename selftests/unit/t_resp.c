@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "peer.h"
 #include "tests.h"
 #include "xfer.h"
 
@@ -726,8 +727,64 @@ static void no_hurry(void)
 	xfers_finish(&t);
 }
 
+/*
+ * A request of @len bytes from BTH to ICRC, too few or too many for its opcode, at a PSN
+ * that is off by @off. The ICRC is right.
+ */
+static void bad_length(u8 opcode, u32 len, s32 off)
+{
+	struct sim_packet *p;
+	struct sroce_pkt req;
+	struct xfers t;
+
+	t_where("opcode %#x, %u bytes, PSN %+d", opcode, len, off);
+	peer_begin_resp(&t, 4);
+	req = (struct sroce_pkt) {
+		.opcode = opcode, .pkey = 0xffff, .qpn = t.s->b.qp.qpn,
+		.psn = sroce_psn_add(t.s->b.qp.resp.psn, off), .ackreq = true,
+		.va = t.b->mr.iova, .rkey = t.b->mr.ibmr.rkey, .length = 8, .payload_len = 8,
+	};
+	p = sim_forge(&t.s->a, &req, (const u8 *)"12345678");
+	CHECK(p->l3_len + 8 + len < p->len);
+	p->len = p->l3_len + 8 + len;
+	sim_seal(p);
+	sim_deliver(t.s, p);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RX_MALFORMED), 1);
+	CHECK_EQ(t.s->b.events & BIT(IB_EVENT_QP_REQ_ERR), off ? 0 : BIT(IB_EVENT_QP_REQ_ERR));
+	CHECK_EQ(t.s->b.qp.state, off ? IB_QPS_RTS : IB_QPS_ERR);
+	CHECK_EQ(txlog.n, !off);
+	if (!off) {
+		CHECK_EQ(txlog.p[0].opcode, SROCE_OP_ACK);
+		CHECK_EQ(txlog.p[0].syndrome, GAP | SROCE_NAK_INV_REQ);
+	}
+	CHECK(sim_filled(t.b, 0, 8, 1));
+	xfers_end(&t);
+}
+
+static void bad_lengths(void)
+{
+	static const struct {
+		u8	opcode;
+		u32	len;
+	} rows[] = {
+		/* SEND, WRITE: half words; in a header; without any but BTH */
+		{ 0x04, 17 }, { 0x0a, 33 }, { 0x0a, 31 }, { 0x0a, 16 },
+		/* READ and FETCH_ADD: forged with a payload, which is cut in part */
+		{ 0x0c, 36 }, { 0x0c, 16 }, { 0x14, 48 }, { 0x14, 20 },
+	};
+	u32 i;
+
+	t_case("resp: a request of a wrong length is refused at its PSN, else dropped");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		bad_length(rows[i].opcode, rows[i].len, 0);
+		bad_length(rows[i].opcode, rows[i].len, 2);
+		bad_length(rows[i].opcode, rows[i].len, -1);
+	}
+}
+
 UNIT_TESTS(resp)
 {
+	bad_lengths();
 	u32 i;
 
 	rights();

@@ -138,6 +138,20 @@ static enum verdict check_psn_uc(struct sroce_qp *qp,
 	return PASS;
 }
 
+/*
+ * 9.7.4.1.5: a request of a wrong length is refused when its turn comes. Before and after
+ * that it is dropped: how many PSNs it would take, or what was answered, isn't known.
+ */
+static enum verdict check_form(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (!pkt->bad_length)
+		return PASS;
+	if (pkt->psn != qp->resp.psn || qp->resp.paging)
+		return drop(qp, pkt, SROCE_CNT_RX_MALFORMED);
+	sroce_count(qp, SROCE_CNT_RX_MALFORMED);
+	return INV_REQ;
+}
+
 /* A reserved opcode gets a NAK: the requester may use a newer version of the protocol. */
 static enum verdict check_known(struct sroce_qp *qp,
 				const struct sroce_pkt *pkt)
@@ -740,11 +754,11 @@ static enum verdict check_psn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static void rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	/* the first check that doesn't pass decides */
-	enum verdict v = check_psn(qp, pkt) ?: check_known(qp, pkt) ?:
-			 check_sequence(qp, pkt) ?: check_enabled(qp, pkt) ?:
-			 check_length(qp, pkt) ?: check_rkey(qp, pkt) ?:
-			 check_write(qp, pkt) ?: check_recv(qp, pkt) ?:
-			 execute(qp, pkt);
+	enum verdict v = check_form(qp, pkt) ?: check_psn(qp, pkt) ?:
+			 check_known(qp, pkt) ?: check_sequence(qp, pkt) ?:
+			 check_enabled(qp, pkt) ?: check_length(qp, pkt) ?:
+			 check_rkey(qp, pkt) ?: check_write(qp, pkt) ?:
+			 check_recv(qp, pkt) ?: execute(qp, pkt);
 
 	if (v == PASS)
 		accept(qp, pkt);

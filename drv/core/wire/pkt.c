@@ -57,6 +57,25 @@ static const u8 *parse_ext(struct sroce_pkt *pkt, const u8 *p)
 	return p;
 }
 
+/* Whether the length fits the headers and the pad; only some packets have a payload. */
+static bool length_fits(const struct sroce_pkt *pkt, u32 len)
+{
+	u32 rest = len - pkt->op->hdr_len - SROCE_ICRC_LEN;
+
+	if (len < pkt->op->hdr_len + pkt->pad + SROCE_ICRC_LEN || rest & 3)
+		return false;
+	return pkt->op->flags & SROCE_PAYLOAD || !rest;
+}
+
+/* What is wrong about a request of RC the responder tells the peer (9.7.4.1.5). */
+static int bad_length(struct sroce_pkt *pkt)
+{
+	if (sroce_pkt_svc(pkt) != SROCE_SVC_RC || pkt->op->flags & SROCE_RESPONSE)
+		return -EBADMSG;
+	pkt->bad_length = true;
+	return 0;
+}
+
 /**
  * sroce_pkt_parse() - parse the transport headers of a received packet
  * @pkt: filled in, except for the members of the network layer
@@ -65,7 +84,8 @@ static const u8 *parse_ext(struct sroce_pkt *pkt, const u8 *p)
  * @len: bytes from BTH to the end of the ICRC
  *
  * Return: 0, -EPROTONOSUPPORT for an unknown opcode or header version, or -EBADMSG if the
- * length does not fit the headers and the pad (9.6).
+ * length does not fit the headers and the pad; but a request of RC that has a whole BTH is
+ * for the responder to refuse: @pkt->bad_length is set.
  */
 int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len)
 {
@@ -89,15 +109,11 @@ int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len)
 	pkt->psn = apsn & SROCE_PSN_MASK;
 	pkt->ackreq = apsn & SROCE_BTH_ACKREQ;
 
-	if (len < pkt->op->hdr_len + pkt->pad + SROCE_ICRC_LEN ||
-	    hdr_len < pkt->op->hdr_len)
+	if (!length_fits(pkt, len))
+		return bad_length(pkt);
+	if (hdr_len < pkt->op->hdr_len)
 		return -EBADMSG;
 	pkt->payload_len = len - pkt->op->hdr_len - pkt->pad - SROCE_ICRC_LEN;
-	if (!(pkt->op->flags & SROCE_PAYLOAD) && (pkt->payload_len || pkt->pad))
-		return -EBADMSG;
-	if ((pkt->payload_len + pkt->pad) & 3)
-		return -EBADMSG;
-
 	if (pkt->op->hdr_len > SROCE_BTH_LEN)
 		parse_ext(pkt, hdr + SROCE_BTH_LEN);
 	return 0;

@@ -33,6 +33,8 @@
  * @imm: immediate data, in network order
  * @inv_rkey: IETH R_Key
  * @payload_len: bytes of payload, without pad
+ * @bad_length: a request of RC whose length does not fit its headers and pad: there is
+ *	nothing but its BTH
  * @loopback: a loopback packet; it may take several PSNs
  * @segs: not 0: this describes so many consecutive packets of a message, see tx/segs.c
  * @seg_len: bytes of payload of each of them
@@ -71,6 +73,7 @@ struct sroce_pkt {
 	__be32	imm;
 	u32	inv_rkey;
 	u32	payload_len;
+	bool	bad_length;
 	bool	loopback;
 	u32	segs;
 	u32	seg_len;
