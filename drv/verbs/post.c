@@ -186,12 +186,11 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	wqe->inv_rkey = invalidated_key(wr);
 	wqe->inv = wr->opcode == IB_WR_RDMA_READ_WITH_INV;
 	wqe->masked = is_masked(wr);
-	if (wr->send_flags & IB_SEND_INLINE && sroce_wqe_has_payload(wqe)) {
-		ret = kernel_inline(qp, wqe, wr);
+	if (wr->send_flags & IB_SEND_INLINE) {
+		ret = sroce_wqe_has_payload(wqe) ? kernel_inline(qp, wqe, wr) : -EINVAL;
 		if (ret)
 			return ret;
 	} else {
-		wqe->flags &= ~IB_SEND_INLINE;
 		kernel_sges(wqe, wr);
 	}
 	ret = kernel_address(qp, wqe, wr);

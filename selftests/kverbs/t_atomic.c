@@ -238,6 +238,28 @@ static int inlined(struct kv *kv)
 	return 0;
 }
 
+/* What fetches has no data that could be inline. */
+static int inline_fetch(struct kv *kv)
+{
+	struct ib_sge sge = { .length = 8 };
+	struct ib_rdma_wr read = {
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.wr.opcode = IB_WR_RDMA_READ,
+		.wr.send_flags = IB_SEND_INLINE,
+	};
+	struct kv_qp *a, *b;
+	void *buf;
+
+	KV_TRY(kv_pair(kv, NULL, &a, &b));
+	KV_GET(buf, kv_buf(kv, 64));
+	sge.addr = (uintptr_t)buf;
+	sge.lkey = a->pd->local_dma_lkey;
+	KV_IS(kv, ib_post_send(a->qp, &read.wr, NULL), -EINVAL);
+	KV_IS(kv, kv_state(a), IB_QPS_RTS);
+	return 0;
+}
+
 /* What is refused names the first bad one; those before it are done. */
 static int bad_in_a_chain(struct kv *kv)
 {
@@ -319,6 +341,7 @@ KV_CASES(atomic) = {
 	{ "post: WRITE and READ by the unsafe global R_Key", global_rkey },
 	{ "post: the local DMA L_Key is no R_Key", local_key_only },
 	{ "post: inline data is copied at once", inlined },
+	{ "post: a READ with inline data is refused", inline_fetch },
 	{ "post: a bad one in a chain is named", bad_in_a_chain },
 	{ "post: full queues refuse", full_queues },
 	{ "post: states that take no work", wrong_states },

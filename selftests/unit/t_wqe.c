@@ -92,6 +92,9 @@ static void types(void)
 static void bounds(void)
 {
 	static const u32 many[] = { 9, 32, 33, 255, 256, 264, 65536, ~0u };
+	static const u32 fetching[] = {
+		IB_WR_RDMA_READ, IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD,
+	};
 	static const u32 lengths[] = { 257, 1024, 1 << 20, 1U << 31, ~0u };
 	u32 i;
 
@@ -100,6 +103,16 @@ static void bounds(void)
 	for (i = 0; i < ARRAY_SIZE(many); i++)
 		CHECK_EQ(status_of(IB_QPT_RC, IB_WR_SEND, 0, many[i], 0),
 			 IB_WC_LOC_QP_OP_ERR);
+
+	t_case("wqe: inline data is refused where none is sent");
+	for (i = 0; i < ARRAY_SIZE(fetching); i++) {
+		CHECK_EQ(status_of(IB_QPT_RC, fetching[i], IB_SEND_INLINE, 0, 8),
+			 IB_WC_LOC_QP_OP_ERR);
+		CHECK_EQ(status_of(IB_QPT_RC, fetching[i], IB_SEND_INLINE, 1, 8),
+			 IB_WC_LOC_QP_OP_ERR);
+	}
+	CHECK_EQ(status_of(IB_QPT_RC, SROCE_WR_ATOMIC_WRITE, IB_SEND_INLINE, 0, 8),
+		 IB_WC_SUCCESS);
 
 	t_case("wqe: inline data beyond the limit is refused");
 	CHECK_EQ(status_of(IB_QPT_RC, IB_WR_SEND, IB_SEND_INLINE, 0, 256),
@@ -194,7 +207,7 @@ static void fields(void)
 	t_case("wqe: a decoded work request is what was posted, flags masked");
 	raw->wr.wr_id = 0x123456789abcdefULL;
 	raw->wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
-	raw->wr.send_flags = ~0u;
+	raw->wr.send_flags = ~IB_SEND_INLINE;
 	raw->wr.ex = 0x11223344;
 	raw->wr.atomic.remote_addr = 1;
 	raw->wr.atomic.compare_add = 2;

@@ -100,7 +100,12 @@ static void decode_payload(struct sroce_qp *qp, struct sroce_wqe *wqe,
 		return;
 	}
 
-	wqe->flags &= ~IB_SEND_INLINE;
+	/* nothing is sent from a buffer, and there is data where the list should be */
+	if (wqe->flags & IB_SEND_INLINE) {
+		wqe->flags &= ~IB_SEND_INLINE;
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		return;
+	}
 	if (dma->num_sge > qp->sq.max_sge) {
 		wqe->num_sge = 0;
 		wqe->status = IB_WC_LOC_QP_OP_ERR;

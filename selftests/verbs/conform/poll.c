@@ -454,6 +454,17 @@ static why_t inlined(struct cf *t)
 	return NULL;
 }
 
+/* A request that fetches has no data of its own. */
+static why_t inline_fetch(struct cf *t)
+{
+	struct ibv_send_wr wr;
+
+	cf_fill(t);
+	wr = cf_wr(t, t->row->arg, 8);
+	wr.send_flags |= IBV_SEND_INLINE;
+	return cf_post_send(t, &wr);
+}
+
 /* Without the capability it has no meaning. */
 static why_t with_csum(struct cf *t)
 {
@@ -666,6 +677,14 @@ static const struct cf_row flags[] = {
 	  "IBV_SEND_INLINE: RDMA_WRITE_WITH_IMM", inlined,
 	  IBV_WR_RDMA_WRITE_WITH_IMM, .wc = CF_IS(IBV_WC_SUCCESS),
 	  .recv = CF_IS(IBV_WC_SUCCESS), .after = cf_sent },
+	{ "ibv_post_send", "valid for Send and RDMA Write",
+	  "IBV_SEND_INLINE: RDMA_READ", inline_fetch, IBV_WR_RDMA_READ,
+	  .wc = CF_IS(IBV_WC_LOC_QP_OP_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .after = cf_sent },
+	{ "ibv_post_send", "valid for Send and RDMA Write",
+	  "IBV_SEND_INLINE: ATOMIC_FETCH_AND_ADD", inline_fetch,
+	  IBV_WR_ATOMIC_FETCH_AND_ADD, .wc = CF_IS(IBV_WC_LOC_QP_OP_ERR),
+	  .state = CF_IS(IBV_QPS_ERR), .after = cf_sent },
 	{ "ibv_post_send", "valid only if device_cap_flags says so; it doesn't",
 	  "IBV_SEND_IP_CSUM: SEND on UD", with_csum, .type = IBV_QPT_UD,
 	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = CF_IS(IBV_WC_SUCCESS),
