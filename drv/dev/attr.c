@@ -119,10 +119,45 @@ static ssize_t tx_limit_store(struct device *device, struct device_attribute *at
 
 static DEVICE_ATTR_RW(tx_limit);
 
+/**
+ * sroce_attr_atomic_cap() - what the device says of its atomics
+ * @dev: the device
+ *
+ * Return: IB_ATOMIC_HCA or IB_ATOMIC_GLOB.
+ */
+enum ib_atomic_cap sroce_attr_atomic_cap(struct sroce_dev *dev)
+{
+	return READ_ONCE(dev->global_atomics) ? IB_ATOMIC_GLOB : IB_ATOMIC_HCA;
+}
+
+static ssize_t global_atomics_show(struct device *device, struct device_attribute *attr,
+				   char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(sdev_of(device)->global_atomics));
+}
+
+/* The RDMA core answers some queries by what it has read at registration. */
+static ssize_t global_atomics_store(struct device *device, struct device_attribute *attr,
+				    const char *buf, size_t count)
+{
+	struct sroce_dev *dev = sdev_of(device);
+	bool val;
+	int ret = kstrtobool(buf, &val);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(dev->global_atomics, val);
+	WRITE_ONCE(dev->ibdev.attrs.atomic_cap, sroce_attr_atomic_cap(dev));
+	return count;
+}
+
+static DEVICE_ATTR_RW(global_atomics);
+
 static struct attribute *attributes[] = {
 	&dev_attr_board_id.attr,
 	&switch_congestion_control.attr.attr,
 	&switch_ecn.attr.attr,
+	&dev_attr_global_atomics.attr,
 	&dev_attr_hca_type.attr,
 	&dev_attr_hw_rev.attr,
 	&switch_loopback.attr.attr,

@@ -4,7 +4,12 @@
 #define SROCE_DEV_ATTR_H
 
 #include <linux/sysfs.h>
+#include <rdma/ib_verbs.h>
+
+struct sroce_dev;
 
 extern const struct attribute_group sroce_attr_group;
+
+enum ib_atomic_cap sroce_attr_atomic_cap(struct sroce_dev *dev);
 
 #endif /* SROCE_DEV_ATTR_H */

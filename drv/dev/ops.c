@@ -89,7 +89,7 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SROCE_MAX_RD_ATOMIC * SROCE_MAX_QP;
-	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->atomic_cap = sroce_attr_atomic_cap(dev);
 	attr->max_ah = SROCE_MAX_AH;
 	attr->max_srq = SROCE_MAX_SRQ;
 	attr->max_srq_wr = SROCE_MAX_SRQ_WR;

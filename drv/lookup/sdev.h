@@ -81,6 +81,7 @@ struct sroce_gid {
  * @loopback: packets to peers on this host bypass the IP stack
  * @cc: congestion control is on for QPs that are created
  * @trains: consecutive packets leave as trains
+ * @global_atomics: the device says that its atomics are atomic for the CPU, too
  * @ecn: packets of RC QPs with @cc are ECN-capable, ECT(0), on paths set from now on
  * @tx_limit: bytes that a transmit queue of a QP may have in this host's qdiscs and drivers,
  *	as set by the administrator; 0: by the netdev and its line
@@ -118,6 +119,7 @@ struct sroce_dev {
 	bool				cc;
 	bool				trains;
 	bool				ecn;
+	bool				global_atomics;
 	u32				tx_limit;
 	u32				line_limit;
 	bool				gone;

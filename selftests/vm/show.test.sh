@@ -280,6 +280,14 @@ no_odp_lacks()
 		grep -q 'NO SUPPORT' && [ "$(grep -c 'NO SUPPORT' "$OUT")" -eq 1 ]
 }
 
+# What the attribute says shows at once.
+atomics_glob()
+{
+	local file=/sys/class/infiniband/$DEV_A/global_atomics
+	echo 1 >"$file" && devinfo_has 'atomic_cap:.*ATOMIC_GLOB' || return
+	echo 0 >"$file" && devinfo_has 'atomic_cap:.*ATOMIC_HCA'
+}
+
 # Bytes of a path MTU that fit into a netdev's
 mtu_follows()
 {
@@ -319,7 +327,9 @@ test_attributes()
 	check "devinfo: GUIDs, of the MAC address" guid_of_mac
 	check "devinfo: the port's link" devinfo_has 'phys_state:.*LINK_UP'
 	check "devinfo: messages of 2 GiB" devinfo_has 'max_msg_sz:[[:space:]]+0x80000000'
-	check "devinfo: atomics against the CPU" devinfo_has 'atomic_cap:.*ATOMIC_GLOB'
+	check "devinfo: atomics among QPs, as of other devices" \
+		devinfo_has 'atomic_cap:.*ATOMIC_HCA'
+	check "devinfo: atomics against the CPU, on demand" atomics_glob
 	check "devinfo: a vector for each CPU" devinfo_has \
 		"num_comp_vectors:[[:space:]]+$(getconf _NPROCESSORS_CONF)$"
 	check "devinfo: pages on demand for all that send, but XRC" no_odp_lacks
