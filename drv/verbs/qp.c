@@ -322,6 +322,27 @@ static int resize_res(struct sroce_qp *qp, u32 n)
 	return 0;
 }
 
+/*
+ * A path MTU has to fit the netdev. rdma_cm takes the client's for both ends, and neither
+ * its messages nor an errno can tell the two users which of their netdevs is the other's
+ * trouble.
+ */
+static int check_path_mtu(struct sroce_qp *qp, enum ib_mtu mtu)
+{
+	struct net_device *ndev = sroce_sdev_netdev(qp->dev);
+	bool fits;
+
+	if (!ndev)
+		return -ENODEV;
+	fits = mtu <= sroce_sdev_mtu(ndev->mtu);
+	if (!fits && mtu <= IB_MTU_4096)
+		ibdev_info_ratelimited(&qp->dev->ibdev,
+				       "path MTU %d, the peer's perhaps, exceeds MTU %u of %s\n",
+				       ib_mtu_enum_to_int(mtu), ndev->mtu, ndev->name);
+	dev_put(ndev);
+	return fits && mtu >= IB_MTU_256 ? 0 : -EINVAL;
+}
+
 static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			int mask)
 {
@@ -329,24 +350,13 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		return -EINVAL;
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
 		return -EINVAL;
-	if (mask & IB_QP_PATH_MTU) {
-		struct net_device *ndev = sroce_sdev_netdev(qp->dev);
-		enum ib_mtu max;
-
-		if (!ndev)
-			return -ENODEV;
-		max = sroce_sdev_mtu(ndev->mtu);
-		dev_put(ndev);
-		if (attr->path_mtu < IB_MTU_256 || attr->path_mtu > max)
-			return -EINVAL;
-	}
 	/* there is no automatic path migration: the only path is active */
 	if (mask & IB_QP_ALT_PATH)
 		return -EINVAL;
 	if (mask & IB_QP_PATH_MIG_STATE &&
 	    attr->path_mig_state != IB_MIG_MIGRATED)
 		return -EINVAL;
-	return 0;
+	return mask & IB_QP_PATH_MTU ? check_path_mtu(qp, attr->path_mtu) : 0;
 }
 
 /* Attributes are set before the state, which other CPUs read without the lock. */

@@ -21,5 +21,38 @@ for round in $(seq "${ROUNDS:-1}"); do
 	done
 done
 
+# rdma_cm takes the client's path MTU: a server with less can't have it, and says why.
+mtu_differs()
+{
+	local mark=stock-test-$RANDOM$RANDOM rc=0
+	in_a ip link set va mtu 9000 && in_b ip link set vb mtu 1500 || return
+	echo "$mark" >/dev/kmsg
+	in_b timeout 30 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
+	sleep 2
+	in_a timeout 30 rping -c -a "$IP4_B" -C 1 >/tmp/client 2>&1 || rc=$?
+	wait $!
+	in_a ip link set va mtu 1500
+	if [ $rc -eq 0 ] || [ $rc -eq 124 ]; then
+		echo "the client: status $rc"
+		cat /tmp/client
+		return 1
+	fi
+	dmesg | sed "1,/$mark/d" | grep -q "$DEV_B: path MTU 4096.* exceeds MTU 1500 of vb" ||
+		{ dmesg | sed "1,/$mark/d"; cat /tmp/server; return 1; }
+}
+
+# With the same MTU all is well.
+mtu_agrees()
+{
+	in_b timeout 30 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
+	sleep 2
+	in_a timeout 30 rping -c -a "$IP4_B" -C 1 -v && wait $!
+}
+
+if [ "$LINK_TYPE" = sroce ]; then
+	check "rping, the client's MTU is larger: the log says so" mtu_differs
+	check "rping, with the same MTU" mtu_agrees
+fi
+
 topo_down
 done_testing
