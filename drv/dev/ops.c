@@ -31,13 +31,29 @@
 #include "drv/verbs/qp.h"
 #include "drv/version.h"
 
+/*
+ * Bits of ODP transports that newer kernels define, for requests that this one knows; older
+ * versions of ibv_devinfo call them unknown
+ */
+#if SROCE_WITH_FLUSH
+#define ODP_FLUSH		BIT(6)
+#else
+#define ODP_FLUSH		0
+#endif
+#ifdef SROCE_HAVE_ATOMIC_WRITE
+#define ODP_ATOMIC_WRITE	BIT(7)
+#else
+#define ODP_ATOMIC_WRITE	0
+#endif
+
 /* Returned with the device attributes: the core reads them at registration */
 static const struct ib_odp_caps odp_caps = {
 	.general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT,
 	.per_transport_caps = {
 		.rc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
 			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
-			       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV,
+			       IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV |
+			       ODP_FLUSH | ODP_ATOMIC_WRITE,
 		.uc_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
 			       IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_SRQ_RECV,
 		.ud_odp_caps = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |

@@ -55,6 +55,11 @@ static why_t claims(struct cf *t)
 		 IBV_ODP_SUPPORT_SRQ_RECV)
 #define UC_ODP	(UD_ODP | IBV_ODP_SUPPORT_WRITE)
 #define RC_ODP	(UC_ODP | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC)
+/* Bits that rdma-core 44 has no names for */
+#define CAP_FLUSH_GLOBAL	(1ULL << 38)
+#define CAP_ATOMIC_WRITE	(1ULL << 40)
+#define ODP_FLUSH		(1 << 6)
+#define ODP_ATOMIC_WRITE	(1 << 7)
 
 static why_t device_ex(struct cf *t)
 {
@@ -71,12 +76,17 @@ static why_t device_ex(struct cf *t)
 static why_t odp_caps(struct cf *t)
 {
 	struct ibv_device_attr_ex a;
+	uint32_t rc = RC_ODP;
 
 	t->err = ibv_query_device_ex(t->dev->ctx, NULL, &a);
+	if (a.device_cap_flags_ex & CAP_FLUSH_GLOBAL)
+		rc |= ODP_FLUSH;
+	if (a.device_cap_flags_ex & CAP_ATOMIC_WRITE)
+		rc |= ODP_ATOMIC_WRITE;
 	CHECK(a.odp_caps.general_caps == (IBV_ODP_SUPPORT |
 					  IBV_ODP_SUPPORT_IMPLICIT),
 	      "odp_caps %#llx", (unsigned long long)a.odp_caps.general_caps);
-	CHECK(a.odp_caps.per_transport_caps.rc_odp_caps == RC_ODP &&
+	CHECK(a.odp_caps.per_transport_caps.rc_odp_caps == rc &&
 	      a.odp_caps.per_transport_caps.uc_odp_caps == UC_ODP &&
 	      a.odp_caps.per_transport_caps.ud_odp_caps == UD_ODP,
 	      "odp_caps RC %#x UC %#x UD %#x",

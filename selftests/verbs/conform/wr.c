@@ -319,6 +319,17 @@ static void flushable(struct vt_conf *c)
 	c->qp_access |= FLUSH_GLOBAL | FLUSH_LASTING;
 }
 
+static void on_demand(struct vt_conf *c)
+{
+	c->mr_access |= IBV_ACCESS_ON_DEMAND;
+}
+
+static void flushable_on_demand(struct vt_conf *c)
+{
+	flushable(c);
+	on_demand(c);
+}
+
 static void qp_flushable(struct vt_conf *c)
 {
 	c->qp_access |= FLUSH_GLOBAL | FLUSH_LASTING;
@@ -523,6 +534,13 @@ static const struct cf_row rows[] = {
 	{ "ibv_wr_post", "IBTA A19.4: 8 bytes, aligned",
 	  "RC: ibv_wr_atomic_write()", atomic_write, 64, OK,
 	  .after = has_atomic_written },
+	{ "ibv_wr_post", "IBTA A19.4: 8 bytes, aligned",
+	  "RC: ibv_wr_atomic_write() to an MR on demand", atomic_write, 4096,
+	  .prep = on_demand, OK, .after = has_atomic_written },
+	{ "ibv_wr_post", "IBTA A19.2: globally visible, then answered",
+	  "RC: ibv_wr_flush() of an MR on demand", flush, 1, .arg2 = 4096,
+	  .prep = flushable_on_demand, OK, .after = has_flushed,
+	  .cap = FLUSH_CAP },
 	{ "ibv_wr_post", "IBTA A19.2: globally visible, then answered",
 	  "RC: ibv_wr_flush() of a range", flush, 1, .arg2 = 64,
 	  .prep = flushable, OK, .after = has_flushed, .cap = FLUSH_CAP },
