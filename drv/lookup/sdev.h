@@ -12,19 +12,22 @@
 struct sroce_kqp;
 struct sroce_snet;
 
-#define SROCE_MAX_QP		0x100000
+/* Limits, see drv/README.md */
+#define SROCE_MAX_QP		0x10000
 #define SROCE_MAX_QP_WR		0x8000
-#define SROCE_MAX_CQ		0x100000
-#define SROCE_MAX_CQE		0xfffff
-#define SROCE_MAX_SRQ		0x40000
+#define SROCE_MAX_CQ		0x20000
+#define SROCE_MAX_CQE		0x3ffff
+#define SROCE_MAX_SRQ		0x10000
 #define SROCE_MAX_SRQ_WR	0x8000
-#define SROCE_MAX_MR		0xffffff
+#define SROCE_MAX_MR		0x80000
+#define SROCE_KEY_INDEX_MAX	0xffffff
 #define SROCE_MAX_FAST_PAGES	4096
 #define SROCE_MAX_GROUPS	8192
 #define SROCE_GROUP_BUCKETS	256
 #define SROCE_MAX_GROUP_QPS	256
-#define SROCE_MAX_AH		0x100000
-#define SROCE_MAX_PD		0x100000
+#define SROCE_MAX_AH		0x20000
+#define SROCE_AH_NUM_MAX	0xffffff
+#define SROCE_MAX_PD		0x10000
 #define SROCE_GIDS		256
 #define SROCE_CA_ACK_DELAY	15	/* 4.096 us * 2^15 = 134 ms */
 #define SROCE_QPN_MIN		16

@@ -79,7 +79,7 @@ int sroce_region_publish(struct sroce_mr *mr)
 	if (ret)
 		return ret;
 	ret = xa_alloc_cyclic(&dev->mrs, &index, NULL,
-			      XA_LIMIT(1, SROCE_MAX_MR), &dev->next_mr,
+			      XA_LIMIT(1, SROCE_KEY_INDEX_MAX), &dev->next_mr,
 			      GFP_KERNEL_ACCOUNT);
 	if (ret < 0) {
 		sroce_user_del(dev, mr->owner, SROCE_OBJ_MR);

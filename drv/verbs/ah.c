@@ -115,7 +115,7 @@ int sroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	}
 	xa_lock_irqsave(&dev->ahs, flags);
 	ret = __xa_alloc_cyclic(&dev->ahs, &ah->num, ah,
-				XA_LIMIT(1, SROCE_MAX_AH), &dev->next_ah, gfp);
+				XA_LIMIT(1, SROCE_AH_NUM_MAX), &dev->next_ah, gfp);
 	xa_unlock_irqrestore(&dev->ahs, flags);
 	if (ret < 0)
 		goto err;

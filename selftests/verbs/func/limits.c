@@ -183,7 +183,12 @@ static why_t largest(struct vt_pair *p, const void *arg)
 	const struct ibv_device_attr *a = &p->a.dev->attr;
 
 	(void)arg;
-	CHECK((uint64_t)a->max_cqe * CQE <= 64 << 20, "a CQ of max_cqe %d has %llu MiB",
+	/* an object of each kind takes some hundred bytes, a QP some thousand */
+	CHECK(a->max_qp <= 1 << 16 && a->max_cq <= 1 << 17 && a->max_ah <= 1 << 17 &&
+	      a->max_pd <= 1 << 16 && a->max_srq <= 1 << 16 && a->max_mr <= 1 << 19,
+	      "limits that no host can reach: max_qp %d max_cq %d max_ah %d max_mr %d",
+	      a->max_qp, a->max_cq, a->max_ah, a->max_mr);
+	CHECK((uint64_t)a->max_cqe * CQE <= 16 << 20, "a CQ of max_cqe %d has %llu MiB",
 	      a->max_cqe, (unsigned long long)a->max_cqe * CQE >> 20);
 	return NULL;
 }
