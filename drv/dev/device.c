@@ -48,6 +48,23 @@ static const char *unsupported(const struct net_device *ndev)
 	return NULL;
 }
 
+/*
+ * A bond or bridge has the addresses, and its packets may come by any of its ports. A VRF
+ * leaves both to its netdevs.
+ */
+static void note_upper(struct net_device *ndev, const char *name)
+{
+	struct net_device *upper;
+
+	rcu_read_lock();
+	upper = netdev_master_upper_dev_get_rcu(ndev);
+	if (upper && !netif_is_l3_master(upper))
+		netdev_info(ndev,
+			    "sroce: %s is added to a port of %s; a link on %s serves all its ports\n",
+			    name, upper->name, upper->name);
+	rcu_read_unlock();
+}
+
 static bool has_device(const struct net_device *ndev)
 {
 	struct sroce_dev *dev;
@@ -253,6 +270,7 @@ int sroce_device_add(const char *name, struct net_device *ndev)
 		ib_dealloc_device(&dev->ibdev);
 		return ret;
 	}
+	note_upper(ndev, name);
 	ib_mark_name_assigned_by_user(&dev->ibdev);
 	ret = ib_register_device(&dev->ibdev, name, NULL);
 	if (ret)

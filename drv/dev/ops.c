@@ -144,12 +144,25 @@ static u32 violations(struct sroce_dev *dev, enum sroce_counter c)
 	return min_t(u64, sroce_stats_total(dev, c), U16_MAX);
 }
 
-/* dev_put() comes first: ib_get_eth_speed() gets the netdev itself, and takes RTNL. */
+/*
+ * State, MTU and speed of the netdev. dev_put() comes before ib_get_eth_speed(), which gets
+ * the netdev itself, and takes RTNL.
+ */
+static int query_netdev(struct sroce_dev *dev, struct net_device *ndev, struct ib_port_attr *attr)
+{
+	attr->active_mtu = sroce_sdev_mtu(ndev->mtu);
+	attr->state = sroce_sdev_port_state(ndev);
+	attr->phys_state = phys_state(ndev);
+	dev_put(ndev);
+	return ib_get_eth_speed(&dev->ibdev, 1, &attr->active_speed, &attr->active_width);
+}
+
 static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
 {
 	struct sroce_dev *dev = to_sdev(ibdev);
 	struct net_device *ndev = sroce_sdev_netdev(dev);
+	int ret = ndev ? 0 : -ENODEV;
 
 	attr->max_mtu = IB_MTU_4096;
 	attr->gid_tbl_len = SROCE_GIDS;
@@ -160,21 +173,17 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	attr->max_vl_num = 1;
 	attr->bad_pkey_cntr = violations(dev, SROCE_CNT_RX_PKEY);
 	attr->qkey_viol_cntr = violations(dev, SROCE_CNT_RX_QKEY);
-	if (!ndev) {
-		/* the device is being unregistered: report a port that is down, no error */
-		attr->active_mtu = IB_MTU_256;
-		attr->state = IB_PORT_DOWN;
-		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
-		attr->active_speed = IB_SPEED_SDR;
-		attr->active_width = IB_WIDTH_1X;
-		return 0;
-	}
-	attr->active_mtu = sroce_sdev_mtu(ndev->mtu);
-	attr->state = sroce_sdev_port_state(ndev);
-	attr->phys_state = phys_state(ndev);
-	dev_put(ndev);
-	return ib_get_eth_speed(ibdev, port, &attr->active_speed,
-				&attr->active_width);
+	if (ndev)
+		ret = query_netdev(dev, ndev, attr);
+	if (ret != -ENODEV)
+		return ret;
+	/* the netdev goes: report a port that is down. The core would log an error. */
+	attr->active_mtu = IB_MTU_256;
+	attr->state = IB_PORT_DOWN;
+	attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+	attr->active_speed = IB_SPEED_SDR;
+	attr->active_width = IB_WIDTH_1X;
+	return 0;
 }
 
 static int sroce_get_port_immutable(struct ib_device *ibdev, u32 port,

@@ -164,8 +164,31 @@ churn()
 	ip link delete td0
 }
 
+# What the kernel has logged since the line $1, and whether there is a line like /$2/ in it
+logged() { dmesg | sed "1,/$1/d" | grep -E "$2"; }
+not_logged() { ! logged "$@"; }
+
+# A link on a netdev that others stand on works, and the log says that there is a better place.
+on_bond_port()
+{
+	local mark=links-test-$RANDOM$RANDOM rc=0
+	ip link add tbond type bond && ip link add td0 type dummy &&
+		ip link set td0 master tbond || return
+	echo "$mark" >/dev/kmsg
+	link_add t0 tbond && link_add t1 td0 || rc=1
+	logged "$mark" 'sroce: t1 is added to a port of tbond' || rc=1
+	not_logged "$mark" 'sroce: t0 is added to a port' || rc=1
+	rdma link delete t0
+	rdma link delete t1
+	ip link delete td0
+	ip link delete tbond
+	return $rc
+}
+
 test_disappearing()
 {
+	local mark=links-test-$RANDOM$RANDOM
+	echo "$mark" >/dev/kmsg
 	ip link add td0 type dummy
 	link_add t0 td0
 	ip link delete td0
@@ -183,6 +206,8 @@ test_disappearing()
 	! link_exists t0 || rdma link delete t0
 	ip link delete td0
 	ip netns delete c
+	check "the RDMA core logs no error meanwhile" \
+		not_logged "$mark" 'ib_query_port failed'
 }
 
 # Either answer is fine, as long as the link works or is gone.
@@ -225,6 +250,7 @@ test_refusals
 test_sockets
 check "eight links at once, deleted in another order" many_links
 check "links and addresses come and go together" churn
+check "a link on the port of a bond is told of in the log" on_bond_port
 test_disappearing
 test_unload
 done_testing
