@@ -63,6 +63,10 @@ def load(args):
     return found
 
 
+# What stands before the reason of a skip that is an error for the suite's own runner
+ERROR = 'unittest counts an error: '
+
+
 class Report(unittest.TestResult):
     """Tell the parent what starts and how it ends, a line each."""
 
@@ -84,7 +88,7 @@ class Report(unittest.TestResult):
         """Where the suite does not expect that a call isn't there, it is a skip
         all the same, with a reason to be given like that of any."""
         if getattr(err[1], 'error_code', 0) == errno.EOPNOTSUPP:
-            self.say('SKIP', test.id(), err[1])
+            self.say('SKIP', test.id(), ERROR, err[1])
             return
         if not hasattr(test, '_testMethodName'):  # setUpClass
             self.say('START', test.id())
@@ -135,7 +139,8 @@ class SuiteTap(Tap):
             return
         for pattern, why in self.skips:
             if fnmatch.fnmatchcase(name, pattern):
-                super().skip(name, why)
+                error = ERROR if reason.startswith(ERROR.strip()) else ''
+                super().skip(name, error + why)
                 return
         self.result(False, name,
                     f'skipped, and the list does not say why: {reason}')
