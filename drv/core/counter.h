@@ -13,6 +13,7 @@
 	C(TX_PACKETS, "tx_pkts")					\
 	C(TX_BYTES, "tx_bytes")					\
 	C(TX_TRAINS, "tx_trains")					\
+	C(TX_SEGMENTED, "tx_segmented_trains")				\
 	C(TX_PKT_BATCHES, "tx_pkt_batches")						\
 	C(TX_MSG_BATCHES, "tx_msg_batches")					\
 	C(RX_PACKETS, "rx_pkts")					\

@@ -9,6 +9,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/skbuff.h>
 #include "drv/net/frag.h"
 
 /* Bytes of a block; a single page is used if so many are not available */
@@ -129,6 +130,29 @@ struct page *sroce_frag_commit(u32 len, u32 *off)
 	*off = fb->off;
 	fb->off += len;
 	return fb->block[fb->cur];
+}
+
+/**
+ * sroce_frag_alloc_skb() - allocate a linear skb, from a fragment if there is one
+ * @len: bytes
+ *
+ * Context: bottom halves disabled.
+ *
+ * Return: the skb, or NULL.
+ */
+struct sk_buff *sroce_frag_alloc_skb(u32 len)
+{
+	u32 size = SKB_DATA_ALIGN(len) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	void *head = sroce_frag_prepare(size, SMP_CACHE_BYTES);
+	struct sk_buff *skb;
+	u32 off;
+
+	skb = head ? napi_build_skb(head, size) : NULL;
+	if (!skb)
+		return alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+	get_page(sroce_frag_commit(size, &off));
+	return skb;
 }
 
 /**

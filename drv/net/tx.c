@@ -6,7 +6,8 @@
  * segmentation offload. Each segment is a finished packet with its BTH and ICRC.
  * Segmentation, if it happens at all, only repeats the network headers, increments the
  * IPv4 identification and fills in the UDP checksum. All of this is known beforehand or
- * not covered by the ICRC. The last segment may be shorter than the others.
+ * not covered by the ICRC. The last segment may be shorter than the others. If the netdev
+ * can't segment, segment.c makes a list of packets of the train.
  *
  * The first packet is in the linear part of the skb, so that a single packet has no
  * overhead. The packets appended to it are in page fragments. Payload is copied: an skb
@@ -30,6 +31,7 @@
 #include "drv/net/frag.h"
 #include "drv/net/raw.h"
 #include "drv/net/route.h"
+#include "drv/net/segment.h"
 #include "drv/net/tx.h"
 #include "drv/net/txq.h"
 
@@ -145,22 +147,6 @@ static void train_init(const struct sroce_dev *sdev, struct sk_buff *skb)
 	cb->max = most_segments(skb, &cb->icrc);
 }
 
-/* A linear skb from a fragment, or from the slab if there is no fragment. */
-static struct sk_buff *alloc_linear(u32 len)
-{
-	u32 size = SKB_DATA_ALIGN(len) +
-		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-	void *head = sroce_frag_prepare(size, SMP_CACHE_BYTES);
-	struct sk_buff *skb;
-	u32 off;
-
-	skb = head ? napi_build_skb(head, size) : NULL;
-	if (!skb)
-		return alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
-	get_page(sroce_frag_commit(size, &off));
-	return skb;
-}
-
 static struct sk_buff *skb_create(struct sroce_qp *qp, struct sroce_av *av, u32 len)
 {
 	struct dst_entry *dst = sroce_route_get(qp->dev, av);
@@ -173,7 +159,7 @@ static struct sk_buff *skb_create(struct sroce_qp *qp, struct sroce_av *av, u32 
 	}
 	headroom = LL_RESERVED_SPACE(dst->dev) + dst->header_len +
 		   sizeof(struct ipv6hdr) + sizeof(struct udphdr);
-	skb = alloc_linear(headroom + len);
+	skb = sroce_frag_alloc_skb(headroom + len);
 	if (!skb) {
 		dst_release(dst);
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
@@ -504,24 +490,11 @@ bool sroce_tx_prepare(struct sroce_qp *qp, struct sroce_txq *txq,
 	return train;
 }
 
-/* Prepare a queued skb for the IP stack: segmentation offload, if it is a train */
-static void set_gso(struct sroce_dev *dev, struct sk_buff *skb)
+/* The netdev, or the stack, will fill in the UDP checksums of a train. */
+static void put_partial_checksum(struct sk_buff *skb, u32 len)
 {
-	struct tx_cb cb = *tx_cb(skb);
-	struct udphdr *udp;
-	u32 len;
+	struct udphdr *udp = udp_hdr(skb);
 
-	memset(skb->cb, 0, sizeof(skb->cb));
-	/* raw packet QP: the headers are the user's */
-	if (cb.n <= 1)
-		return;
-	udp = udp_hdr(skb);
-	len = skb->len - skb_network_header_len(skb);
-	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
-	skb_shinfo(skb)->gso_size = cb.seg;
-	skb_shinfo(skb)->gso_segs = cb.n;
-	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
-	udp->len = htons(len);
 	if (skb->protocol == htons(ETH_P_IP))
 		udp->check = ~udp_v4_check(len, ip_hdr(skb)->saddr,
 					   ip_hdr(skb)->daddr, 0);
@@ -531,6 +504,51 @@ static void set_gso(struct sroce_dev *dev, struct sk_buff *skb)
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
+}
+
+/*
+ * Make a train a list of packets. They have no UDP checksum, as single packets. Return: the
+ * number of packets, which is less than @n if there was no memory for some.
+ */
+static u32 segment(struct sroce_dev *dev, struct sk_buff *skb, u32 seg, u32 n)
+{
+	u32 left = sroce_segment_train(skb, seg);
+
+	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_SEGMENTED]);
+	if (unlikely(left < n))
+		this_cpu_add(dev->counters->c[SROCE_CNT_TX_NO_MEM], n - left);
+	/* nobody has to compute one, nor to check that there is none */
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	return left;
+}
+
+/* Prepare a queued skb for the IP stack: segmentation offload, if it is a train */
+static void set_gso(struct sroce_dev *dev, struct sk_buff *skb)
+{
+	struct skb_shared_info *info = skb_shinfo(skb);
+	struct tx_cb cb = *tx_cb(skb);
+	u32 len;
+
+	memset(skb->cb, 0, sizeof(skb->cb));
+	/* raw packet QP: the headers are the user's */
+	if (cb.n <= 1)
+		return;
+	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
+	info->gso_type = SKB_GSO_UDP_L4;
+	if (sroce_segment_is_needed(skb->dev)) {
+		cb.n = segment(dev, skb, cb.seg, cb.n);
+		info->gso_type |= SKB_GSO_FRAGLIST;
+	}
+	len = skb->len - skb_network_header_len(skb);
+	if (!(info->gso_type & SKB_GSO_FRAGLIST))
+		put_partial_checksum(skb, len);
+	if (unlikely(cb.n == 1)) {
+		info->gso_type = 0;
+		return;
+	}
+	info->gso_size = cb.seg;
+	info->gso_segs = cb.n;
+	udp_hdr(skb)->len = htons(len);
 }
 
 /**

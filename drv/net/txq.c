@@ -7,7 +7,9 @@
  * UDP socket are: sk_wmem_alloc is what is under way. So the stack treats them as it
  * treats any other sender's. Segmentation in software passes the charge on to the
  * segments, which a private destructor would not survive; fq, netem and veth know how
- * to deal with it; and tunnels and bridges keep it up to the last queue of this host.
+ * to deal with it; and tunnels and bridges keep it up to the last queue of this host. Of a
+ * train that drv/net/segment.c has segmented the first packet has all of the charge: what a
+ * driver holds may exceed the limit by the rest of one train.
  *
  * The socket is never bound, hashed or seen by user space. It belongs to the kernel, not
  * to this module, and the last skb frees it. So nothing waits for skbs that a qdisc or a

@@ -10,8 +10,8 @@ CAP=/tmp/roce.pcap
 TOOLS="rping ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw ibv_uc_pingpong
 ibv_ud_pingpong"
 
-# Frames as they would leave a real NIC: without segmentation offload the stack
-# cuts trains up before a capture sees them. Checksums and scatter/gather stay,
+# Frames as they would leave a real NIC: without segmentation offload they are
+# single before a capture sees them. Checksums and scatter/gather stay,
 # or there would be no trains.
 no_offloads()
 {
@@ -19,8 +19,8 @@ no_offloads()
 	in_b ethtool -K vb tx-udp-segmentation off
 } >/dev/null 2>&1
 
-trains_left() { [ "$(counter "$DEV_A" tx_trains)" -gt 20 ] &&
-	[ "$(counter "$DEV_B" tx_trains)" -gt 20 ]; }
+trains_left() { [ "$(counter "$DEV_A" tx_segmented_trains)" -gt 20 ] &&
+	[ "$(counter "$DEV_B" tx_segmented_trains)" -gt 20 ]; }
 
 # UDP length and IP length say the same, in frames that were cut from a train
 # too, and none is larger than the MTU.
@@ -115,6 +115,41 @@ no_trains()
 	[ $n -eq 0 ] || { echo "$n trains"; return 1; }
 }
 
+some()
+{
+	GID_A=$(gid_index "$DEV_A" v4) && GID_B=$(gid_index "$DEV_B" v4) &&
+		perftest_pair ib_write_bw -m 1024 -s 65536 -n 50
+}
+
+# Whoever has segmentation gets whole trains, and who has none gets packets. The netdev is
+# asked each time.
+segmented_here()
+{
+	local dev=$1
+	stays tx_segmented_trains some &&
+		in_a ethtool -K "$dev" tx-udp-segmentation off >/dev/null &&
+		grows tx_segmented_trains some &&
+		in_a ethtool -K "$dev" tx-udp-segmentation on >/dev/null &&
+		stays tx_segmented_trains some
+}
+
+# A VLAN segments nothing itself, whatever it says.
+vlan_segments()
+{
+	local rc=0 IP4_A=10.8.0.1 IP4_B=10.8.0.2
+	in_a ip link add link va name va.7 type vlan id 7 &&
+		in_b ip link add link vb name vb.7 type vlan id 7 &&
+		in_a rdma link delete "$DEV_A" && in_b rdma link delete "$DEV_B" &&
+		addresses "$NS_A" va.7 $IP4_A fd08::1 && addresses "$NS_B" vb.7 $IP4_B fd08::2 &&
+		in_a rdma link add "$DEV_A" type sroce netdev va.7 &&
+		in_b rdma link add "$DEV_B" type sroce netdev vb.7 || return
+	segmented_here va || rc=$?
+	in_a ip link delete va.7
+	in_b ip link delete vb.7
+	in_a rdma link add "$DEV_A" type sroce netdev va &&
+		in_b rdma link add "$DEV_B" type sroce netdev vb && return $rc
+}
+
 # 50 segments of 4 bytes, that nothing on the way cuts up
 tiny_train()
 {
@@ -136,6 +171,8 @@ topo_veth || { not_ok "two namespaces, a link in each"; done_testing; exit 1; }
 [ "$LINK_TYPE" = rxe ] || {
 	check "identifications of a train do not cross 0x8000" identifications
 	check "no trains leave with the attribute trains off" no_trains
+	check "trains are segmented here only if the netdev can't" segmented_here va
+	check "and so by what is below a VLAN" vlan_segments
 }
 no_offloads
 # not in check's subshell, which would keep the pid
@@ -147,7 +184,7 @@ for fam in v4 v6; do
 done
 check "capture is complete" stop_capture
 [ "$LINK_TYPE" = rxe ] ||
-	check "much of it left in trains, and was cut up" trains_left
+	check "much of it left in trains, segmented here" trains_left
 check "tshark reads it" dissect
 check "frames fit the MTU, lengths agree" lengths_agree
 check "every frame on UDP 4791 is InfiniBand to tshark" all_infiniband

@@ -411,7 +411,8 @@ why_t wt_do_grh(struct wt_run *r, struct wt_stmt *s)
 /* Those move with any traffic; what is known about them is checked below. */
 static const char *const traffic[] = {
 	"tx_pkts", "tx_bytes", "rx_pkts", "rx_bytes", "tx_ack",
-	"tx_trains", "rx_trains", "tx_pkt_batches", "tx_msg_batches", "rx_pkt_batches", "backlog_pkts",
+	"tx_trains", "tx_segmented_trains", "rx_trains", "tx_pkt_batches", "tx_msg_batches",
+	"rx_pkt_batches", "backlog_pkts",
 	"steered_pkts", "coalesced_doorbells",
 };
 

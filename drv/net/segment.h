@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Segmentation of trains for netdevs that can't do it. */
+#ifndef SROCE_NET_SEGMENT_H
+#define SROCE_NET_SEGMENT_H
+
+#include <linux/types.h>
+
+struct net_device;
+struct sk_buff;
+
+bool sroce_segment_is_needed(struct net_device *dev);
+u32 sroce_segment_train(struct sk_buff *skb, u32 seg);
+
+#endif /* SROCE_NET_SEGMENT_H */
