@@ -5,9 +5,22 @@
  */
 
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <net/ipv6.h>
 #include "drv/lookup/gid_tbl.h"
 #include "drv/lookup/sdev.h"
+
+/* One more than the highest index that any device has had a GID at: most have few. */
+static int used_end;
+static DEFINE_SPINLOCK(used_lock);
+
+static void note_used(int index)
+{
+	spin_lock(&used_lock);
+	if (index >= used_end)
+		WRITE_ONCE(used_end, index + 1);
+	spin_unlock(&used_lock);
+}
 
 /**
  * sroce_gid_tbl_add() - add a GID to the device's table (ib_device_ops.add_gid)
@@ -27,6 +40,7 @@ int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context)
 	if (!g)
 		return -ENOMEM;
 	g->gid = attr->gid;
+	note_used(attr->index);
 	rcu_assign_pointer(dev->gids[attr->index], g);
 	*context = g;
 	return 0;
@@ -58,9 +72,9 @@ int sroce_gid_tbl_del(const struct ib_gid_attr *attr, void **context)
  */
 bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid)
 {
-	int i;
+	int i, end = READ_ONCE(used_end);
 
-	for (i = 0; i < SROCE_GIDS; i++) {
+	for (i = 0; i < end; i++) {
 		struct sroce_gid *g = rcu_dereference(dev->gids[i]);
 
 		if (g && !memcmp(&g->gid, gid, sizeof(*gid)))
