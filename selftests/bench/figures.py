@@ -21,7 +21,9 @@ NAMES = {"sroce": "sroce", "rxe": "rxe", "tcp": "TCP"}
 COLOURS = {"sroce": "#1f5fa8", "rxe": "#c0392b", "tcp": "#2e8b57"}
 TITLES = {"wire-gro": "wire, GRO", "wire": "wire, no GRO",
           "veth": "a veth pair", "vms": "two VMs", "same-host": "same host",
-          "icount": "guest instructions, one CPU"}
+          "icount": "guest instructions, one CPU",
+          "icount-wire-gro": "guest instructions, wire, GRO",
+          "icount-wire": "guest instructions, wire, no GRO"}
 
 
 def number(x):

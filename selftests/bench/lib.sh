@@ -45,13 +45,13 @@ bench_topology()	# mtu
 	ip rule del pref 0
 }
 
-# cut_up on|off: whoever hands over a train has it cut up before it leaves, as before a
-# NIC without segmentation; the receiver has GRO or not
-cut_up()
+# offloads on|off on|off: with the first off, whoever hands over a train has it cut up before
+# it leaves, as before a NIC without segmentation; with the second on the receiver has GRO
+offloads()
 {
 	local dev
 	for dev in $B_V0 $B_V1; do
-		ethtool -K $dev tso off gso off tx-udp-segmentation off gro "$1"
+		ethtool -K $dev tso "$1" gso "$1" tx-udp-segmentation "$1" gro "$2" >/dev/null
 	done
 }
 
@@ -78,7 +78,12 @@ bench_topology_down()
 at_veth()
 {
 	B_V0=bv0 B_V1=bv1 B_IP0=10.0.0.1 B_IP1=10.0.0.2 B_TWO=
+	offloads on off
 }
+
+# The pair as a wire, without and with GRO
+at_wire() { at_veth; offloads off off; }
+at_wire_gro() { at_veth; offloads off on; }
 
 # One device that talks to itself
 at_same_host()

@@ -8,7 +8,8 @@
 #   measure.sh wire	the veth pair as a wire: trains are cut up before it, with and
 #			without GRO at the receiver, at three MTUs
 #   measure.sh two	two machines (tools/vm.sh --two)
-#   measure.sh icount	guest instructions (tools/vm.sh --icount)
+#   measure.sh icount	guest instructions (tools/vm.sh --icount), on the veth pair and on
+#			the wire
 #   measure.sh quick	some minutes: the veth pair, the counted figures against
 #			their limits; prints the table
 #
@@ -143,7 +144,7 @@ measured()	# case test transport size qps mode
 	case $2 in
 	*_bw)	read -r bw rate < <(bw_says) || return
 		RATE[$me]=$rate
-		if [ "$PLACE" = icount ]; then
+		if counts_instructions; then
 			instructions "$rate" "$bw" "${@:2}"
 			return
 		fi
@@ -151,9 +152,9 @@ measured()	# case test transport size qps mode
 		row "${@:2}" rate k/s "$rate" ;;
 	*_lat)	while read -r what val; do
 			case $PLACE/$what in
-			icount/p50)	instructions "$(awk \
+			icount*/p50)	instructions "$(awk \
 					"BEGIN { print 1e3 / $val }")" 0 "${@:2}" ;;
-			icount/*)	;;
+			icount*/*)	;;
 			*)		row "${@:2}" "$what" us "$val" ;;
 			esac
 			[ "$what" != p50 ] || RATE[$me]=$(awk \
@@ -189,6 +190,8 @@ measured_apart()	# test transport size qps mode
 	row "$@" bandwidth MB/s "$sum"
 }
 
+counts_instructions() { [[ $PLACE == icount* ]]; }
+
 # With one CPU whose clock counts instructions, 1 ns is one of them: a rate
 # says how many there are to a message. What they are spent on includes all
 # that runs meanwhile, and who polls.
@@ -217,7 +220,7 @@ measured_tcp()	# stream|pingpong
 	mb=$(cat /tmp/bench.tcp)
 	if [ -z "$mb" ]; then
 		failed "$1"
-	elif [ "$PLACE" = icount ]; then
+	elif counts_instructions; then
 		instructions 1 "$mb" stream "" 1048576 1 ""
 	else
 		row stream "" 0 1 "" bandwidth MB/s "$mb"
@@ -294,6 +297,12 @@ cases_icount()
 		send_bw:RC:{64,65536,1048576}:1:event send_lat:RC:8:1:event
 }
 
+cases_icount_wire()
+{
+	printf '%s\n' write_bw:RC:65536:1:poll {read,send}_bw:RC:65536:1:event
+	[ "$MTU" != 1500 ] || printf '%s\n' write_bw:RC:64:1:{poll,list32}
+}
+
 cases_quick()
 {
 	printf '%s\n' {write,send,read}_bw:RC:65536:1:poll \
@@ -308,7 +317,7 @@ cases()	# name contender
 {
 	case $2 in
 	tcp)	echo stream::0:1:
-		[ "$PLACE" = icount ] || echo pingpong::14:1: ;;
+		counts_instructions || echo pingpong::14:1: ;;
 	memcpy)	echo memcpy::0:1: ;;
 	*)	"cases_$1" ;;
 	esac | while read -r c; do
@@ -365,17 +374,25 @@ veth_round()	# mtu cases
 	round "$2" "${list[@]}"
 }
 
-# wire_round MTU wire|wire-gro: every packet crosses the pair alone, and with GRO NAPI
-# brings some together.
+# wire_round MTU wire|wire_gro [PREFIX]: every packet crosses the pair alone, and with GRO NAPI
+# brings some together. The place is called PREFIXwire or PREFIXwire-gro.
 wire_round()
 {
-	local list gro=off
-	[ "$2" = wire ] || gro=on
+	local list cases=${3:-}wire
 	mapfile -t list < <(taking_part sroce rxe tcp)
 	place_veth "$1"
-	PLACE=$2
-	cut_up $gro
-	round wire "${list[@]}"
+	PLACE=${3:-}${2/_/-}
+	"at_$2"
+	round "${cases/-/_}" "${list[@]}"
+}
+
+wire_rounds()	# [PREFIX]
+{
+	local mtu
+	for mtu in 1500 4500 9000; do
+		wire_round $mtu wire "${1:-}"
+		wire_round $mtu wire_gro "${1:-}"
+	done
 }
 
 same_host_round()
@@ -487,14 +504,10 @@ full()
 
 wire()
 {
-	local mtu
 	REPS=${BENCH_REPS:-3} LIMIT=${BENCH_LIMIT:-$((TIME * 9 / 10))}
 	bench_topology 1500
 	for ((REP = 0; REP < REPS; REP++)); do
-		for mtu in 1500 4500 9000; do
-			wire_round $mtu wire
-			wire_round $mtu wire-gro
-		done
+		wire_rounds
 	done
 	contender none
 }
@@ -521,10 +534,12 @@ icount()
 	B_LIMIT=8
 	mapfile -t list < <(taking_part sroce rxe tcp)
 	bench_topology 1500
-	PLACE=icount MTU=1500
 	gives_way
 	for ((REP = 0; REP < REPS; REP++)); do
+		place_veth 1500
+		PLACE=icount
 		round icount "${list[@]}"
+		wire_rounds icount-
 	done
 	contender none
 }

@@ -27,6 +27,8 @@ cases()
 	cat <<-EOF
 	write-1500:1:veth:1500:64:packet of 1,024 bytes:write_bw -s 65536 -n 100000
 	write-4500:1:veth:4500:16:packet of 4,096 bytes:write_bw -s 65536 -n 100000
+	wire-1500:1:wire:1500:64:packet of 1,024 bytes:write_bw -s 65536 -n 100000
+	wire-gro-1500:1:wire_gro:1500:64:packet of 1,024 bytes:write_bw -s 65536 -n 100000
 	single:1:veth:1500:1:message of 64 bytes:write_bw -s 64 -n 5000000
 	list:1:veth:1500:32:message of 64 bytes:write_bw -s 64 -l 32 -n 5000000
 	answered:2:veth:1500:1:message of 8 bytes:write_lat -s 8 -n 1000000
@@ -104,9 +106,21 @@ guest()
 
 # ---- on the host ----------------------------------------------------------
 
+# "case-contender" lines of what is to be counted on so many CPUs
+wanted()	# CPUs
+{
+	local name cpus who
+	while IFS=: read -r name cpus _; do
+		for who in sroce rxe; do
+			[[ ! $name/$who =~ $ONLY || $cpus != "$1" ]] || echo "$name-$who"
+		done
+	done < <(cases)
+}
+
 in_vm()	# CPUs, flags of tools/vm.sh
 {
-	local cpus=$1 vm=$OUT/vm$1 name c who
+	local cpus=$1 vm=$OUT/vm$1 name
+	[ -n "$(wanted "$cpus")" ] || return 0
 	shift
 	# shellcheck disable=SC2086 # a list of flags
 	TMPDIR=$OUT/tmp tools/vm.sh --kernel "$KERNEL" --timeout 600 ${VMFLAGS:-} \
@@ -114,14 +128,10 @@ in_vm()	# CPUs, flags of tools/vm.sh
 		--env "PROFILE_ONLY=$ONLY" "$@" --qemu-arg -plugin \
 		--qemu-arg "file=$OUT/count.so,out=$OUT,job=$OUT/tmp/*/shared/count.*" \
 		-- selftests/bench/profile.sh guest || exit
-	while IFS=: read -r name c _; do
-		for who in sroce rxe; do
-			[[ $name/$who =~ $ONLY && $c = "$cpus" ]] || continue
-			mv "$vm/shared/$name-$who.symbols" "$OUT" || exit
-			[ -s "$OUT/$name-$who.blocks" ] ||
-				{ echo "$name-$who was not counted" >&2; exit 1; }
-		done
-	done < <(cases)
+	while read -r name; do
+		mv "$vm/shared/$name.symbols" "$OUT" || exit
+		[ -s "$OUT/$name.blocks" ] || { echo "$name was not counted" >&2; exit 1; }
+	done < <(wanted "$cpus")
 }
 
 # As long as an exchange of 8 bytes takes, which is kept as often
@@ -146,6 +156,7 @@ host()
 	echo "\`make profile KERNEL=$KERNEL\`: $(date -u +%F)," \
 		"$(git describe --always --dirty 2>/dev/null)" >"$OUT/title"
 	cases | selftests/bench/profile_report.py "$OUT" | tee "$OUT/table.md" || exit
+	[ "$ONLY" = . ] || exit 0
 	kept=$(pauses) || exit
 	kept="a program that only counts, 20 us at a time: $kept us"
 	sed -i "s/\$/; $kept/" "$OUT/title"

@@ -35,7 +35,8 @@ COLOURS = {"sroce": "#1f5fa8", "sroce-stack": "#55a3d9", "rxe": "#c0392b",
            "tcp": "#2e8b57", "memcpy": "#888888"}
 # What has no verbs: its figure is beside all of a kind
 REFERENCES = ("tcp", "memcpy")
-TOPOLOGIES = ["wire-gro", "wire", "veth", "vms", "same-host", "icount"]
+TOPOLOGIES = ["wire-gro", "wire", "veth", "vms", "same-host", "icount", "icount-wire-gro",
+              "icount-wire"]
 QUANTILES = [("p25", 25), ("p50", 50), ("p75", 75), ("p90", 90), ("p99", 99),
              ("p99.9", 99.9), ("p99.99", 99.99)]
 
@@ -388,6 +389,11 @@ FIGURES = [
     ("icount", 1500, "write_bw", 64, 1, "list32", "instructions"),
     ("icount", 1500, "send_bw", 64, 1, "event", "instructions"),
     ("icount", 1500, "send_lat", 8, 1, "event", "instructions"),
+    *((place, mtu, test, 65536, 1, mode, "instructions")
+      for place in ("icount-wire-gro", "icount-wire") for mtu in (1500, 4500, 9000)
+      for test, mode in (("write_bw", "poll"), ("send_bw", "event"), ("read_bw", "event"))),
+    *((place, 1500, "write_bw", 64, 1, mode, "instructions")
+      for place in ("icount-wire-gro", "icount-wire") for mode in ("poll", "list32")),
 ]
 
 

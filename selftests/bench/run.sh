@@ -49,7 +49,7 @@ limit_of()	# part
 	wire)	echo 900 ;;
 	full)	echo 2300 ;;
 	two)	echo 700 ;;
-	icount)	echo 420 ;;
+	icount)	echo 1800 ;;
 	quick)	echo 280 ;;
 	esac
 }
