@@ -159,11 +159,17 @@ static struct sk_buff *find_train(struct list_head *head, const struct sk_buff *
 	return NULL;
 }
 
-/* Whether a packet counts for the same sender on this host as a train, or for none */
+/*
+ * Whether a packet counts for the same sender on this host as a train, or for none: of a list
+ * that was taken apart the first packet has all of the charge.
+ */
 static bool same_owner(const struct sk_buff *p, const struct sk_buff *skb)
 {
-	return p->sk == skb->sk && p->destructor == skb->destructor &&
-	       (!skb->destructor || skb->destructor == sock_wfree);
+	if (p->destructor && p->destructor != sock_wfree)
+		return false;
+	if (!skb->destructor && !skb->sk)
+		return p->destructor || !p->sk;
+	return p->sk == skb->sk && p->destructor == skb->destructor;
 }
 
 /* Whether a plain packet continues a train; only the last one may be shorter than the rest. */
@@ -190,7 +196,9 @@ static bool append(struct sk_buff *p, struct sk_buff *skb, u32 l3_len)
 	/* it may still be that of a VLAN tag, and skb_segment_list() goes by it */
 	skb_set_network_header(skb, skb_gro_offset(skb) - sizeof(struct udphdr) - l3_len);
 	__skb_pull(skb, skb_gro_offset(skb));
-	/* sock_wfree() of the first gives back all of @p->truesize */
+	/* sock_wfree() of the first gives back all of @p->truesize, and no more */
+	if (skb->destructor == p->destructor)
+		p->truesize += skb->truesize;
 	skb->destructor = NULL;
 	skb->sk = NULL;
 	skb_dst_drop(skb);
@@ -205,7 +213,6 @@ static bool append(struct sk_buff *p, struct sk_buff *skb, u32 l3_len)
 	skb_shinfo(p)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
 	p->data_len += skb->len;
 	p->len += skb->len;
-	p->truesize += skb->truesize;
 	return true;
 }
 
