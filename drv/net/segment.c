@@ -99,7 +99,8 @@ static struct sk_buff *packet_create(const struct sk_buff *first, struct page *p
 	skb_fill_page_desc(skb, 0, page, off, len);
 	skb->len = len;
 	skb->data_len = len;
-	skb->truesize += len;
+	/* the first packet is charged for all; skb_segment_list() may subtract ours from it */
+	skb->truesize = 0;
 	return skb;
 }
 

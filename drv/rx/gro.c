@@ -196,9 +196,13 @@ static bool append(struct sk_buff *p, struct sk_buff *skb, u32 l3_len)
 	/* it may still be that of a VLAN tag, and skb_segment_list() goes by it */
 	skb_set_network_header(skb, skb_gro_offset(skb) - sizeof(struct udphdr) - l3_len);
 	__skb_pull(skb, skb_gro_offset(skb));
-	/* sock_wfree() of the first gives back all of @p->truesize, and no more */
+	/*
+	 * sock_wfree() of the first gives back all of @p->truesize, and no more. Many kernels'
+	 * skb_segment_list() subtracts that of the others, so it has to be 0.
+	 */
 	if (skb->destructor == p->destructor)
 		p->truesize += skb->truesize;
+	skb->truesize = 0;
 	skb->destructor = NULL;
 	skb->sk = NULL;
 	skb_dst_drop(skb);
