@@ -78,6 +78,7 @@
 	C(RETRANSMIT, "retransmitted_pkts")				\
 	C(CWND_DECREASE, "cwnd_decreases")				\
 	C(PACED, "paced_trains")					\
+	C(WINDOW_RESENT, "resent_windows")				\
 	C(TIMEOUT, "local_ack_timeout_err")					\
 	C(TIMEOUT_EXCUSED, "excused_ack_timeouts")				\
 	C(PROBE, "ack_probes")						\

@@ -76,6 +76,9 @@ struct sroce_av {
 	struct dst_cache	dst;
 };
 
+/* Samples of a round trip that are taken at once on a long path */
+#define SROCE_RTT_MARKS	16
+
 /* Upper bound of the ACK timer's slack, in ns */
 #define SROCE_SLACK_MAX	(5ULL * NSEC_PER_MSEC)
 
@@ -107,6 +110,11 @@ enum sroce_gap_policy {
  *	it shows that another of them was lost
  * @left_psn: one past the packets that have left the network, arrived or lost, though they
  *	may not be acknowledged
+ * @cut_psn: one past the packets sent before the window was decreased for a loss; that
+ *	others of them are lost is no news
+ * @gaps: gaps before @cut_psn so far
+ * @back_psn: on a long path all up to this PSN is sent again, since there were many
+ * @back_at: since when, in ns of sroce_now()
  * @n: packets of the newest retransmission, 0 once all were acknowledged
  * @gap: PSN of the newest gap
  * @gap_dist: moving average of the distance between gaps, in packets
@@ -136,6 +144,10 @@ struct sroce_retrans {
 	bool			sent_once;
 	u32			recover_psn;
 	u32			left_psn;
+	u32			cut_psn;
+	u32			gaps;
+	u32			back_psn;
+	u64			back_at;
 	u32			n;
 	u32			gap;
 	s32			gap_dist;
@@ -216,6 +228,10 @@ struct sroce_read_retry {
  * @rttvar: its mean deviation, in ns
  * @assume_lost: for this many samples a retransmission counts as needed, even if the
  *	answer comes sooner than a round trip
+ * @trains: ms of the shortest round trip, up to SROCE_RTT_TRAINS_MAX
+ * @mark: samples besides, of packets that request an ACK, on a long path
+ * @first_mark: the oldest of them
+ * @marks: how many are being taken
  */
 struct sroce_rtt {
 	bool	sampling;
@@ -227,6 +243,13 @@ struct sroce_rtt {
 	u64	srtt;
 	u64	rttvar;
 	u32	assume_lost;
+	u32	trains;
+	struct {
+		u32	psn;
+		u64	start;
+	}	mark[SROCE_RTT_MARKS];
+	u32	first_mark;
+	u32	marks;
 };
 
 /**

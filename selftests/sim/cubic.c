@@ -13,10 +13,10 @@
 #define RTO_MIN		200000000ULL
 #define WINDOW_INIT	10
 
-void cubic_init(struct cubic *c, struct lane *lane, u64 rtt)
+void cubic_init(struct cubic *c, struct lane *lane, u64 rtt, bool ect)
 {
 	*c = (struct cubic){
-		.lane = lane, .rtt = rtt, .srtt = rtt, .cwnd = WINDOW_INIT,
+		.lane = lane, .rtt = rtt, .ect = ect, .srtt = rtt, .cwnd = WINDOW_INIT,
 		.ssthresh = CUBIC_MAX,
 	};
 }
@@ -62,6 +62,7 @@ static void send(struct cubic *c, u64 now)
 
 		c->p[i].when = now;
 		c->p[i].back = left ? left + c->rtt : 0;
+		c->p[i].ce = c->ect && lane_marks(c->lane);
 	}
 }
 
@@ -77,7 +78,7 @@ static void take_acks(struct cubic *c, u64 now)
 			continue;
 		if (back > now)
 			break;
-		if (i > c->acked && i > c->recovered)
+		if ((i > c->acked || c->p[i % CUBIC_MAX].ce) && i > c->recovered)
 			reduce(c);
 		c->acked = i + 1;
 		c->delivered++;

@@ -10,6 +10,7 @@
 struct cubic {
 	struct lane	*lane;
 	u64		rtt;		/* ns, without queue */
+	bool		ect;
 	double		cwnd, ssthresh;	/* packets */
 	double		w_max, k;	/* of the curve; k in seconds */
 	double		w_est;		/* window of a Reno flow */
@@ -20,11 +21,12 @@ struct cubic {
 	u64		delivered;
 	struct {
 		u64	when;		/* sent */
+		bool	ce;
 		u64	back;		/* its ACK is here, 0: lost */
 	} p[CUBIC_MAX];
 };
 
-void cubic_init(struct cubic *c, struct lane *lane, u64 rtt);
+void cubic_init(struct cubic *c, struct lane *lane, u64 rtt, bool ect);
 u64 cubic_next(const struct cubic *c);
 void cubic_run(struct cubic *c, u64 now);
 

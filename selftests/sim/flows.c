@@ -145,7 +145,7 @@ static void transfer(struct run *run)
 		u64 t = outside(run, limit);
 		bool any = false;
 
-		if (run->ended == run->like->pairs)
+		if (run->like->pairs && run->ended == run->like->pairs)
 			return;
 		newly_done = false;
 		while (!newly_done && sim_step_until(s, t))
@@ -239,7 +239,7 @@ static void begin(struct run *run, const struct flows *f, u64 seed)
 	run->start = s->now;
 	if (f->cubic) {
 		run->cubic = malloc(sizeof(*run->cubic));
-		cubic_init(run->cubic, data_lane(run), 2 * f->link.latency);
+		cubic_init(run->cubic, data_lane(run), 2 * f->link.latency, f->ect);
 	}
 }
 

@@ -57,15 +57,22 @@ u64 lane_enter(struct lane *lane, u64 now, u32 len)
 	return lane->busy;
 }
 
+/* Whether a packet that has just entered is marked */
+bool lane_marks(struct lane *lane)
+{
+	bool marks = lane->mark && lane->n > lane->mark;
+
+	lane->marked += marks;
+	return marks;
+}
+
 /* CE in the traffic class; the ICRC does not cover it */
 static void mark(struct lane *lane, struct sim_packet *p)
 {
 	u8 *ecn = &p->data[1], shift = p->l3_len == 40 ? 4 : 0;
 
-	if (!lane->mark || lane->n <= lane->mark || !(*ecn >> shift & 3))
-		return;
-	*ecn |= 3 << shift;
-	lane->marked++;
+	if (*ecn >> shift & 3 && lane_marks(lane))
+		*ecn |= 3 << shift;
 }
 
 /* Sooner than what went before in the same queue it can't arrive. */

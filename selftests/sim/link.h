@@ -42,6 +42,7 @@ void link_init(struct link *link, u64 seed);
 void link_end(struct link *link);
 u32 lane_waiting(struct lane *lane, u64 now);
 u64 lane_enter(struct lane *lane, u64 now, u32 len);
+bool lane_marks(struct lane *lane);
 int link_wire(struct sim *s, struct sim_packet *p);
 
 #endif /* SIM_LINK_H */

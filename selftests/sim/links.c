@@ -24,6 +24,7 @@ struct bars {
 	double	dropped;	/* most of the packets sent, or nothing if below 0 */
 	double	jain;
 	double	cubic;		/* least part of a TCP flow, and most are 100 less that */
+	double	of_tcp;		/* least part of what a TCP flow alone gets */
 	bool	relative;	/* @part is that of what goes without losses */
 	bool	alive;		/* no QP dies */
 	bool	all;		/* all work requests succeed */
@@ -86,18 +87,26 @@ struct kase {
 				       { .svc = 1000, .queue = 1000, .mark = 20 } } } },	\
 	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 }
-#define WAN_FLOWS(ms, tcp)								\
-	{ WRITES(1, 1000), .kick = BURST(250), .timeout = 18, .limit = 20000 * MS,	\
-	  .cubic = tcp, .link = LINK((ms) * 500, 600 * US, 100, 60 * US, 0) }
-#define WAN(ms, part_) {									\
-	.name = "20 Mbit/s, RTT of " #ms " ms, queue of 100",				\
-	.flows = WAN_FLOWS(ms, false),							\
-	.bars = { .part = part_, .dropped = 1, .alive = true },				\
+/* 20 Mbit/s: 600 us a packet; 100 Mbit/s: 88 us */
+#define US_20	600
+#define US_100	88
+#define WAN_LINK(mbit, ms, limit_, mark_)						\
+	{ .latency = (ms) * 500 * US + 10 * US,						\
+	  .lane = { { .svc = US_##mbit * US, .queue = (limit_), .mark = (mark_) },	\
+		    LANE(US_##mbit * US / 10, 0) } }
+#define WAN_FLOWS(mbit, ms, limit_, mark_, tcp)						\
+	{ WRITES(1, 1000), .kick = BURST(250), .timeout = 18, .limit = 60000 * MS,	\
+	  .cubic = tcp, .ect = (mark_) > 0, .link = WAN_LINK(mbit, ms, limit_, mark_) }
+/* part_: of what TCP gets alone; tcp_: least part of TCP beside */
+#define WAN(mbit, ms, name_, limit_, mark_, dropped_, part_) {				\
+	.name = #mbit " Mbit/s, RTT of " #ms " ms, " name_,				\
+	.flows = WAN_FLOWS(mbit, ms, limit_, mark_, false),				\
+	.bars = { .of_tcp = part_, .dropped = dropped_, .alive = true },		\
 }
-#define BESIDE_TCP(ms) {								\
-	.name = "20 Mbit/s, RTT of " #ms " ms, queue of 100, beside TCP",		\
-	.flows = WAN_FLOWS(ms, true),							\
-	.bars = { .part = 30, .cubic = 30, .alive = true },				\
+#define BESIDE_TCP(mbit, ms, name_, limit_, mark_, us_, tcp_) {				\
+	.name = #mbit " Mbit/s, RTT of " #ms " ms, " name_ ", beside TCP",		\
+	.flows = WAN_FLOWS(mbit, ms, limit_, mark_, true),				\
+	.bars = { .part = us_, .cubic = tcp_, .alive = true },				\
 }
 #define LOSSY(percent_, part_) {							\
 	.name = #percent_ " % lost at random",						\
@@ -173,12 +182,59 @@ static const struct kase cases[] = {
 	MARKED_READS(4, "", 90, -1),
 	MARKED_READS(1, ", by adapters", 40, -1),
 	MARKED_READS(4, ", by adapters", 70, 5),
-	WAN(2, 95),
-	WAN(20, 95),
-	WAN(100, 70),
-	BESIDE_TCP(2),
-	BESIDE_TCP(20),
-	BESIDE_TCP(100),
+	WAN(20, 0, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(20, 0, "queue of 100", 100, 0, 30, 30),
+	WAN(20, 0, "queue of 400", 400, 0, 1, 95),
+	BESIDE_TCP(20, 0, "queue of 400", 400, 0, 20, 30),
+	WAN(20, 0, "marked above 20", 400, 20, -1, 95),
+	BESIDE_TCP(20, 0, "marked above 20", 400, 20, 30, 30),
+	WAN(20, 2, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(20, 2, "queue of 100", 100, 0, 30, 30),
+	WAN(20, 20, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(20, 20, "queue of 100", 100, 0, 30, 30),
+	WAN(20, 10, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(20, 10, "queue of 100", 100, 0, 30, 30),
+	WAN(20, 10, "queue of 400", 400, 0, 1, 95),
+	BESIDE_TCP(20, 10, "queue of 400", 400, 0, 25, 30),
+	WAN(20, 10, "marked above 20", 400, 20, -1, 95),
+	BESIDE_TCP(20, 10, "marked above 20", 400, 20, 30, 30),
+	WAN(20, 50, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(20, 50, "queue of 100", 100, 0, 30, 30),
+	WAN(20, 50, "queue of 400", 400, 0, 1, 95),
+	BESIDE_TCP(20, 50, "queue of 400", 400, 0, 25, 30),
+	WAN(20, 50, "marked above 20", 400, 20, -1, 95),
+	BESIDE_TCP(20, 50, "marked above 20", 400, 20, 30, 30),
+	WAN(20, 100, "queue of 100", 100, 0, 1, 90),
+	BESIDE_TCP(20, 100, "queue of 100", 100, 0, 30, 30),
+	WAN(20, 100, "queue of 400", 400, 0, 1, 90),
+	BESIDE_TCP(20, 100, "queue of 400", 400, 0, 25, 30),
+	WAN(20, 100, "marked above 20", 400, 20, -1, 95),
+	BESIDE_TCP(20, 100, "marked above 20", 400, 20, 30, 20),
+	WAN(100, 0, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(100, 0, "queue of 100", 100, 0, 30, 30),
+	WAN(100, 0, "queue of 400", 400, 0, 1, 95),
+	BESIDE_TCP(100, 0, "queue of 400", 400, 0, 30, 30),
+	WAN(100, 0, "marked above 20", 400, 20, -1, 95),
+	BESIDE_TCP(100, 0, "marked above 20", 400, 20, 30, 5),
+	WAN(100, 10, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(100, 10, "queue of 100", 100, 0, 30, 30),
+	WAN(100, 10, "queue of 400", 400, 0, 1, 95),
+	BESIDE_TCP(100, 10, "queue of 400", 400, 0, 30, 30),
+	WAN(100, 10, "marked above 20", 400, 20, -1, 95),
+	BESIDE_TCP(100, 10, "marked above 20", 400, 20, 30, 30),
+	WAN(100, 50, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(100, 50, "queue of 100", 100, 0, 30, 30),
+	WAN(100, 50, "queue of 400", 400, 0, 1, 95),
+	BESIDE_TCP(100, 50, "queue of 400", 400, 0, 30, 30),
+	WAN(100, 50, "marked above 20", 400, 20, -1, 95),
+	BESIDE_TCP(100, 50, "marked above 20", 400, 20, 30, 20),
+	WAN(100, 100, "queue of 100", 100, 0, 1, 95),
+	BESIDE_TCP(100, 100, "queue of 100", 100, 0, 30, 20),
+	WAN(100, 100, "queue of 400", 400, 0, 1, 90),
+	BESIDE_TCP(100, 100, "queue of 400", 400, 0, 30, 30),
+	/* marks above 20 packets hold TCP itself to two thirds of such a link */
+	WAN(100, 100, "marked above 20", 400, 20, -1, 75),
+	BESIDE_TCP(100, 100, "marked above 20", 400, 20, 30, 15),
 	LOSSY(1, 60),
 	LOSSY(5, 25),
 	RXE(0.1),
@@ -281,12 +337,27 @@ static double without_loss(const struct kase *k)
 	return flows_run(&f, 0).part;
 }
 
+static double tcp_alone(const struct kase *k)
+{
+	struct flows f = k->flows;
+
+	f.pairs = 0;
+	f.cubic = true;
+	return flows_run(&f, 0).cubic;
+}
+
 static void check_case(const struct kase *k, const struct flows_result *r)
 {
 	const struct bars *b = &k->bars;
 
 	if (b->part)
 		CHECK(100 * r->part >= b->part * (b->relative ? without_loss(k) : 1));
+	if (b->of_tcp) {
+		double tcp = tcp_alone(k);
+
+		printf("# TCP alone: %.1f %%\n", 100 * tcp);
+		CHECK(100 * r->part >= b->of_tcp * tcp);
+	}
 	if (b->dropped > 0)
 		CHECK(100 * r->dropped <= b->dropped);
 	if (b->dropped < 0)
@@ -354,7 +425,7 @@ static const struct {
 	     WRITES(1, 128), .kick = BURST(250), .sample = 500 * US,
 	     .link = LINK(10, 1000, 512, 100, 0)),
 	SHOW("wan", "20 Mbit/s, RTT of 20 ms, queue of 100: beside a TCP flow",
-	     WRITES(1, 1000), .kick = BURST(250), .timeout = 18, .limit = 20000 * MS,
+	     WRITES(1, 1000), .kick = BURST(250), .timeout = 18, .limit = 60000 * MS,
 	     .sample = 80 * MS, .cubic = true, .link = LINK(10000, 600 * US, 100, 60 * US, 0)),
 };
 

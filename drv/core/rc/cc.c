@@ -7,6 +7,7 @@
  * or, where none is expected, a quarter of a round trip after the last.
  */
 
+#include <linux/math64.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/resp_rate.h"
@@ -30,7 +31,7 @@ static void count_decrease(struct sroce_qp *qp, const struct sroce_cwnd *c, bool
 /* The most that may leave at once */
 static u32 quarter(const struct sroce_qp *qp)
 {
-	return max(sroce_cwnd(&qp->req.cwnd) / 4, 1U);
+	return max(sroce_cwnd(&qp->req.cwnd) / sroce_rtt_trains(qp), 1U);
 }
 
 /*
@@ -62,6 +63,8 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 		sroce_cwnd_acked(&req->cwnd, n, sroce_now());
 	/* the window's growth may leave, too */
 	n += sroce_cwnd(&req->cwnd) - min(cwnd, sroce_cwnd(&req->cwnd));
+	if (sroce_rtt_is_long(qp))
+		n = min(n, quarter(qp));
 	req->quota = min(req->quota + n, n + quarter(qp));
 	if (!left) {
 		req->quota = max3(req->quota, quarter(qp), QUOTA_MIN);
@@ -78,14 +81,16 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
  */
 void sroce_cc_lost(struct sroce_qp *qp, u32 n)
 {
-	const struct sroce_retrans *rp = &qp->req.retrans;
+	struct sroce_retrans *rp = &qp->req.retrans;
 	bool drops = rp->gap_policy == SROCE_GAP_DROPS;
 
-	if (!qp->cc)
+	if (!qp->cc || (sroce_rtt_is_long(qp) && sroce_psn_diff(qp->req.acked, rp->cut_psn) < 0))
 		return;
-	count_decrease(qp, &qp->req.cwnd,
-		       sroce_cwnd_lost(&qp->req.cwnd, n, drops ? 0 : rp->gap_dist,
-				       sroce_now()));
+	if (!sroce_cwnd_lost(&qp->req.cwnd, n, drops ? 0 : rp->gap_dist, sroce_now()))
+		return;
+	rp->cut_psn = qp->req.max_psn;
+	rp->gaps = 0;
+	count_decrease(qp, &qp->req.cwnd, true);
 }
 
 /**
@@ -196,10 +201,10 @@ void sroce_cc_wait(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
-	if (req->quota || req->pace_at || sroce_cwnd(&req->cwnd) >= SROCE_CC_LARGE ||
+	if (req->quota || req->pace_at || !sroce_cc_is_paced(qp) ||
 	    sroce_cc_in_flight(qp) >= (s32)sroce_cwnd(&req->cwnd))
 		return;
-	req->pace_at = sroce_now() + req->rtt.srtt / 4 + 1;
+	req->pace_at = sroce_now() + div_u64(req->rtt.srtt, sroce_rtt_trains(qp)) + 1;
 	sroce_count(qp, SROCE_CNT_PACED);
 }
 

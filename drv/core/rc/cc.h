@@ -4,15 +4,26 @@
 #define SROCE_CORE_RC_CC_H
 
 #include "drv/core/qp.h"
+#include "drv/core/rc/rtt.h"
 
 /*
- * A window this large is not the path's, which is faster than we are: it is not paced, and
- * needs fewer ACKs.
+ * A window this large is not that of a short path, which is faster than we are: it is not
+ * paced, and needs fewer ACKs.
  */
 #define SROCE_CC_LARGE	1024U
 
 /* A READ is split into requests of fewer responses only if the window is smaller, too. */
 #define SROCE_CC_READ_MIN	4U
+
+/**
+ * sroce_cc_is_paced() - whether the window leaves in trains
+ * @qp: the QP, RC
+ */
+static inline bool sroce_cc_is_paced(const struct sroce_qp *qp)
+{
+	return sroce_cwnd(&qp->req.cwnd) < SROCE_CC_LARGE ||
+	       (qp->cc && sroce_rtt_is_long(qp));
+}
 
 /**
  * sroce_cc_unacked() - request packets that are not acknowledged
@@ -48,7 +59,7 @@ static inline u32 sroce_cc_free(const struct sroce_qp *qp)
 	s32 most = SROCE_CWND_MAX - sroce_cc_unacked(qp);
 	u32 room = max(min((s32)cwnd - sroce_cc_in_flight(qp), most), 0);
 
-	return cwnd < SROCE_CC_LARGE ? min(room, qp->req.quota) : room;
+	return sroce_cc_is_paced(qp) ? min(room, qp->req.quota) : room;
 }
 
 /**
@@ -59,7 +70,7 @@ static inline u32 sroce_cc_ack_interval(const struct sroce_qp *qp)
 {
 	u32 cwnd = sroce_cwnd(&qp->req.cwnd);
 
-	return cwnd < SROCE_CC_LARGE ? max(cwnd / 4, 1U) : cwnd / 2;
+	return sroce_cc_is_paced(qp) ? max(cwnd / sroce_rtt_trains(qp), 1U) : cwnd / 2;
 }
 
 /**

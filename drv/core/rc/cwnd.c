@@ -11,6 +11,10 @@
  * leaves what the path holds without a queue, as TCP Westwood's does, but at least 0.7 of
  * the window.
  *
+ * On a long path one sample in a round trip is often of a packet that meets no queue.
+ * sroce_cwnd_mark() takes more; the longest counts when packets are lost. TCP beside
+ * recovers slowly there, so no growth but CUBIC's leads back to the window before.
+ *
  * A CNP decreases the window as DCQCN's reaction point decreases its rate (SIGCOMM 2015),
  * and it recovers as that does; on a long path a CNP counts as a loss.
  */
@@ -55,16 +59,28 @@ static u64 queue_of(const struct sroce_cwnd *c, u64 rtt)
 	return rtt > c->min_rtt ? rtt - c->min_rtt : 0;
 }
 
+/* The path itself is long, without a queue. */
+static bool is_long(const struct sroce_cwnd *c)
+{
+	return c->min_rtt > QUEUE_LONG;
+}
+
 /* The queue that recent samples show; one late answer is none */
 static u64 queue_now(const struct sroce_cwnd *c)
 {
 	return queue_of(c, min(c->rtt, c->prev_rtt));
 }
 
+/* The longest queue that recent samples show */
+static u64 queue_peak(const struct sroce_cwnd *c)
+{
+	return queue_of(c, max3(c->rtt, c->peak, c->prev_peak));
+}
+
 /* Whether the newest sample shows a queue, by the standard of slow start */
 static bool is_queueing(const struct sroce_cwnd *c)
 {
-	return queue_of(c, c->rtt) > min(c->min_rtt, QUEUE_LONG);
+	return queue_of(c, max(c->rtt, c->peak)) > min(c->min_rtt, QUEUE_LONG);
 }
 
 /**
@@ -75,7 +91,8 @@ bool sroce_cwnd_congested(const struct sroce_cwnd *c)
 {
 	u64 enough = c->ssthresh ? c->min_rtt / 4 : c->min_rtt;
 
-	return queue_now(c) > min(enough, QUEUE_LONG);
+	return max(queue_now(c), queue_of(c, max(c->peak, c->prev_peak))) >
+	       min(enough, QUEUE_LONG);
 }
 
 /* Whether the path has no queue to speak of, so that it can take more */
@@ -163,7 +180,7 @@ static void grow(struct sroce_cwnd *c, u32 n, u64 now)
 	if (cwnd < c->w_max && c->rtt < QUEUE_LONG)
 		target = max(target, cwnd + (c->w_max - c->ssthresh) / REGROW_RTTS);
 	part = cwnd < c->w_max - c->w_max / 8 ? 8 : 32;
-	if (is_idle(c))
+	if (is_idle(c) && (!is_long(c) || cwnd >= c->w_max))
 		target = max(target, cwnd + cwnd / part + 1);
 	target = min(target, cwnd + cwnd / 2 + 1);
 	if (target > cwnd)
@@ -212,6 +229,17 @@ static void update_min_rtt(struct sroce_cwnd *c, u64 ns, u64 now)
 }
 
 /**
+ * sroce_cwnd_mark() - take in a sample besides those of sroce_cwnd_sample()
+ * @c: the window's state
+ * @ns: from a packet to its answer, in ns
+ */
+void sroce_cwnd_mark(struct sroce_cwnd *c, u64 ns)
+{
+	c->peak = max(c->peak, min(c->mark, ns));
+	c->mark = ns;
+}
+
+/**
  * sroce_cwnd_sample() - take in a sample of the round trip
  * @c: the window's state
  * @ns: from a packet to its answer, in ns
@@ -222,6 +250,8 @@ void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now)
 	c->prev_rtt = c->rtt ?: ns;
 	c->sampled = true;
 	c->rtt = ns;
+	c->prev_peak = c->peak;
+	c->peak = 0;
 	update_min_rtt(c, ns, now);
 }
 
@@ -257,9 +287,10 @@ static u32 decreased(const struct sroce_cwnd *c)
 	u32 cwnd = sroce_cwnd(c), beta = BETA(cwnd);
 
 	/* without a sample nothing is known of the path */
-	if (!c->rtt || queue_of(c, c->rtt) > QUEUE_LONG || is_heavy(c))
+	if (!c->rtt || queue_of(c, c->rtt) > QUEUE_LONG || is_heavy(c) ||
+	    (is_long(c) && c->ssthresh && !c->sampled))
 		return beta;
-	return max_t(u32, beta, div64_u64(cwnd * c->min_rtt, max(c->rtt, c->min_rtt)));
+	return max_t(u32, beta, div64_u64(cwnd * c->min_rtt, c->min_rtt + queue_peak(c)));
 }
 
 /* Decrease the window to @to, for good; CUBIC's curve begins anew. */

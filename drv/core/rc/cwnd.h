@@ -37,6 +37,9 @@
  * @min_rtt_at: when that was measured or raised, in ns of sroce_now()
  * @rtt: the newest sample of the round trip, in ns
  * @prev_rtt: the sample before
+ * @mark: the newest of the samples besides, on a long path
+ * @peak: longest of these since @rtt was taken, but for one late answer
+ * @prev_peak: longest of these before, since @prev_rtt was taken
  * @alpha: DCQCN: share of marked packets, in 1/SROCE_ALPHA_ONE
  * @target: DCQCN: the window before the last decrease; 0 if all has been recovered
  * @rises: DCQCN: steps of recovery since the last decrease
@@ -61,6 +64,9 @@ struct sroce_cwnd {
 	u64	min_rtt_at;
 	u64	rtt;
 	u64	prev_rtt;
+	u64	mark;
+	u64	peak;
+	u64	prev_peak;
 	u32	alpha;
 	u32	target;
 	u32	rises;
@@ -79,6 +85,7 @@ static inline u32 sroce_cwnd(const struct sroce_cwnd *c)
 }
 
 bool sroce_cwnd_congested(const struct sroce_cwnd *c);
+void sroce_cwnd_mark(struct sroce_cwnd *c, u64 ns);
 void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now);
 void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now);
 bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now);

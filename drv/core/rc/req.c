@@ -207,7 +207,7 @@ static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	u32 room;
 
 	if (!sroce_is_rc(qp) || wqe->msg > SROCE_MSG_WRITE_IMM ||
-	    qp->req.psn != qp->req.max_psn || sroce_cwnd(&qp->req.cwnd) < SROCE_CC_LARGE)
+	    qp->req.psn != qp->req.max_psn || sroce_cc_is_paced(qp))
 		return false;
 	room = sroce_cc_free(qp);
 	return room < SROCE_TX_BUDGET && !sroce_tx_can_append(qp) &&

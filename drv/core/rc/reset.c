@@ -100,6 +100,9 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
 	req->retrans.recover_psn = psn;
 	req->retrans.left_psn = psn;
+	req->retrans.cut_psn = psn;
+	req->retrans.back_psn = psn;
+	req->retrans.gaps = 0;
 	req->retrans.probe_reads = 0;
 	req->quota = SROCE_CWND_INIT;
 	if (!qp->cc)
@@ -158,5 +161,6 @@ void sroce_reset_req(struct sroce_qp *qp)
 	req->retrans.probes = 0;
 	req->retrans.probe_at = 0;
 	req->rtt.sampling = false;
+	req->rtt.marks = 0;
 	bitmap_zero(req->resp_bitmap, SROCE_READ_AHEAD);
 }

@@ -18,6 +18,7 @@
  * the PSN that it expects.
  */
 
+#include <linux/math64.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/flush.h"
@@ -29,6 +30,10 @@
 #include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
 
+/* With more gaps than this in a window, on a long path, all of it is sent again. */
+#define GAPS_MAX	3
+/* Round trips for which gaps in a window that was sent again are no news */
+#define RESEND_RTTS	3
 /* If more packets than this are missing in a row, going back is no worse. */
 #define SELECTIVE_MAX	8
 /* Gaps are dense if their mean distance is less than so many batches. */
@@ -70,6 +75,7 @@ static void cancel_retrans(struct sroce_qp *qp)
 	rp->hold_new = false;
 	/* an ACK could be for either transmission */
 	qp->req.rtt.sampling = false;
+	qp->req.rtt.marks = 0;
 }
 
 static void go_back(struct sroce_qp *qp)
@@ -203,7 +209,9 @@ static void note_spurious(struct sroce_req *req)
 {
 	struct sroce_retrans *rp = &req->retrans;
 
-	sroce_cwnd_undo(&req->cwnd, sroce_now(), 0);
+	/* several gaps are no packets that were late */
+	if (!rp->gaps)
+		sroce_cwnd_undo(&req->cwnd, sroce_now(), 0);
 	rp->recover_psn = req->acked;
 	rp->batch = SROCE_RETRANS_BATCH_MIN;
 	rp->gap_dist = sroce_gap_dist_add(rp->gap_dist, SROCE_GAP_DIST_MAX);
@@ -251,6 +259,38 @@ static bool forget_stale_policy(struct sroce_qp *qp)
 	return true;
 }
 
+/* What is missing has just been sent again with all of the window, or is about to be. */
+static bool resends_window(const struct sroce_qp *qp)
+{
+	const struct sroce_retrans *rp = &qp->req.retrans;
+
+	return sroce_psn_diff(qp->req.acked, rp->back_psn) < 0 &&
+	       sroce_now() - rp->back_at < RESEND_RTTS * qp->req.rtt.srtt;
+}
+
+/*
+ * Whether a window that overflowed a queue has lost many packets, on a long path. The peer
+ * reports one gap in a round trip.
+ */
+static bool has_many_gaps(struct sroce_qp *qp)
+{
+	struct sroce_retrans *rp = &qp->req.retrans;
+
+	return qp->cc && sroce_rtt_is_long(qp) &&
+	       sroce_psn_diff(qp->req.acked, rp->cut_psn) < 0 && ++rp->gaps > GAPS_MAX;
+}
+
+/* Send all again that may be lost, at the pace of the window: that takes a round trip. */
+static void resend_window(struct sroce_qp *qp)
+{
+	struct sroce_retrans *rp = &qp->req.retrans;
+
+	rp->back_psn = qp->req.max_psn;
+	rp->back_at = sroce_now();
+	sroce_count(qp, SROCE_CNT_WINDOW_RESENT);
+	go_back(qp);
+}
+
 /*
  * Retransmit from req.acked on, which the network has lost or, unless @lost, the peer has
  * refused.
@@ -265,8 +305,13 @@ static void retransmit(struct sroce_qp *qp, bool lost)
 	if (rp->tried && !sroce_loopback_usable(qp))
 		return;
 	rp->tried = true;
+	if (rp->gap_policy == SROCE_GAP_KEEPS && resends_window(qp))
+		return;
 	if (rp->gap_policy == SROCE_GAP_KEEPS && !forget_stale_policy(qp)) {
-		fill_gap(qp, lost);
+		if (lost && has_many_gaps(qp))
+			resend_window(qp);
+		else
+			fill_gap(qp, lost);
 		return;
 	}
 	/* the policy may have been learned from the loss of an ACK */
@@ -367,6 +412,10 @@ static void skip_acked(struct sroce_qp *qp)
 			   req->acked : rp->to;
 	if (sroce_psn_diff(req->acked, rp->recover_psn) > 0)
 		rp->recover_psn = req->acked;
+	if (sroce_psn_diff(req->acked, rp->cut_psn) > 0)
+		rp->cut_psn = req->acked;
+	if (sroce_psn_diff(req->acked, rp->back_psn) > 0)
+		rp->back_psn = req->acked;
 	if (sroce_psn_diff(req->acked, rp->last) > 0) {
 		rp->last = req->acked;
 		rp->n = 0;
@@ -554,10 +603,10 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 	struct sroce_retrans *rp = &req->retrans;
 	u64 timeout = sroce_rtt_ack_timeout(qp), when;
 	u64 rto = sroce_rtt_rto(qp, timeout);
+	u64 train = div_u64(req->rtt.srtt, sroce_rtt_trains(qp));
 
 	if (req->pace_at)
-		sroce_task_set_ack_timer(qp, req->pace_at,
-					 min(req->rtt.srtt / 8, SROCE_SLACK_MAX));
+		sroce_task_set_ack_timer(qp, req->pace_at, min(train / 2, SROCE_SLACK_MAX));
 	/* while this side waits for pages, the peer is not late */
 	if (req->rnr_wait || req->paging || req->n_ofo_resps || req->max_psn == req->una) {
 		req->deadline = 0;

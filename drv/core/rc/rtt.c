@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Samples of a requester's round trip, and the timeouts that follow from them. */
 
+#include <linux/math64.h>
 #include <linux/time64.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/rtt.h"
@@ -23,6 +24,41 @@ u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp)
 	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
 }
 
+/* Begin another sample, some time after the last. */
+static void add_mark(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 now = sroce_now();
+	u32 i = rtt->first_mark + rtt->marks;
+
+	if (!sroce_rtt_is_long(qp) || rtt->marks == SROCE_RTT_MARKS ||
+	    (rtt->marks && now - rtt->mark[(i - 1) % SROCE_RTT_MARKS].start <
+			   rtt->srtt / SROCE_RTT_MARKS))
+		return;
+	rtt->mark[i % SROCE_RTT_MARKS].psn = psn;
+	rtt->mark[i % SROCE_RTT_MARKS].start = now;
+	rtt->marks++;
+}
+
+/*
+ * End the samples of packets that were acknowledged. If several were at once, all but the
+ * newest have waited for that.
+ */
+static void end_marks(struct sroce_qp *qp)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 start = 0;
+
+	while (rtt->marks && sroce_psn_diff(qp->req.acked,
+					    rtt->mark[rtt->first_mark].psn) > 0) {
+		start = rtt->mark[rtt->first_mark].start;
+		rtt->first_mark = (rtt->first_mark + 1) % SROCE_RTT_MARKS;
+		rtt->marks--;
+	}
+	if (start)
+		sroce_cwnd_mark(&qp->req.cwnd, sroce_now() - start);
+}
+
 /**
  * sroce_rtt_sent() - note that a packet was sent in turn, and perhaps start a sample
  * @qp: the QP, RC
@@ -35,6 +71,11 @@ void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again
 
 	if (!rtt->first)
 		rtt->first = sroce_now();
+	/* the ACK may be for the original, which the peer has kept */
+	if (again && sroce_psn_diff(pkt->psn, qp->req.retrans.back_psn) < 0)
+		return;
+	if (pkt->ackreq && !again)
+		add_mark(qp, pkt->psn);
 	if (rtt->sampling || !(pkt->ackreq || pkt->op->flags & SROCE_HAS_RESPONSE))
 		return;
 	rtt->sampling = true;
@@ -129,6 +170,7 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 	struct sroce_rtt *rtt = &qp->req.rtt;
 	u64 now, ns;
 
+	end_marks(qp);
 	if (!rtt->sampling || sroce_psn_diff(qp->req.acked, rtt->psn) <= 0)
 		return SROCE_RTT_NONE;
 	rtt->sampling = false;
@@ -140,6 +182,8 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 	}
 	update_srtt(rtt, ns);
 	sroce_cwnd_sample(rtt->read ? &qp->req.read_cwnd : &qp->req.cwnd, ns, now);
+	rtt->trains = min_t(u64, div_u64(qp->req.cwnd.min_rtt, NSEC_PER_MSEC),
+			    SROCE_RTT_TRAINS_MAX);
 	return SROCE_RTT_NONE;
 }
 

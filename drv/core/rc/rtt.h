@@ -5,6 +5,10 @@
 
 #include "drv/core/qp.h"
 
+/* Trains in which a window leaves, at least, and most of them */
+#define SROCE_RTT_TRAINS_MIN	4U
+#define SROCE_RTT_TRAINS_MAX	64U
+
 /**
  * enum sroce_rtt_sample - what a sample of the round trip says of a retransmission
  * @SROCE_RTT_NONE: nothing
@@ -16,6 +20,30 @@ enum sroce_rtt_sample {
 	SROCE_RTT_SPURIOUS,
 	SROCE_RTT_RETRANS,
 };
+
+/**
+ * sroce_rtt_trains() - trains in which a window leaves
+ * @qp: the QP, RC
+ *
+ * Return: one for each ms of the round trip, but at least four: on a long path a quarter of
+ * the window is more than a queue may take at once.
+ */
+static inline u32 sroce_rtt_trains(const struct sroce_qp *qp)
+{
+	return max(qp->req.rtt.trains, SROCE_RTT_TRAINS_MIN);
+}
+
+/**
+ * sroce_rtt_is_long() - whether the round trip is long
+ * @qp: the QP, RC
+ *
+ * A window is that of the path then, however large, and what is reported once in a round
+ * trip is reported late.
+ */
+static inline bool sroce_rtt_is_long(const struct sroce_qp *qp)
+{
+	return qp->req.rtt.trains > SROCE_RTT_TRAINS_MIN;
+}
 
 u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp);
 void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again);
