@@ -124,6 +124,13 @@ static void choose_wire(struct maker *m)
 		sc->task_delay_max = range(m, 1, 40000);
 }
 
+/* A long path, on which the window is paced and sampled otherwise */
+static void be_far(struct maker *m)
+{
+	m->sc->latency = range(m, 3, 30) * SC_MS;
+	m->sc->cfg.timeout = range(m, 16, 18);
+}
+
 static u32 rate(struct maker *m)
 {
 	static const u32 rates[] = { 10, 100, 300, 1000, 2000, 3000 };
@@ -187,6 +194,8 @@ static void choose_faults(struct maker *m)
 	case SC_FOREIGN:
 		m->bulk = once_in(m, sc->class == SC_LOSS ? 6 : 3);
 		f->drop = m->bulk ? rate(m) / 10 : rate(m);
+		if (m->bulk && once_in(m, 2))
+			be_far(m);
 		break;
 	case SC_BACKN:
 	case SC_SMALL:
