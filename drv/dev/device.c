@@ -65,6 +65,17 @@ static void note_upper(struct net_device *ndev, const char *name)
 	rcu_read_unlock();
 }
 
+/*
+ * rdma_cm asks for a RoCE GID only if the address belongs to an Ethernet netdev (up to 6.12
+ * at least). With another one it fails with ENODEV, of which nobody would guess the reason.
+ */
+static void tell_limits(const char *name, const struct net_device *ndev)
+{
+	if (ndev->type != ARPHRD_ETHER)
+		netdev_info(ndev, "sroce: rdma_cm will not find %s, as this is no Ethernet netdev; verbs will\n",
+			    name);
+}
+
 static bool has_device(const struct net_device *ndev)
 {
 	struct sroce_dev *dev;
@@ -273,9 +284,11 @@ int sroce_device_add(const char *name, struct net_device *ndev)
 	note_upper(ndev, name);
 	ib_mark_name_assigned_by_user(&dev->ibdev);
 	ret = ib_register_device(&dev->ibdev, name, NULL);
+	/* don't use dev after success: it may have been deleted by now */
 	if (ret)
 		ib_dealloc_device(&dev->ibdev);
-	/* don't use dev after success: it may have been deleted by now */
+	else
+		tell_limits(name, ndev);
 	return ret;
 }
 

@@ -88,6 +88,65 @@ test_kinds()
 	done
 }
 
+# pinged ADDRESS: rping with itself
+pinged()
+{
+	local srv rc=0
+	timeout 20 rping -s -a "$1" -C 3 >/tmp/rping.s 2>&1 &
+	srv=$!
+	wait_until 5 sh -c 'rdma resource show cm_id | grep -q LISTEN' ||
+		! kill -0 $srv 2>/dev/null || sleep 1
+	timeout 10 rping -c -a "$1" -C 3 -v 2>&1 || rc=$?
+	kill $srv 2>/dev/null
+	wait $srv 2>/dev/null
+	cat /tmp/rping.s
+	return $rc
+}
+
+# ponged DEVICE: verbs with a GID index, of the device with itself
+ponged()
+{
+	local gid srv
+	gid=$(gid_index "$1" v4) || return
+	timeout 20 ibv_rc_pingpong -d "$1" -g "$gid" -n 50 >/dev/null 2>&1 &
+	srv=$!
+	wait_until 10 sh -c "ss -ltnH 'sport = :18515' | grep -q ." &&
+		timeout 20 ibv_rc_pingpong -d "$1" -g "$gid" -n 50 127.0.0.1 && wait $srv
+}
+
+told() { dmesg | tail -n 5 | grep -q "sroce: rdma_cm will not find $1"; }
+untold() { ! told "$1"; }
+
+# TROUBLESHOOTING.md says so. If rdma_cm serves these one day, it and the log have to change.
+test_without_ethernet()
+{
+	link_add t0 lo
+	check "lo: the log says that rdma_cm will not work" told t0
+	check_fails "lo: it does not" 'No such device' pinged 127.0.0.1
+	check "lo: verbs do" ponged t0
+	rdma link delete t0
+	modprobe -q tun
+	ip tuntap add ttun mode tun
+	ip addr add 10.77.1.1/24 dev ttun
+	ip link set ttun up
+	link_add t0 ttun
+	check "tun: the log says that rdma_cm will not work" told t0
+	check_fails "tun: it does not" 'No such device|error -19' pinged 10.77.1.1
+	check "tun: verbs do" ponged t0
+	rdma link delete t0
+	ip link delete ttun
+	ip link add roce0 type dummy
+	ip addr add 192.0.2.1/32 dev roce0
+	ip link set roce0 up
+	dmesg -C
+	link_add t0 roce0
+	gid_index t0 v4 >/dev/null
+	check "dummy: nothing in the log" untold t0
+	check "dummy: rdma_cm works" pinged 192.0.2.1
+	rdma link delete t0
+	ip link delete roce0
+}
+
 test_refusals()
 {
 	ip link add td0 type dummy
@@ -245,7 +304,9 @@ reload()
 
 load_module || { not_ok "loading the module"; done_testing; exit 1; }
 check "loading the module opens no UDP 4791 socket" no_socket
+ip link set lo up
 test_kinds
+test_without_ethernet
 test_refusals
 test_sockets
 check "eight links at once, deleted in another order" many_links
