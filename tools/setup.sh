@@ -20,14 +20,14 @@ PACKAGES=(
 	# building
 	gcc clang make libelf-dev libc6-dev bc sparse pkg-config kmod cpio
 	libclang-rt-dev libstdc++-12-dev llvm
-	zstd xz-utils rsync libibverbs-dev librdmacm-dev libasan8 libubsan1
+	zstd xz-utils rsync mandoc libibverbs-dev librdmacm-dev libasan8 libubsan1
 	# the VM
 	busybox-static procps util-linux
 	# what runs in it
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
 	iproute2 iputils-ping ethtool tcpdump tshark python3 python3-scapy
 	python3-pyverbs
-	iperf3 sockperf linux-perf gnuplot-nox
+	iperf3 sockperf linux-perf gnuplot-nox nftables crun
 )
 BACKPORTS=(qemu-system-x86)
 BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources
