@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Everything that reads the sources and complains: gcc and clang with W=1,
-# sparse, the kernel's checkpatch and kernel-doc, shellcheck where installed; SPDX
-# lines, sizes, floors and names.
+# sparse, the kernel's checkpatch and kernel-doc, shellcheck where installed, mandoc;
+# SPDX lines, sizes, floors and names.
 #
 # usage: KERNEL=6.1 tools/lint.sh 'make variables that select clang'
 set -uo pipefail
@@ -95,7 +95,7 @@ shell()
 {
 	command -v shellcheck >/dev/null ||
 		{ echo "skipped: not installed"; return; }
-	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init packaging/*.sh \
+	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init tools/sroce-doctor packaging/*.sh \
 		debian/*.p* debian/*.in selftests/*/*.sh selftests/*/*/*.sh
 }
 
@@ -109,6 +109,8 @@ for name in sys.argv[1:]:
     yaml.safe_load(open(name))' action.yml .github/workflows/*.yml
 }
 
+manual_pages() { mandoc -T lint -W warning man/*.[1-9]; }
+
 check checkpatch checkpatch
 check kernel-doc kernel_doc
 check SPDX spdx
@@ -116,4 +118,5 @@ check sizes tools/sizes.py
 check floors tools/floors.py --names
 check shellcheck shell
 check YAML yaml
+check "manual pages" manual_pages
 exit $BAD
