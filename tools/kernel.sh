@@ -6,34 +6,60 @@
 SROCE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SROCE_CACHE=${SROCE_CACHE:-$SROCE_ROOT/.cache}
 
-# The meta-package that pulls in the headers of kernel series $1.
-kernel_headers_package()
+# A kernel is named SERIES[-FLAVOUR], e.g. 6.1, 6.12-cloud or 7.3-rt; "debug" is what
+# tools/debug-kernel.sh has built.
+KERNEL_SERIES=(6.1 6.12 7.2 7.3)
+KERNEL_FLAVOURS=('' -cloud -rt)
+
+# All names of Debian's kernels.
+kernel_names()
 {
-	case $1 in
-	6.1)	echo linux-headers-amd64 ;;
-	*)	echo "linux-headers-$1-amd64" ;;
-	esac
+	local s f
+	for s in "${KERNEL_SERIES[@]}"; do
+		for f in "${KERNEL_FLAVOURS[@]}"; do
+			echo "$s$f"
+		done
+	done
 }
 
-# The newest release of series $1 whose headers are installed, e.g.
-# 6.1.0-56-amd64; fails when there is none. The series "debug" is what
-# tools/debug-kernel.sh has built.
+kernel_series() { echo "${1%%-*}"; }	# name
+
+# Debian's name of the architecture of kernel $1: the one place to tell others apart.
+kernel_arch() { echo amd64; }
+
+# Debian's name of the flavour of kernel $1, e.g. amd64 or rt-amd64; fails for a name
+# that is none.
+kernel_flavour()	# name
+{
+	[[ $1 =~ ^[0-9]+[.][0-9]+(-(cloud|rt))?$ ]] || return
+	echo "${BASH_REMATCH[2]:+${BASH_REMATCH[2]}-}$(kernel_arch "$1")"
+}
+
+# Those release names on stdin that are of kernel $1, the best first: of the oldest
+# Debian, whose tools run here if any do, the newest.
+kernel_releases()	# name
+{
+	local series flavour
+	flavour=$(kernel_flavour "$1") || return
+	series=$(kernel_series "$1")
+	grep -E "^${series//./\\.}[.][0-9.]+(-[0-9]+|[+]deb[0-9.]+)-$flavour\$" |
+		sed -E 's/^(.*[+]deb)([0-9]+)(.*)/\2 &/; t; s/^/0 /' |
+		sort -k1,1n -k2,2rV | cut -d' ' -f2
+}
+
+# The release of kernel $1 that is in the cache, e.g. 6.1.0-56-amd64; fails when there is
+# none. Of several it is the one that was fetched last. An unknown name has none.
 kernel_release()
 {
-	local dir
 	if [ "$1" = debug ]; then
 		cat "$(kernel_headers debug)/include/config/kernel.release" \
 			2>/dev/null
 		return
 	fi
-	dir=$(find /usr/src -maxdepth 1 -name "linux-headers-$1.*-amd64" \
-		! -name '*-rt-*' ! -name '*-cloud-*' 2>/dev/null |
-		sort -V | tail -n 1)
-	[ -n "$dir" ] && [ -e "$dir/include/config/auto.conf" ] || return 1
-	echo "${dir#/usr/src/linux-headers-}"
+	cat "$SROCE_CACHE/headers/$1" 2>/dev/null
 }
 
-# The build directory for series $1.
+# The build directory for kernel $1.
 kernel_headers()
 {
 	local rel
@@ -42,10 +68,10 @@ kernel_headers()
 		return
 	fi
 	rel=$(kernel_release "$1") || return 1
-	echo "/usr/src/linux-headers-$rel"
+	echo "$SROCE_CACHE/headers/usr/src/linux-headers-$rel"
 }
 
-# The unpacked image of release $1 (not of a series): boot/ and lib/modules/.
+# The unpacked image of release $1 (not of a kernel's name): boot/ and lib/modules/.
 kernel_dir()
 {
 	echo "$SROCE_CACHE/kernel/$1"

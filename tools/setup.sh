@@ -1,18 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Install what building and testing needs and is missing; unpack the kernel
-# image the VM boots. Says nothing, and takes no time, when all is there.
+# Install what building and testing needs and is missing; unpack the headers and
+# the image of the kernel that the VM boots. Says nothing, and takes no time, when
+# all is there.
 #
-# usage: tools/setup.sh [--kernel 6.1|6.12|debug]... [--scripts]
+# usage: tools/setup.sh [--kernel NAME]... [--newest] [--scripts]
 #
+# NAME is a series and perhaps a flavour: 6.1, 6.12-cloud, 7.3-rt; or debug.
+# --newest fetches a newer release of the kernels, if there is one.
 # --scripts fetches what make lint runs of the kernel's own scripts.
 #
-# The kernel *image* is not installed: that would write to /boot and build
-# an initrd on the user's machine for a kernel that only ever runs in a VM.
+# Kernels are not installed: that would write to /boot and build an initrd on the
+# user's machine for a kernel that only ever runs in a VM.
 set -euo pipefail
 
 # shellcheck source=tools/kernel.sh
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
+# shellcheck source=tools/fetch-kernel.sh
+. "$(dirname "${BASH_SOURCE[0]}")/fetch-kernel.sh"
 
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 
@@ -120,81 +125,13 @@ install_packages()
 	fi
 }
 
-# What to install for the headers of series $1. The meta-package of a newer
-# series is in the security archive; where that is no source, backports have the
-# headers themselves.
-headers_package()	# series
-{
-	local meta
-	meta=$(kernel_headers_package "$1")
-	if apt-cache policy "$meta" | grep -q 'Candidate: [0-9]'; then
-		echo "$meta"
-	else
-		apt-cache search --names-only "^linux-headers-$1\\..*-amd64\$" |
-			awk '{ print $1 }' | grep -vE -- '-(rt|cloud)-' |
-			sort -V | tail -n 1 | grep .
-	fi
-}
-
-install_headers()	# series
-{
-	local package
-	package=$(headers_package "$1") ||
-		{ apt_update && package=$(headers_package "$1"); } ||
-		{ add_backports && package=$(headers_package "$1"); } ||
-		die "no source of apt's has headers for $1"
-	apt_install "$package" || die "headers for $1 are not to be had"
-	kernel_release "$1" >/dev/null || die "no headers for $1 after install"
-}
-
-# apt-get download works in the current directory, as user _apt where it can.
-download_image()	# release
-{
-	local v
-	v=$(dpkg-query -W -f '${Version}' "linux-headers-$1")
-	apt-get -qq download "linux-image-$1=$v" 2>/dev/null ||
-	apt-get -qq download "linux-image-$1-unsigned=$v" 2>/dev/null
-}
-
-fetch_image()	# series
-{
-	local rel dir tmp
-	rel=$(kernel_release "$1")
-	dir=$(kernel_dir "$rel")
-	[ -e "$dir/.done" ] && return
-	say "unpacking the kernel image of $rel for the VM"
-	tmp=$dir.tmp.$$
-	rm -rf "$dir" "$tmp"
-	mkdir -p "$tmp/deb"
-	if ! (cd "$tmp/deb" && { download_image "$rel" ||
-	    { apt_update && download_image "$rel"; }; }); then
-		rm -rf "$tmp"
-		return 1
-	fi
-	dpkg-deb -x "$tmp"/deb/*.deb "$tmp"
-	rm -rf "$tmp/deb" "${tmp:?}/usr/share"
-	# merged-/usr packages ship lib/modules below usr/
-	[ -d "$tmp/lib/modules" ] || { mkdir -p "$tmp/lib" &&
-		mv "$tmp/usr/lib/modules" "$tmp/lib/"; }
-	depmod -b "$tmp" "$rel"
-	touch "$tmp/.done"
-	mv "$tmp" "$dir"
-}
-
-# The archive keeps only the newest build of a kernel, so headers that were
-# installed long ago may have lost their image: take newer headers then.
-setup_kernel()	# series
+setup_kernel()	# name [newest]
 {
 	if [ "$1" = debug ]; then
 		"$SROCE_ROOT/tools/debug-kernel.sh"
 		return
 	fi
-	kernel_release "$1" >/dev/null || install_headers "$1"
-	fetch_image "$1" && return
-	say "the image that matches the installed $1 headers is gone, upgrading"
-	apt_update || true
-	install_headers "$1"
-	fetch_image "$1" || die "no kernel image for $1"
+	fetch_kernel "$@"
 }
 
 # The header packages have no checkpatch.pl, so it comes from the source.
@@ -217,24 +154,29 @@ fetch_scripts()
 
 main()
 {
-	local kernels=() k scripts=
+	local kernels=() k scripts='' newest=''
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--kernel)	kernels+=("${2:?--kernel needs a series}"); shift 2 ;;
+		--kernel)	kernels+=("${2:?--kernel needs a name}"); shift 2 ;;
+		--newest)	newest=1; shift ;;
 		--scripts)	scripts=1; shift ;;
 		*)		die "unknown argument $1" ;;
 		esac
 	done
 	[ ${#kernels[@]} -gt 0 ] || kernels=(6.1)
 	mkdir -p "$SROCE_CACHE"
-	# several builds may start at once in one tree
+	# several builds may start at once in one tree; a download is no reason for those
+	# that have their kernel to wait
 	exec 9>"$SROCE_CACHE/setup.lock"
 	flock 9
 	install_packages
-	for k in "${kernels[@]}"; do
-		setup_kernel "$k"
-	done
 	[ -z "$scripts" ] || fetch_scripts
+	exec 9>"$SROCE_CACHE/kernels.lock"
+	for k in "${kernels[@]}"; do
+		flock 9
+		setup_kernel "$k" $newest
+		flock -u 9
+	done
 }
 
 main "$@"

@@ -6,7 +6,7 @@
 # the command does can stay behind.
 #
 # usage: tools/vm.sh [options] -- command [argument...]
-#   --kernel 6.1|6.12|debug  kernel series (tools/setup.sh has it)  [6.1]
+#   --kernel NAME       kernel: 6.1, 6.12, 7.3, 6.12-rt ..., debug     [6.1]
 #   --cpus N            virtual CPUs                                   [2]
 #   --mem M             memory, as QEMU takes it                       [4G]
 #   --timeout S         limit for the command                          [600]
