@@ -4,8 +4,8 @@
 
 SHELL := /bin/bash
 
-# The headers to build against: KDIR= as it is, or KERNEL=6.1|6.12 for those of
-# Debian's kernel, or else the running kernel's.
+# The headers to build against: KDIR= as it is, or KERNEL=6.1, 6.12-cloud, 7.3-rt ... for
+# those of Debian's kernel, or else the running kernel's.
 ifdef KERNEL
 HEADERS := $(shell . tools/kernel.sh && kernel_headers $(KERNEL))
 KDIR    ?= $(HEADERS)
@@ -13,8 +13,11 @@ endif
 KDIR    ?= /lib/modules/$(shell uname -r)/build
 VMKERNEL := $(or $(KERNEL),6.1)
 
-# One build directory per kernel, so that two of them never mix objects.
-RELEASE := $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null)
+# One build directory per kernel, so that two of them never mix objects. The file
+# kernel.release has the same name for all flavours of Debian's 6.1; this is what modprobe
+# compares.
+RELEASE := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 BUILD   ?= $(CURDIR)/.build/$(or $(KERNEL),$(RELEASE))
 VM       = tools/vm.sh --kernel $(VMKERNEL) $(VMFLAGS)
 VMENV    = --env SROCE_KO=$(CURDIR)/.build/$(VMKERNEL)/sroce.ko
@@ -35,7 +38,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 .PHONY: netem interop router txqueues check-userland check-packages features deb rpm
 .PHONY: lint compile_commands clean install help
 
-## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1|6.12 (W=1, C=1, CC= go to Kbuild)
+## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
 all: module
 	@cp $(BUILD)/sroce.ko sroce.ko
 
@@ -52,6 +55,7 @@ module:
 		mkdir -p $(BUILD)/$$d && \
 		ln -sf $$(find $(CURDIR)/$$d -maxdepth 1 -name '*.[ch]') $(BUILD)/$$d/; \
 	done
+	@ln -sf $(CURDIR)/drv/compat/probe.sh $(BUILD)/drv/compat/
 	@find $(BUILD) -xtype l -delete
 	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) modules
 
