@@ -95,8 +95,9 @@ shell()
 {
 	command -v shellcheck >/dev/null ||
 		{ echo "skipped: not installed"; return; }
-	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init tools/sroce-doctor packaging/*.sh \
-		debian/*.p* debian/*.in selftests/*/*.sh selftests/*/*/*.sh
+	shellcheck -x -S warning .ci/run tools/*.sh tools/vm-init tools/sroce-doctor \
+		drv/compat/*.sh packaging/*.sh debian/*.p* debian/*.in \
+		selftests/*/*.sh selftests/*/*/*.sh
 }
 
 # What GitHub reads, where Python can read it, too

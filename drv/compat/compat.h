@@ -9,6 +9,8 @@
 #include <net/flow.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
+#include <net/udp_tunnel.h>
+#include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -52,12 +54,72 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #define sroce_cq_create_op sroce_cq_create
 #endif
 
-/* .reg_user_mr_dmabuf has it since 6.12. */
-#ifdef SROCE_HAVE_DMABUF_ATTRS
+/* Where there is .create_user_cq, .create_cq makes CQs of the kernel only. */
+#ifdef SROCE_HAVE_CREATE_USER_CQ
+#define SROCE_CREATE_USER_CQ_OP .create_user_cq = sroce_cq_create_op,
+#else
+#define SROCE_CREATE_USER_CQ_OP
+#endif
+
+/* Resizing became an operation on CQs of user space only, and the number unsigned. */
+#ifdef SROCE_HAVE_RESIZE_USER_CQ
+#define sroce_resize_cq_op resize_user_cq
+#define sroce_cqe_arg unsigned int
+#else
+#define sroce_resize_cq_op resize_cq
+#define sroce_cqe_arg int
+#endif
+
+/*
+ * .reg_user_mr and .reg_user_mr_dmabuf take a DMA handle, which is about steering of what
+ * a device writes. It is of no use here: the CPU writes.
+ */
+#ifdef SROCE_HAVE_REG_DMAH
+#define SROCE_REG_DMAH_ARG struct ib_dmah *unused_dmah,
+#else
+#define SROCE_REG_DMAH_ARG
+#endif
+#ifdef SROCE_HAVE_DMABUF_DMAH
+#define SROCE_DMABUF_DMAH_ARG struct ib_dmah *unused_dmah,
+#else
+#define SROCE_DMABUF_DMAH_ARG
+#endif
+
+/* .reg_user_mr_dmabuf has the whole attribute bundle as an argument since 6.12. */
+#if defined(SROCE_HAVE_DMABUF_ATTRS) || defined(SROCE_HAVE_DMABUF_DMAH)
 #define sroce_dmabuf_arg uverbs_attr_bundle
 #else
 #define sroce_dmabuf_arg ib_udata
 #endif
+
+static inline struct ib_umem *sroce_umem_get(struct ib_device *ibdev, unsigned long start,
+					     size_t length, int access)
+{
+#ifdef SROCE_HAVE_UMEM_GET_VA
+	return ib_umem_get_va(ibdev, start, length, access);
+#else
+	return ib_umem_get(ibdev, start, length, access);
+#endif
+}
+
+static inline void sroce_tunnel_sock_setup(struct net *net, struct socket *sock,
+					   struct udp_tunnel_sock_cfg *cfg)
+{
+#ifdef SROCE_HAVE_TUNNEL_SOCK
+	setup_udp_tunnel_sock(net, sock->sk, cfg);
+#else
+	setup_udp_tunnel_sock(net, sock, cfg);
+#endif
+}
+
+static inline void sroce_tunnel_sock_release(struct socket *sock)
+{
+#ifdef SROCE_HAVE_TUNNEL_SOCK
+	udp_tunnel_sock_release(sock->sk);
+#else
+	udp_tunnel_sock_release(sock);
+#endif
+}
 
 /* Since 6.2 there are other functions for callers without a dma-buf's reservation lock. */
 #ifdef SROCE_HAVE_DMA_BUF_UNLOCKED

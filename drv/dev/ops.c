@@ -124,7 +124,8 @@ static int sroce_query_device(struct ib_device *ibdev,
 			      struct ib_device_attr *attr,
 			      struct ib_udata *udata)
 {
-	if (udata->inlen || udata->outlen)
+	/* the core asks for itself, too, and then some kernels have no udata */
+	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	fill_attrs(to_sdev(ibdev), attr);
 	return 0;
@@ -268,6 +269,22 @@ static int sroce_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return 0;
 }
 
+/* The only port is that of the QP: the core of some kernels names it. */
+#ifdef SROCE_HAVE_COUNTER_PORT
+static int sroce_counter_bind_op(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
+{
+	return sroce_stats_bind_qp(counter, ibqp);
+}
+
+static int sroce_counter_unbind_op(struct ib_qp *ibqp, u32 port)
+{
+	return sroce_stats_unbind_qp(ibqp);
+}
+#else
+#define sroce_counter_bind_op sroce_stats_bind_qp
+#define sroce_counter_unbind_op sroce_stats_unbind_qp
+#endif
+
 static const struct ib_device_ops device_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_RXE,
@@ -283,15 +300,16 @@ static const struct ib_device_ops device_ops = {
 	.alloc_ucontext = sroce_alloc_ucontext,
 	.attach_mcast = sroce_mcast_attach,
 	.counter_alloc_stats = sroce_stats_alloc,
-	.counter_bind_qp = sroce_stats_bind_qp,
+	.counter_bind_qp = sroce_counter_bind_op,
 	.counter_dealloc = sroce_stats_dealloc,
-	.counter_unbind_qp = sroce_stats_unbind_qp,
+	.counter_unbind_qp = sroce_counter_unbind_op,
 	.counter_update_stats = sroce_stats_update,
 	.create_ah = sroce_ah_create,
 	.create_cq = sroce_cq_create_op,
 	.create_qp = sroce_qp_create,
 	.create_srq = sroce_srq_create,
 	.create_user_ah = sroce_ah_create,
+	SROCE_CREATE_USER_CQ_OP
 	.dealloc_driver = sroce_device_dealloc,
 	.dealloc_mw = sroce_mw_dealloc,
 	.dealloc_pd = sroce_dealloc_pd,
@@ -337,7 +355,7 @@ static const struct ib_device_ops device_ops = {
 	.reg_user_mr_dmabuf = sroce_dmabuf_reg,
 	.req_notify_cq = sroce_cq_req_notify,
 	.rereg_user_mr = sroce_region_rereg_user,
-	.resize_cq = sroce_cq_resize,
+	.sroce_resize_cq_op = sroce_cq_resize,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ibah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ibcq),

@@ -12,6 +12,7 @@
 #include <net/ip.h>
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
+#include "drv/compat/compat.h"
 #include "drv/core/wire/wire.h"
 #include "drv/dev/sockets.h"
 #include "drv/lookup/sdev.h"
@@ -187,7 +188,7 @@ static int open_socket(struct net *net, u8 family, struct socket **sock)
 		*sock = NULL;
 		return ret;
 	}
-	setup_udp_tunnel_sock(net, *sock, &tunnel);
+	sroce_tunnel_sock_setup(net, *sock, &tunnel);
 	accept_trains(*sock);
 	if (family == AF_INET)
 		loop_multicast(*sock);
@@ -197,9 +198,9 @@ static int open_socket(struct net *net, u8 family, struct socket **sock)
 static void close_sockets(struct sroce_snet *sn)
 {
 	if (sn->sk4)
-		udp_tunnel_sock_release(sn->sk4);
+		sroce_tunnel_sock_release(sn->sk4);
 	if (sn->sk6)
-		udp_tunnel_sock_release(sn->sk6);
+		sroce_tunnel_sock_release(sn->sk6);
 	sn->sk4 = NULL;
 	sn->sk6 = NULL;
 }

@@ -157,7 +157,7 @@ static int fill(struct sroce_mr *mr, u64 offset, u64 end, int fd)
  */
 struct ib_mr *sroce_dmabuf_reg(struct ib_pd *ibpd, u64 offset,
 			       u64 length, u64 iova, int fd, int access,
-			       struct sroce_dmabuf_arg *unused)
+			       SROCE_DMABUF_DMAH_ARG struct sroce_dmabuf_arg *unused)
 {
 	struct sroce_mr *mr;
 	u64 end, last;

@@ -9,7 +9,8 @@
 struct sroce_dmabuf_arg;
 
 struct ib_mr *sroce_dmabuf_reg(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
-			       int fd, int access, struct sroce_dmabuf_arg *unused);
+			       int fd, int access, SROCE_DMABUF_DMAH_ARG
+			       struct sroce_dmabuf_arg *unused);
 int sroce_dmabuf_init(void);
 void sroce_dmabuf_exit(void);
 

@@ -160,7 +160,7 @@ static int mr_attach(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 		return -EINVAL;
 	if (access & IB_ACCESS_ON_DEMAND)
 		return mr_attach_odp(mr, start, length, iova, access);
-	mr->umem = ib_umem_get(mr->pd->device, start, length, access);
+	mr->umem = sroce_umem_get(mr->pd->device, start, length, access);
 	if (IS_ERR(mr->umem)) {
 		ret = PTR_ERR(mr->umem);
 		mr->umem = NULL;
@@ -184,7 +184,8 @@ static int mr_attach(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
  * Return: the region, or an error pointer.
  */
 struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
-				    u64 iova, int access, struct ib_udata *udata)
+				    u64 iova, int access, SROCE_REG_DMAH_ARG
+				    struct ib_udata *udata)
 {
 	struct sroce_mr *mr;
 	int ret;

@@ -3,6 +3,7 @@
 #ifndef SROCE_MEM_REGION_H
 #define SROCE_MEM_REGION_H
 
+#include "drv/compat/compat.h"
 #include "drv/core/mem/mr.h"
 
 struct ib_udata;
@@ -15,7 +16,8 @@ void sroce_region_free(struct sroce_mr *mr);
 int sroce_region_publish(struct sroce_mr *mr);
 void sroce_region_unpublish(struct sroce_mr *mr);
 struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
-				    int access, struct ib_udata *udata);
+				    int access, SROCE_REG_DMAH_ARG
+				    struct ib_udata *udata);
 struct ib_mr *sroce_region_rereg_user(struct ib_mr *ibmr, int flags, u64 start,
 				      u64 length, u64 iova, int access,
 				      struct ib_pd *ibpd, struct ib_udata *udata);

@@ -231,7 +231,7 @@ static int move_to(struct sroce_cq *cq, struct sroce_ring *ring, struct sroce_ri
  * Return: 0; -EINVAL beyond a limit or if the entries don't fit; -ENOMEM; -EFAULT;
  * -EINTR after a fatal signal.
  */
-int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+int sroce_cq_resize(struct ib_cq *ibcq, sroce_cqe_arg cqe, struct ib_udata *udata)
 {
 	struct ib_ucontext *uc = sroce_uc(udata);
 	struct sroce_abi_create_cq_resp resp = {};

@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
+#include "drv/compat/compat.h"
 #include "drv/core/mem/ring.h"
 
 struct ib_cq_init_attr;
@@ -66,7 +67,7 @@ int sroce_cq_create_attrs(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr
 #endif
 int sroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
 u32 sroce_cq_used(struct sroce_cq *cq);
-int sroce_cq_resize(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int sroce_cq_resize(struct ib_cq *ibcq, sroce_cqe_arg cqe, struct ib_udata *udata);
 void sroce_cq_notify(struct sroce_cq *cq);
 int sroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period);
 void sroce_cq_attach_qp(struct sroce_cq *cq);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-#include <rdma/ib_verbs.h>
-
-void probe(struct ib_device *dev);
-void probe(struct ib_device *dev)
-{
-	ib_mark_name_assigned_by_user(dev);
-}
+/*
+ * interface: ib_mark_name_assigned_by_user() of <rdma/ib_verbs.h>
+ * form 1 SROCE_HAVE_MARK_NAME: exists
+ * form 2: is missing
+ */
+#if SROCE_FORM == 1
+SAME_TYPE(&ib_mark_name_assigned_by_user, void (*)(struct ib_device *));
+#elif SROCE_FORM == 2
+ABSENT_FUNCTION(ib_mark_name_assigned_by_user);
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * interface: ib_device_ops.create_cq of <rdma/ib_verbs.h>
+ * form 1 SROCE_HAVE_CREATE_CQ_ATTRS: takes the whole attribute bundle
+ * form 2: takes the udata
+ */
+#if SROCE_FORM == 1
+SAME_TYPE(((struct ib_device_ops *)0)->create_cq,
+	  int (*)(struct ib_cq *, const struct ib_cq_init_attr *,
+		  struct uverbs_attr_bundle *));
+#elif SROCE_FORM == 2
+SAME_TYPE(((struct ib_device_ops *)0)->create_cq,
+	  int (*)(struct ib_cq *, const struct ib_cq_init_attr *, struct ib_udata *));
+#endif
