@@ -35,7 +35,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
-.PHONY: netem interop router txqueues check-userland check-packages features deb rpm
+.PHONY: kernels netem interop router txqueues check-userland check-packages features deb rpm
 .PHONY: lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
@@ -128,6 +128,10 @@ netem: vm-module
 ## features: FEATURES.md, from the conformance test on 6.1 and 6.12
 features:
 	@tools/features.sh
+
+## kernels: each of Debian's kernels: does it build, boot and run? A table in .build/kernels (KERNELS="7.3 6.1-rt")
+kernels:
+	@tools/kernels.sh $(KERNELS)
 
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=, INTEROP=reads for long READs with losses only)
 interop: vm-module

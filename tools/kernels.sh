@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Build the module for each of Debian's kernels, boot it, and let the stock tools run: a
+# table, .build/kernels/table.md, with a log for each kernel beside it. One VM at a time.
+#
+# usage: tools/kernels.sh [NAME...]	those kernels; the rows of others stay as they are
+#        KERNELS_NEWEST=1		fetch newer releases first, where there are some
+#        tools/kernels.sh --publish	put the table into drv/compat/README.md
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+# shellcheck source=tools/kernel.sh
+. tools/kernel.sh
+
+unset MAKEFLAGS MFLAGS
+OUT=.build/kernels
+README=drv/compat/README.md
+CELLS=(builds boots rping ib_write_bw pyverbs unloads)
+PYVERBS=${PYVERBS:-test_device test_cq test_qp test_mr}
+
+# Without a warning of the compiler's or of Kbuild's
+builds()	# name log
+{
+	rm -rf ".build/$1"
+	make --no-print-directory KERNEL="$1" module >"$2" 2>&1 &&
+		! grep -iE 'warning|error:' "$2"
+}
+
+# The module was unloaded, and the kernel had no complaint, unless vm.sh says so.
+runs()	# name log
+{
+	local rc=0
+	tools/vm.sh --kernel "$1" --timeout "${KERNELS_TIMEOUT:-400}" \
+		--env SROCE_KO="$PWD/.build/$1/sroce.ko" --env PYVERBS="$PYVERBS" \
+		-- selftests/vm/kernel-row.sh >"$2" 2>&1 || rc=$?
+	if [ $rc -ne 125 ]; then echo "cell unloads yes"; else echo "cell unloads no"; fi >>"$2"
+	return $rc
+}
+
+# The row of kernel $1: its release, then a cell for each question
+row()	# name
+{
+	local name=$1 log=$OUT/$1 c answer rc=0
+	: >"$log.run"
+	if ! tools/setup.sh --kernel "$name" ${KERNELS_NEWEST:+--newest} >&2; then
+		echo "| $name | not to be had | | | | | | |"
+		return 1
+	fi
+	printf '| %s | %s |' "$name" "$(kernel_release "$name")"
+	if builds "$name" "$log.build" >&2; then
+		echo "cell builds yes"
+		runs "$name" "$log.run" || rc=1
+	else
+		echo "cell builds no"
+		rc=1
+	fi >"$log.cells"
+	cat "$log.run" >>"$log.cells"
+	for c in "${CELLS[@]}"; do
+		answer=$(sed -n "s/^cell $c //p" "$log.cells" | tail -n 1)
+		printf ' %s |' "${answer:-no}"
+	done
+	echo
+	return $rc
+}
+
+table()
+{
+	local name
+	echo "| kernel | release | builds without a warning | boots | rping | ib_write_bw" \
+		"| pyverbs | unloads, no complaint |"
+	echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
+	for name in $(kernel_names); do
+		if [ -s "$OUT/$name.row" ]; then
+			cat "$OUT/$name.row"
+		else
+			echo "| $name | not tried | | | | | | |"
+		fi
+	done
+}
+
+publish()
+{
+	[ -s $OUT/table.md ] || { echo "no table: run make kernels first" >&2; return 1; }
+	awk -v table=$OUT/table.md '
+		/<!-- make kernels -->/ {
+			print; while ((getline line <table) > 0) print line; skip = 1
+		}
+		/<!-- end -->/ { skip = 0 }
+		!skip && !/<!-- make kernels -->/' $README >$OUT/README &&
+		cat $OUT/README >$README
+}
+
+main()
+{
+	local names=("$@") name bad=0
+	if [ "${1:-}" = --publish ]; then
+		publish
+		return
+	fi
+	[ $# -gt 0 ] || mapfile -t names < <(kernel_names)
+	mkdir -p $OUT
+	for name in "${names[@]}"; do
+		row "$name" >"$OUT/$name.row" || bad=1
+		cat "$OUT/$name.row"
+	done
+	table >$OUT/table.md
+	return $bad
+}
+
+main "$@"
