@@ -1,4 +1,4 @@
 # payload is placed at the start of its SGE
 # file: mem/sge.c
 # SPDX-License-Identifier: GPL-2.0
-/^int sroce_sge_walk/,/^}/s/walk_sge(qp, sge, off, n, /walk_sge(qp, sge, 0, n, /
+/^static int walk(/,/^}/s/list.sge, off, n, access, fn/list.sge, 0, n, access, fn/
