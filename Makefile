@@ -9,6 +9,11 @@ SHELL := /bin/bash
 ifdef KERNEL
 HEADERS := $(shell . tools/kernel.sh && kernel_headers $(KERNEL))
 KDIR    ?= $(HEADERS)
+ARCH_IS := $(shell . tools/kernel.sh && kernel_arch $(KERNEL))
+endif
+ifneq ($(filter-out amd64,$(ARCH_IS)),)
+export CROSS_COMPILE := $(shell . tools/kernel.sh && arch_cross $(ARCH_IS))
+PROGRAM_ARGS = $(shell . tools/kernel.sh && arch_program_args $(ARCH_IS))
 endif
 KDIR    ?= /lib/modules/$(shell uname -r)/build
 VMKERNEL := $(or $(KERNEL),6.1)
@@ -33,10 +38,10 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
 .DEFAULT_GOAL := all
-.PHONY: all module kverbs oddbuf vm-module setup demo check fuzz fuzz-vm sim coverage shell
+.PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
 .PHONY: kernels netem interop router txqueues check-userland check-packages features deb rpm
-.PHONY: lint compile_commands clean install help
+.PHONY: check-be lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
 all: module
@@ -71,6 +76,12 @@ kverbs:
 	@ln -sf $(CURDIR)/selftests/kverbs/{Kbuild,*.[ch]} $(BUILD)/kverbs/
 	@find $(BUILD)/kverbs -xtype l -delete
 	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/kverbs modules
+
+# What tests run in the VM; those of wire/ only for the host's architecture
+programs:
+	@for d in verbs fuzzvm; do \
+		$(MAKE) -s -C selftests/$$d $(PROGRAM_ARGS) all || exit; \
+	done
 
 setup:
 	@tools/setup.sh --kernel $(VMKERNEL)
@@ -198,6 +209,11 @@ compile_commands: module kverbs oddbuf
 ## install: put the module where modprobe and rdma link find it
 install: module
 	$(MAKE) -C $(KDIR) M=$(BUILD) modules_install
+
+## check-be: unit tests of the protocol core on a big-endian CPU, emulated
+check-be:
+	@tools/setup.sh --arch s390x
+	@$(MAKE) -s -C selftests/unit check-be
 
 ## clean: remove what was built (.cache, with the kernel images, stays)
 clean:

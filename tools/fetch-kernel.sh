@@ -6,6 +6,9 @@
 
 SUITES=(bookworm bookworm-backports trixie trixie-backports sid)
 SECURITY_SUITES=(bookworm-security trixie-security)
+# Of other architectures only this host's Debian: what is built for them runs with its tools.
+FOREIGN_SUITES=(bookworm bookworm-backports)
+FOREIGN_SECURITY_SUITES=(bookworm-security)
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # The mirror that the machine already uses, of the archive or of its security updates.
@@ -31,16 +34,35 @@ apt_source()	# uri suite...
 		"Signed-By: $KEYRING" ''
 }
 
-# An apt with lists of its own, which knows all suites.
+# The architecture that is fetched for
+FETCH_ARCH=amd64
+
+apt_dir()
+{
+	arch_is_host "$FETCH_ARCH" && echo "$SROCE_CACHE/apt" ||
+		echo "$SROCE_CACHE/apt-$FETCH_ARCH"
+}
+
+apt_sources()
+{
+	if arch_is_host "$FETCH_ARCH"; then
+		apt_source "$(debian_mirror)" "${SUITES[@]}"
+		apt_source "$(debian_mirror -security)" "${SECURITY_SUITES[@]}"
+	else
+		apt_source "$(debian_mirror)" "${FOREIGN_SUITES[@]}"
+		apt_source "$(debian_mirror -security)" "${FOREIGN_SECURITY_SUITES[@]}"
+	fi
+}
+
+# An apt with lists of its own, which knows all suites. Kernels of another architecture are
+# built with this host's tools: it knows both.
 kernel_apt()	# program argument...
 {
-	local dir=$SROCE_CACHE/apt
+	local dir
+	dir=$(apt_dir)
 	if [ ! -e "$dir/apt.conf" ]; then
 		mkdir -p "$dir"/{sources,state/lists/partial,cache/archives/partial}
-		{
-			apt_source "$(debian_mirror)" "${SUITES[@]}"
-			apt_source "$(debian_mirror -security)" "${SECURITY_SUITES[@]}"
-		} >"$dir/sources/debian.sources"
+		apt_sources >"$dir/sources/debian.sources"
 		cat >"$dir/apt.conf" <<-EOF
 		Dir::Etc::SourceList "/dev/null";
 		Dir::Etc::SourceParts "$dir/sources";
@@ -48,6 +70,7 @@ kernel_apt()	# program argument...
 		Dir::State::status "/dev/null";
 		Dir::Cache "$dir/cache";
 		APT::Sandbox::User "root";
+		APT::Architectures { "amd64"; "$FETCH_ARCH"; };
 		Acquire::Languages "none";
 		EOF
 	fi
@@ -57,7 +80,8 @@ kernel_apt()	# program argument...
 # Lists that are older than a day name packages that may be gone.
 update_lists()	# [force]
 {
-	local stamp=$SROCE_CACHE/apt/updated
+	local stamp
+	stamp=$(apt_dir)/updated
 	if [ -z "${1:-}" ] && [ -n "$(find "$stamp" -mtime -1 2>/dev/null)" ]; then
 		return
 	fi
@@ -228,6 +252,7 @@ fetch_kernel()	# name [newest]
 		return
 	fi
 	kernel_flavour "$1" >/dev/null || die "no kernel is named $1"
+	FETCH_ARCH=$(kernel_arch "$1")
 	update_lists "${2:-}" || die "Debian's lists are not to be had"
 	rel=$(archive_release "$1") || die "Debian has no headers for $1"
 	say "fetching $rel, headers and image"

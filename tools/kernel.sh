@@ -6,8 +6,11 @@
 SROCE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SROCE_CACHE=${SROCE_CACHE:-$SROCE_ROOT/.cache}
 
-# A kernel is named SERIES[-FLAVOUR], e.g. 6.1, 6.12-cloud or 7.3-rt; "debug" is what
-# tools/debug-kernel.sh has built.
+# shellcheck source=tools/arch.sh
+. "$SROCE_ROOT/tools/arch.sh"
+
+# A kernel is named SERIES[-FLAVOUR][-ARCH], e.g. 6.1, 6.12-cloud, 7.3-rt or 6.1-arm64;
+# "debug" is what tools/debug-kernel.sh has built.
 KERNEL_SERIES=(6.1 6.12 7.2 7.3)
 KERNEL_FLAVOURS=('' -cloud -rt)
 
@@ -24,14 +27,21 @@ kernel_names()
 
 kernel_series() { echo "${1%%-*}"; }	# name
 
-# Debian's name of the architecture of kernel $1: the one place to tell others apart.
-kernel_arch() { echo amd64; }
+# Debian's name of the architecture of kernel $1
+kernel_arch()	# name
+{
+	case $1 in
+	*-arm64)	echo arm64 ;;
+	*-s390x)	echo s390x ;;
+	*)		echo amd64 ;;
+	esac
+}
 
 # Debian's name of the flavour of kernel $1, e.g. amd64 or rt-amd64; fails for a name
 # that is none.
 kernel_flavour()	# name
 {
-	[[ $1 =~ ^[0-9]+[.][0-9]+(-(cloud|rt))?$ ]] || return
+	[[ $1 =~ ^[0-9]+[.][0-9]+(-(cloud|rt))?(-(arm64|s390x))?$ ]] || return
 	echo "${BASH_REMATCH[2]:+${BASH_REMATCH[2]}-}$(kernel_arch "$1")"
 }
 

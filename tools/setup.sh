@@ -4,9 +4,10 @@
 # the image of the kernel that the VM boots. Says nothing, and takes no time, when
 # all is there.
 #
-# usage: tools/setup.sh [--kernel NAME]... [--newest] [--scripts]
+# usage: tools/setup.sh [--kernel NAME]... [--newest] [--arch ARCH] [--scripts]
 #
-# NAME is a series and perhaps a flavour: 6.1, 6.12-cloud, 7.3-rt; or debug.
+# NAME is a series, perhaps a flavour and an architecture: 6.1, 6.12-cloud, 7.3-rt,
+# 6.1-arm64; or debug. --arch installs what compiles for s390x or arm64 and runs it.
 # --newest fetches a newer release of the kernels, if there is one.
 # --scripts fetches what make lint runs of the kernel's own scripts.
 #
@@ -34,7 +35,6 @@ PACKAGES=(
 	python3-pyverbs
 	iperf3 sockperf linux-perf gnuplot-nox nftables crun
 )
-BACKPORTS=(qemu-system-x86)
 BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources
 QEMU_MIN=10
 
@@ -50,10 +50,10 @@ missing()
 	comm -13 <(sort -u <<<"$have") <(printf '%s\n' "$@" | sort -u)
 }
 
-qemu_is_new()
+qemu_is_new()	# package
 {
 	local v
-	v=$(dpkg-query -W -f '${Version}' qemu-system-x86 2>/dev/null) || return 1
+	v=$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null) || return 1
 	dpkg --compare-versions "$v" ge "1:$QEMU_MIN"
 }
 
@@ -109,20 +109,29 @@ add_backports()
 	apt_update
 }
 
-install_packages()
+install_qemu()	# package
+{
+	! qemu_is_new "$1" || return 0
+	add_backports
+	# shellcheck disable=SC1091
+	apt_install -t "$(. /etc/os-release && echo "$VERSION_CODENAME")-backports" "$1" ||
+		die "QEMU $QEMU_MIN is not to be had from backports"
+}
+
+install_missing()	# package...
 {
 	local want=()
-	mapfile -t want < <(missing "${PACKAGES[@]}")
-	if [ ${#want[@]} -gt 0 ]; then
-		apt_install "${want[@]}" || die "apt-get install failed"
-	fi
-	if ! qemu_is_new; then
-		add_backports
-		# shellcheck disable=SC1091
-		apt_install -t "$(. /etc/os-release &&
-			echo "$VERSION_CODENAME")-backports" "${BACKPORTS[@]}" ||
-			die "QEMU $QEMU_MIN is not to be had from backports"
-	fi
+	mapfile -t want < <(missing "$@")
+	[ ${#want[@]} -eq 0 ] || apt_install "${want[@]}" || die "apt-get install failed"
+}
+
+# What compiles for architecture $1, and runs it
+install_arch()	# arch
+{
+	local qemu packages
+	read -ra packages <<<"$(arch_compiler "$1")"
+	[ ${#packages[@]} -eq 0 ] || install_missing "${packages[@]}"
+	! qemu=$(arch_qemu_package "$1") || install_qemu "$qemu"
 }
 
 setup_kernel()	# name [newest]
@@ -154,25 +163,32 @@ fetch_scripts()
 
 main()
 {
-	local kernels=() k scripts='' newest=''
+	local kernels=() archs=() k scripts='' newest=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kernel)	kernels+=("${2:?--kernel needs a name}"); shift 2 ;;
 		--newest)	newest=1; shift ;;
+		--arch)		archs+=("${2:?--arch needs a name}"); shift 2 ;;
 		--scripts)	scripts=1; shift ;;
 		*)		die "unknown argument $1" ;;
 		esac
 	done
-	[ ${#kernels[@]} -gt 0 ] || kernels=(6.1)
+	[ ${#kernels[@]} -gt 0 ] || [ ${#archs[@]} -gt 0 ] || kernels=(6.1)
+	for k in ${kernels[@]+"${kernels[@]}"}; do
+		archs+=("$(kernel_arch "$k")")
+	done
 	mkdir -p "$SROCE_CACHE"
 	# several builds may start at once in one tree; a download is no reason for those
 	# that have their kernel to wait
 	exec 9>"$SROCE_CACHE/setup.lock"
 	flock 9
-	install_packages
+	install_missing "${PACKAGES[@]}"
+	for k in "${archs[@]}"; do
+		install_arch "$k"
+	done
 	[ -z "$scripts" ] || fetch_scripts
 	exec 9>"$SROCE_CACHE/kernels.lock"
-	for k in "${kernels[@]}"; do
+	for k in ${kernels[@]+"${kernels[@]}"}; do
 		flock 9
 		setup_kernel "$k" $newest
 		flock -u 9
