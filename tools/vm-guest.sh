@@ -34,6 +34,15 @@ limits()
 	ulimit -n 65536
 }
 
+# The tests look for their programs where a build for the host has put them.
+programs()
+{
+	local dir
+	for dir in ${SROCE_PROGRAMS:-}; do
+		mount --bind "$dir" "${dir%/*}"
+	done
+}
+
 # The Ethernet of --two.
 network()
 {
@@ -214,6 +223,7 @@ cleanup()
 mkdir -p "$ME"
 : >"$ME/verdict"
 limits
+programs
 network
 note "the command starts"
 touch "$ME/started"

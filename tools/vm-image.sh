@@ -69,7 +69,7 @@ make_vmlinux()	# kernel-dir release
 
 # One initramfs per kernel release and recipe: trees of different age may share
 # a cache.
-make_initramfs()	# kernel-dir release
+make_initramfs()	# kernel-dir release busybox
 {
 	local tmp path file recipe
 	recipe=$(cat "$SROCE_ROOT"/tools/vm-{init,image.sh} | cksum)
@@ -79,7 +79,7 @@ make_initramfs()	# kernel-dir release
 	tmp=$(mktemp -d "$SROCE_CACHE/initramfs.XXXXXX")
 	mkdir -p "$tmp"/{bin,dev,proc,sys,modules}
 	: >"$tmp/modules/order"
-	cp /bin/busybox "$tmp/bin/"
+	cp "$3" "$tmp/bin/"
 	cp "$SROCE_ROOT/tools/vm-init" "$tmp/init"
 	chmod 755 "$tmp/init"
 	while read -r path; do

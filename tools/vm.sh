@@ -6,7 +6,8 @@
 # the command does can stay behind.
 #
 # usage: tools/vm.sh [options] -- command [argument...]
-#   --kernel NAME       kernel: 6.1, 6.12, 7.3, 6.12-rt ..., debug     [6.1]
+#   --kernel NAME       kernel: 6.1, 6.12, 7.3, 6.12-rt ..., debug     [6.1]; 6.1-arm64
+#                       runs on an emulated arm64 CPU, with a root of its own
 #   --cpus N            virtual CPUs                                   [2]
 #   --mem M             memory, as QEMU takes it                       [4G]
 #   --timeout S         limit for the command                          [600]
@@ -49,10 +50,6 @@ QEMU_ARGS=() ENVS=()
 # happens at a tenth of a real CPU's speed, on a machine that may be busy.
 BOOT_LIMIT=${SROCE_BOOT_LIMIT:-120} GRACE=${SROCE_GRACE:-120}
 
-# An emulated CPU moves a byte at a time by string instructions that it says are fast,
-# and eight by others: without these two features the kernel takes those others.
-TCG_CPU=max,erms=off,fsrm=off
-
 say() { echo "vm: $*" >&2; }
 die() { say "$*"; exit 125; }
 
@@ -90,7 +87,7 @@ parse()
 kvm_works()
 {
 	local key verdict=$SROCE_CACHE/kvm
-	[ -w /dev/kvm ] || return 1
+	arch_is_host "$ARCH" && [ -w /dev/kvm ] || return 1
 	key="$(uname -r) $(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo) \
 $(dpkg-query -W -f '${Version}' qemu-system-x86)"
 	if [ "$(sed -n 1p "$verdict" 2>/dev/null)" != "$key" ]; then
@@ -111,10 +108,17 @@ $(dpkg-query -W -f '${Version}' qemu-system-x86)"
 	[ "$(sed -n 2p "$verdict")" = sroce-probe-ok ]
 }
 
-# The directory of --root
+# The guest's root, if it is not the host's: of another architecture, or that of --root
 find_root()
 {
-	ROOT_DIR=''
+	ROOT_DIR='' BUSYBOX=/bin/busybox
+	if ! arch_is_host "$ARCH"; then
+		[ -z "$ROOT" ] || die "--root is for the host's architecture only"
+		ROOT=$ARCH
+		ROOT_DIR=$(realpath "$("$SROCE_ROOT/tools/foreign-root.sh" "$ARCH")")
+		BUSYBOX=$ROOT_DIR$BUSYBOX
+		return
+	fi
 	case $ROOT in
 	'')	;;
 	/*)	ROOT_DIR=$(realpath "$ROOT") ;;
@@ -135,6 +139,13 @@ find_kernel()
 	esac
 }
 
+# What the tests have compiled, where it is not for the host's architecture
+foreign_programs()
+{
+	arch_is_host "$ARCH" ||
+		find "$SROCE_ROOT"/selftests/*/.out -maxdepth 1 -name "$ARCH" -printf '%p '
+}
+
 # What the guest reads: setup (before anything runs), env (for the command)
 # and the command itself.
 write_job()
@@ -144,8 +155,8 @@ write_job()
 	echo "$SROCE_ROOT/tools/vm-guest.sh" >"$JOB/guest"
 	local modules=$KDIR/lib/modules/$RELEASE
 	[ "$KDIR" != "$ROOT_DIR" ] || modules=''
-	printf 'SROCE_MODULES=%q SROCE_TWO=%q SROCE_NIC=%q\n' \
-		"$modules" "$TWO" "$NIC" >"$JOB/setup"
+	printf 'SROCE_MODULES=%q SROCE_TWO=%q SROCE_NIC=%q SROCE_PROGRAMS=%q\n' \
+		"$modules" "$TWO" "$NIC" "$(foreign_programs)" >"$JOB/setup"
 	{
 		for v in "${!SROCE_@}" ROUNDS TESTS VERBOSE KERNEL TERM; do
 			[ -z "${!v+set}" ] || printf 'export %s=%q\n' "$v" "${!v}"
@@ -225,7 +236,7 @@ qemu()	# id
 	local id=$1 dir=$JOB/vm$1 args=() nic=()
 	args=(
 		-nodefaults -no-user-config -display none -no-reboot
-		-name "sroce$id" -machine "q35,usb=off,vmport=off" "${ACCEL[@]}"
+		-name "sroce$id" -machine "$MACHINE" "${ACCEL[@]}"
 		-smp "$CPUS" -m "$MEM"
 		-kernel "$VMLINUX" -initrd "$INITRAMFS"
 		-append "$CMDLINE sroce.id=$id"
@@ -251,7 +262,7 @@ qemu()	# id
 		args+=("${nic[@]}")
 	fi
 	[ -z "$GDB" ] || args+=(-gdb "tcp:127.0.0.1:$((1233 + id))")
-	exec qemu-system-x86_64 "${args[@]}" ${QEMU_ARGS[@]+"${QEMU_ARGS[@]}"}
+	exec "$QEMU" "${args[@]}" ${QEMU_ARGS[@]+"${QEMU_ARGS[@]}"}
 }
 
 # Start VM $1 in the background with its output going to ours.
@@ -368,7 +379,7 @@ finish()
 tsc_khz()
 {
 	local bin=$SROCE_CACHE/tsc-khz
-	[ "$(uname -m)" = x86_64 ] || return 0
+	arch_is_host "$ARCH" || return 0
 	if [ ! -x "$bin" ]; then
 		gcc -O2 -o "$bin.$$" "$SROCE_ROOT/tools/tsc-khz.c" || return 0
 		mv "$bin.$$" "$bin"
@@ -380,6 +391,8 @@ main()
 {
 	local keep khz='' rc=0
 	parse "$@"
+	ARCH=$(kernel_arch "$KERNEL")
+	arch_machine "$ARCH" || die "no VM for $ARCH"
 	case $NIC in virtio|virtio-mq|igb) ;; *) die "unknown NIC $NIC" ;; esac
 	"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL"
 	if taps_needed; then
@@ -389,7 +402,7 @@ main()
 	find_root
 	find_kernel
 	make_vmlinux "$KDIR" "$RELEASE"
-	make_initramfs "$KDIR" "$RELEASE"
+	make_initramfs "$KDIR" "$RELEASE" "$BUSYBOX"
 	if [ -n "$ICOUNT" ]; then
 		# sleep=on: an idle CPU's clock is the host's, or it would run
 		# ahead while a file is read
@@ -401,10 +414,11 @@ main()
 		ACCEL=(-accel tcg,thread=multi -cpu "$TCG_CPU")
 		khz=$(tsc_khz)
 	fi
-	CMDLINE="console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off"
+	CMDLINE="console=$CONSOLE loglevel=5 panic=-1 oops=panic mitigations=off"
 	CMDLINE+=" nokaslr net.ifnames=0 apparmor=0 audit=0 log_buf_len=8M"
 	CMDLINE+=" rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on"
-	CMDLINE+=" no_timer_check tsc=reliable${khz:+ tsc_early_khz=$khz}"
+	! arch_is_host "$ARCH" ||
+		CMDLINE+=" no_timer_check tsc=reliable${khz:+ tsc_early_khz=$khz}"
 	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
