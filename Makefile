@@ -166,9 +166,9 @@ router: vm-module
 coverage:
 	@tools/coverage.sh
 
-## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, built once (TESTS=, KMEMLEAK=off)
+## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, or KIND=kcsan, built once (KERNEL=, TESTS=, KMEMLEAK=off)
 check-debug:
-	@KERNEL=debug CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
+	@KERNEL=$(VMKERNEL)-$(or $(KIND),debug) CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
 		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
 		tools/check.sh $(or $(TESTS),verbs kverbs stock links steer chaos nomem)
 

@@ -22,6 +22,22 @@ COMPLAINTS+='|rcu.*(detected stalls|self-detected stall|expedited stalls|kthread
 COMPLAINTS+='|kmemleak: [0-9]+ new suspected|leaked|detected leak|Objects remaining|still has objects'
 COMPLAINTS+='|unregister_netdevice: waiting|cannot create duplicate filename'
 
+# KCSAN reports the races of the whole kernel, which has many. Those are left out whose
+# two accesses are both of code outside our modules.
+without_foreign_races()
+{
+	awk '
+	/====================/ && race { if (ours) printf "%s%s\n", block, $0
+		block = ""; race = ours = 0; next }
+	/====================/ { printf "%s", block; block = $0 "\n"; next }
+	/BUG: KCSAN: / { race = 1 }
+	access && /\[(sroce|kverbs|trouble)\]/ { ours = 1 }
+	{ access = / by (task|interrupt)/ }
+	race { block = block $0 "\n"; next }
+	{ printf "%s%s\n", block, $0; block = "" }
+	END { printf "%s", block }'
+}
+
 # Print the first complaint in a log with what is around it, and the lines of
 # all others; false when there is none. The stacks that the guest asked for at a
 # time limit are no complaint.
@@ -31,7 +47,8 @@ complaint()	# log...
 	for log in "$@"; do
 		[ -e "$log" ] || continue
 		found=$(tr -d '\r\0' <"$log" |
-			sed '/blocked tasks and CPUs follow/,$d')
+			sed '/blocked tasks and CPUs follow/,$d' |
+			without_foreign_races)
 		grep -aE -m1 -B3 -A45 "$COMPLAINTS" <<<"$found" || continue
 		echo "all complaints:"
 		grep -aE "$COMPLAINTS" <<<"$found" | uniq | head -n 30

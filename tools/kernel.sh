@@ -10,7 +10,7 @@ SROCE_CACHE=${SROCE_CACHE:-$SROCE_ROOT/.cache}
 . "$SROCE_ROOT/tools/arch.sh"
 
 # A kernel is named SERIES[-FLAVOUR][-ARCH], e.g. 6.1, 6.12-cloud, 7.3-rt or 6.1-arm64;
-# "debug" is what tools/debug-kernel.sh has built.
+# SERIES-debug and SERIES-kcsan are what tools/debug-kernel.sh builds.
 KERNEL_SERIES=(6.1 6.12 7.2 7.3)
 KERNEL_FLAVOURS=('' -cloud -rt)
 
@@ -37,6 +37,9 @@ kernel_arch()	# name
 	esac
 }
 
+# True of kernels that are not Debian's but built by tools/debug-kernel.sh.
+kernel_is_built() { [[ $1 == *-debug || $1 == *-kcsan ]]; }
+
 # Debian's name of the flavour of kernel $1, e.g. amd64 or rt-amd64; fails for a name
 # that is none.
 kernel_flavour()	# name
@@ -61,9 +64,8 @@ kernel_releases()	# name
 # none. Of several it is the one that was fetched last. An unknown name has none.
 kernel_release()
 {
-	if [ "$1" = debug ]; then
-		cat "$(kernel_headers debug)/include/config/kernel.release" \
-			2>/dev/null
+	if kernel_is_built "$1"; then
+		cat "$(kernel_headers "$1")/include/config/kernel.release" 2>/dev/null
 		return
 	fi
 	cat "$SROCE_CACHE/headers/$1" 2>/dev/null
@@ -73,8 +75,8 @@ kernel_release()
 kernel_headers()
 {
 	local rel
-	if [ "$1" = debug ]; then
-		echo "$SROCE_CACHE/debug-kernel/build"
+	if kernel_is_built "$1"; then
+		echo "$SROCE_CACHE/debug-kernel/$1"
 		return
 	fi
 	rel=$(kernel_release "$1") || return 1
@@ -87,19 +89,19 @@ kernel_dir()
 	echo "$SROCE_CACHE/kernel/$1"
 }
 
-# Unpack Debian's source of Linux 6.1, or those files of it that are named, into
-# directory $1. The package is downloaded, not installed.
-kernel_source()	# directory [path...]
+# Unpack Debian's source of Linux $1, or those files of it that are named, into
+# directory $2. The package is downloaded, not installed.
+kernel_source()	# series directory [path...]
 {
-	local dir=$1 tmp
-	shift
+	local package=linux-source-$1 dir=$2 tmp
+	shift 2
 	tmp=$(mktemp -d "$dir/deb.XXXXXX") || return
-	(cd "$tmp" && { apt-get -qq download linux-source-6.1 ||
-		{ apt-get -qq update && apt-get -qq download linux-source-6.1; }; }
+	(cd "$tmp" && { apt-get -qq download "$package" ||
+		{ apt-get -qq update && apt-get -qq download "$package"; }; }
 	) && dpkg-deb --fsys-tarfile "$tmp"/*.deb |
-		tar -x --to-stdout ./usr/src/linux-source-6.1.tar.xz |
+		tar -x --to-stdout "./usr/src/$package.tar.xz" |
 		xz -T0 -dc |
-		tar -x -C "$dir" --strip-components=1 "${@/#/linux-source-6.1/}"
+		tar -x -C "$dir" --strip-components=1 "${@/#/$package/}"
 	local status=$?
 	rm -rf "$tmp"
 	return $status

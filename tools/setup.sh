@@ -7,7 +7,7 @@
 # usage: tools/setup.sh [--kernel NAME]... [--newest] [--arch ARCH] [--scripts]
 #
 # NAME is a series, perhaps a flavour and an architecture: 6.1, 6.12-cloud, 7.3-rt,
-# 6.1-arm64; or debug. --arch installs what compiles for s390x or arm64 and runs it.
+# 6.1-arm64; or 6.1-debug. --arch installs what compiles for s390x or arm64 and runs it.
 # --newest fetches a newer release of the kernels, if there is one.
 # --scripts fetches what make lint runs of the kernel's own scripts.
 #
@@ -136,8 +136,8 @@ install_arch()	# arch
 
 setup_kernel()	# name [newest]
 {
-	if [ "$1" = debug ]; then
-		"$SROCE_ROOT/tools/debug-kernel.sh"
+	if kernel_is_built "$1"; then
+		"$SROCE_ROOT/tools/debug-kernel.sh" "$1"
 		return
 	fi
 	fetch_kernel "$@"
@@ -152,7 +152,7 @@ fetch_scripts()
 	say "fetching checkpatch.pl and kernel-doc"
 	rm -rf "$tmp" "$dir"
 	mkdir -p "$tmp"
-	kernel_source "$tmp" scripts/{checkpatch.pl,kernel-doc} \
+	kernel_source 6.1 "$tmp" scripts/{checkpatch.pl,kernel-doc} \
 		scripts/{spelling.txt,const_structs.checkpatch} \
 		>"$SROCE_CACHE/apt.log" 2>&1 ||
 		{ tail -n 20 "$SROCE_CACHE/apt.log" >&2

@@ -6,8 +6,9 @@
 # the command does can stay behind.
 #
 # usage: tools/vm.sh [options] -- command [argument...]
-#   --kernel NAME       kernel: 6.1, 6.12, 7.3, 6.12-rt ..., debug     [6.1]; 6.1-arm64
-#                       runs on an emulated arm64 CPU, with a root of its own
+#   --kernel NAME       kernel: 6.1, 6.12, 7.3, 6.12-rt ...; 6.1-arm64 runs on an
+#                       emulated arm64 CPU, with a root of its own; 6.1-debug and
+#                       6.1-kcsan are built by tools/debug-kernel.sh   [6.1]
 #   --cpus N            virtual CPUs                                   [2]
 #   --mem M             memory, as QEMU takes it                       [4G]
 #   --timeout S         limit for the command                          [600]
