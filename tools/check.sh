@@ -54,7 +54,7 @@ tap()	# name command...
 selftests_in_vm()
 {
 	# shellcheck disable=SC2086 # VMFLAGS is a list
-	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-1800}" \
+	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-2700}" \
 		--keep "$KEEP" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
 		${VMFLAGS:-} -- selftests/vm/run.sh "$@"
 }
