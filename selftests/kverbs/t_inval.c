@@ -207,6 +207,7 @@ static int read_with_inv(struct kv *kv)
 	return 0;
 }
 
+/* kv->arg: the key. None can end: the list is of all memory. */
 static int read_with_bad_inv(struct kv *kv)
 {
 	struct ib_sge sge = { .length = 64 };
@@ -217,23 +218,7 @@ static int read_with_bad_inv(struct kv *kv)
 	KV_GET(buf, kv_buf(kv, 64));
 	sge.addr = (uintptr_t)buf;
 	sge.lkey = t.a->pd->local_dma_lkey;
-	KV_IS(kv, read_inv(kv, t.a, t.mr, sge, 0xffffff01), IB_WC_MW_BIND_ERR);
-	KV_IS(kv, kv_state(t.a), IB_QPS_ERR);
-	return 0;
-}
-
-/* Neither has a key that can end: the list is of all memory. */
-static int read_with_no_inv(struct kv *kv)
-{
-	struct ib_sge sge = { .length = 64 };
-	struct kv_target t;
-	void *buf;
-
-	KV_TRY(kv_target(kv, &t, 1, 0, 0, KV_ALL_RIGHTS));
-	KV_GET(buf, kv_buf(kv, 64));
-	sge.addr = (uintptr_t)buf;
-	sge.lkey = t.a->pd->local_dma_lkey;
-	KV_IS(kv, read_inv(kv, t.a, t.mr, sge, 0), IB_WC_MW_BIND_ERR);
+	KV_IS(kv, read_inv(kv, t.a, t.mr, sge, kv->arg), IB_WC_MW_BIND_ERR);
 	KV_IS(kv, kv_state(t.a), IB_QPS_ERR);
 	return 0;
 }
@@ -255,7 +240,8 @@ KV_CASES(inval) = {
 	{ "inval: READ_WITH_INV ends the key it read into", read_with_inv, 1 },
 	{ "inval: READ_WITH_INV without a key ends that of its list", read_with_inv, 0 },
 	{ "inval: READ_WITH_INV without key and region in its list fails",
-	  read_with_no_inv },
-	{ "inval: READ_WITH_INV of an unknown key fails", read_with_bad_inv },
+	  read_with_bad_inv, 0 },
+	{ "inval: READ_WITH_INV of an unknown key fails", read_with_bad_inv,
+	  0xffffff01 },
 	{ }
 };
