@@ -37,6 +37,9 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 	CONFIG_CC_IMPLICIT_FALLTHROUGH=-Wimplicit-fallthrough \
 	KCFLAGS=-Wno-duplicate-decl-specifier
 
+# Headers that have a vmlinux want pahole for BTF, but their package does not depend on it.
+NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
+
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
@@ -62,20 +65,20 @@ module:
 	done
 	@ln -sf $(CURDIR)/drv/compat/probe.sh $(BUILD)/drv/compat/
 	@find $(BUILD) -xtype l -delete
-	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) modules
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) $(NO_BTF) modules
 
 # dma-bufs that are hard to import, for selftests/verbs/func/dmabuf.c
 oddbuf:
 	@mkdir -p $(BUILD)/oddbuf
 	@ln -sf $(CURDIR)/selftests/oddbuf/{Kbuild,*.[ch]} $(BUILD)/oddbuf/
-	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/oddbuf modules
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/oddbuf $(NO_BTF) modules
 
 # The test module for kernel users, beside the module.
 kverbs:
 	@mkdir -p $(BUILD)/kverbs
 	@ln -sf $(CURDIR)/selftests/kverbs/{Kbuild,*.[ch]} $(BUILD)/kverbs/
 	@find $(BUILD)/kverbs -xtype l -delete
-	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/kverbs modules
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/kverbs $(NO_BTF) modules
 
 # What tests run in the VM; those of wire/ only for the host's architecture
 programs:
