@@ -23,6 +23,7 @@
 #   --interactive       a shell (or the command) on this terminal
 #   --icount            one CPU whose clock counts instructions, 1 ns each: what
 #                       is measured is slower, but the same on every machine
+#   --shift N           of --icount: each takes 2^N ns, a slower CPU       [0]
 #   --tcg               emulate, even where KVM works
 #   --gdb               gdb stub on port 1234 (VM 2: 1235)
 #   --env NAME=VALUE    set a variable for the command (SROCE_* and ROUNDS,
@@ -44,7 +45,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/vm-image.sh"
 
 KERNEL=${KERNEL:-6.1}
-CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' TCG='' GDB='' KEEP='' APPEND=''
+CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' SHIFT=0 TCG='' GDB='' KEEP='' APPEND=''
 ROOT='' NIC=virtio
 QEMU_ARGS=() ENVS=()
 # Seconds to boot, and to clean up beyond the command's own time: all of it
@@ -67,6 +68,7 @@ parse()
 		--root)		ROOT=$2; shift 2 ;;
 		--interactive)	INTERACTIVE=1; shift ;;
 		--icount)	ICOUNT=1 CPUS=1; shift ;;
+		--shift)	SHIFT=$2; shift 2 ;;
 		--tcg)		TCG=1; shift ;;
 		--gdb)		GDB=1; shift ;;
 		--env)		ENVS+=("$2"); shift 2 ;;
@@ -408,7 +410,7 @@ main()
 		# sleep=on: an idle CPU's clock is the host's, or it would run
 		# ahead while a file is read
 		ACCEL=(-accel tcg,thread=single -cpu "$TCG_CPU"
-			-icount shift=0,sleep=on)
+			-icount shift="$SHIFT",sleep=on)
 	elif [ -z "$TCG" ] && kvm_works; then
 		ACCEL=(-accel kvm -cpu host)
 	else
