@@ -792,6 +792,51 @@ static void gap_ahead(void)
 	finish_write(&t);
 }
 
+/* A path of @latency, on which each third of A's packets, of @n from @from on, is lost once */
+struct thinned {
+	u64	latency;
+	u32	from, n, newest;
+};
+
+static int thin_out(struct sim *s, struct sim_packet *p)
+{
+	struct thinned *w = s->arg;
+	u32 off = sim_psn(p) - w->from;
+
+	p->when += w->latency;
+	if (p->from != &s->a || sim_is_response(p) || off >= w->n || off < w->newest)
+		return 1;
+	w->newest = off + 1;
+	return off % 3 > 0;
+}
+
+/* A gap in a round trip would take a hundred of them. */
+static void window_of_gaps(u64 ms, bool resent)
+{
+	struct sim_cfg cfg = sim_default;
+	struct thinned w = { .latency = ms * SIM_MS, .from = 1100, .n = 300 };
+	u64 rtt = 2 * (w.latency + SIM_LATENCY), start;
+	struct xfers t;
+
+	t_case("retrans: a window with a hundred gaps, round trips of %llu ms", 2 * ms);
+	cfg.timeout = 18;
+	xfers_init(&t, &cfg, 1 << 20, 4096);
+	t.s->wire = thin_out;
+	t.s->arg = &w;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 10 * 1024);
+	xfers_run_check(&t);
+	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_KEEPS;
+	sim_open_cwnd(&t.s->a);
+	start = t.s->now;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 600 * 1024);
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_WINDOW_RESENT) > 0, resent);
+	if (resent)
+		CHECK(t.s->now - start < 12 * rtt);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(retrans)
 {
 	struct sim_cfg cfg = sim_default;
@@ -838,4 +883,8 @@ UNIT_TESTS(retrans)
 	first_came_twice();
 	acked_while_waiting();
 	gap_ahead();
+	window_of_gaps(0, false);
+	window_of_gaps(2, false);
+	window_of_gaps(5, true);
+	window_of_gaps(50, true);
 }
