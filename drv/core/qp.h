@@ -228,7 +228,7 @@ struct sroce_read_retry {
  * @rttvar: its mean deviation, in ns
  * @assume_lost: for this many samples a retransmission counts as needed, even if the
  *	answer comes sooner than a round trip
- * @trains: ms of the shortest round trip, up to SROCE_RTT_TRAINS_MAX
+ * @trains: trains in which a window leaves, on a long path; 0 on others
  * @mark: samples besides, of packets that request an ACK, on a long path
  * @first_mark: the oldest of them
  * @marks: how many are being taken

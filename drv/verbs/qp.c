@@ -364,6 +364,8 @@ static void set_attrs(struct sroce_qp *qp, const struct ib_qp_attr *attr, int ma
 		      const struct sroce_av *av)
 {
 	sroce_state_set_attrs(&qp->attr, attr, mask);
+	if (mask & IB_QP_PATH_MTU)
+		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_AV) {
 		struct dst_cache dst = qp->av.dst;
 
@@ -373,8 +375,6 @@ static void set_attrs(struct sroce_qp *qp, const struct ib_qp_attr *attr, int ma
 		dst_cache_reset(&qp->av.dst);
 		sroce_reset_path(qp);
 	}
-	if (mask & IB_QP_PATH_MTU)
-		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_SQ_PSN)
 		sroce_reset_req_psn(qp, attr->sq_psn);
 }

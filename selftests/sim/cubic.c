@@ -57,7 +57,7 @@ static void grow(struct cubic *c, u64 now)
 static void send(struct cubic *c, u64 now)
 {
 	while (c->sent - c->acked < (u64)c->cwnd && c->sent - c->acked < CUBIC_MAX) {
-		u64 left = lane_enter(c->lane, now, LINK_FULL);
+		u64 left = lane_enter(c->lane, now, CUBIC_LEN);
 		u32 i = c->sent++ % CUBIC_MAX;
 
 		c->p[i].when = now;

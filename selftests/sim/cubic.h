@@ -6,6 +6,7 @@
 #include "link.h"
 
 #define CUBIC_MAX	8192	/* packets under way */
+#define CUBIC_LEN	1500	/* bytes of a packet */
 
 struct cubic {
 	struct lane	*lane;

@@ -16,6 +16,10 @@ struct run {
 	struct sim_buf	*from, *to;
 	u64		start;
 	u64		next_sample;
+	struct {			/* before @like.settle had passed */
+		u64	now, cubic;
+		double	got;
+	} settled;
 	u32		posted[FLOWS_MAX];
 	u64		end[FLOWS_MAX];		/* 0: not yet */
 	u32		ended;
@@ -101,6 +105,26 @@ static u64 post_all(struct run *run)
 	return next;
 }
 
+/* Packets that all pairs have got */
+static double progress(const struct run *run)
+{
+	double got = 0;
+	u32 i;
+
+	for (i = 0; i < run->like->pairs; i++)
+		got += flows_progress(requester(run, i));
+	return got;
+}
+
+static void settle(struct run *run)
+{
+	if (run->settled.now || run->s->now < run->start + run->like->settle)
+		return;
+	run->settled.now = run->s->now;
+	run->settled.got = progress(run);
+	run->settled.cubic = run->cubic ? run->cubic->delivered : 0;
+}
+
 static void sample(struct run *run)
 {
 	if (run->s->now < run->next_sample)
@@ -114,6 +138,7 @@ static u64 outside(struct run *run, u64 limit)
 {
 	u64 t = post_all(run);
 
+	settle(run);
 	if (run->like->sample) {
 		sample(run);
 		t = run->next_sample < t ? run->next_sample : t;
@@ -265,16 +290,15 @@ static struct flows_result sum_up(struct run *run)
 		.longest = lane->longest, .wanted = run->like->pairs * run->like->count,
 		.jain = run->ended ? run->jain : fairness(run),
 	};
-	double could = (double)res.ns / (lane->svc ? lane->svc : 1), got = 0;
+	double could = (double)(run->s->now - run->settled.now) / (lane->svc ? lane->svc : 1);
 	u32 i;
 
-	for (i = 0; i < run->like->pairs; i++) {
+	for (i = 0; i < run->like->pairs; i++)
 		sum_up_pair(run, i, &res);
-		got += flows_progress(requester(run, i));
-	}
-	res.part = got / could;
+	res.part = (progress(run) - run->settled.got) / could;
 	if (run->cubic)
-		res.cubic = run->cubic->delivered / could;
+		res.cubic = (run->cubic->delivered - run->settled.cubic) / could *
+			    CUBIC_LEN / LINK_FULL;
 	res.dropped = lane->sent ? (double)lane->dropped / lane->sent : 0;
 	return res;
 }

@@ -29,6 +29,7 @@ struct flows {
 	bool	cubic;		/* beside a TCP flow in the direction of the data */
 	u64	join;		/* ns after which another pair begins */
 	u64	limit;		/* of simulated time, in ns; 0: 4 s */
+	u64	settle;		/* what the link carries before this is not counted */
 	/* Called every @sample ns */
 	u64	sample;
 	void	(*sampled)(struct sim *s, struct lane *lane, const struct cubic *cubic);

@@ -148,6 +148,7 @@ static void kqp_init(struct sim *s, struct sroce_kqp *kqp,
 	init_rings(qp, c);
 	init_attr(qp, c, nr);
 	sroce_reset_qp(qp);
+	sroce_reset_path(qp);
 	sim_enter(kqp, IB_QPS_INIT);
 	sim_enter(kqp, IB_QPS_RTR);
 	sim_enter(kqp, IB_QPS_RTS);

@@ -639,6 +639,54 @@ static void anything(void)
 	}
 }
 
+static struct sroce_cwnd begin_with_mtu(u32 mtu, u64 queue)
+{
+	struct sroce_cwnd was = begin_avoidance(200, 10 * MS, queue), c;
+
+	sroce_cwnd_init(&c, mtu);
+	was.tcp_mss = c.tcp_mss;
+	return was;
+}
+
+/* Packets that the window of 200 grows by in @round_trips, for a path MTU of @mtu */
+static u32 growth(u32 mtu, u64 queue, u32 round_trips)
+{
+	struct sroce_cwnd c = begin_with_mtu(mtu, queue);
+
+	return after(&c, round_trips) - 200;
+}
+
+static void small_packets(void)
+{
+	struct sroce_cwnd c = begin_with_mtu(1024, 20 * MS);
+
+	t_case("cwnd: small packets grow by as many bytes as those of TCP");
+	/* 22/16 packets for one */
+	CHECK_EQ(growth(1024, 20 * MS, 30), growth(2048, 20 * MS, 30) * 22 / 16);
+	CHECK_EQ(growth(4096, 20 * MS, 30), growth(2048, 20 * MS, 30));
+
+	t_case("cwnd: the loss of a small packet is that of few bytes");
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 22);
+	c = begin_with_mtu(2048, 20 * MS);
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 140);
+
+	t_case("cwnd: but not if much of a window of small packets is lost, or one is marked");
+	c = begin_with_mtu(256, 20 * MS);
+	CHECK(sroce_cwnd_lost(&c, 100, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 140);
+	c = begin_with_mtu(256, 20 * MS);
+	CHECK(sroce_cwnd_cnp(&c, now));
+	CHECK_EQ(sroce_cwnd(&c), 140);
+
+	t_case("cwnd: the size of packets does not count where round trips are short");
+	c = begin_avoidance(200, 100 * US, 200 * US);
+	c.tcp_mss = 5 * SROCE_MSS_ONE;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 140);
+}
+
 UNIT_TESTS(cwnd)
 {
 	slow_start();
@@ -649,6 +697,7 @@ UNIT_TESTS(cwnd)
 	undo();
 	cubic();
 	fair();
+	small_packets();
 	regrow();
 	idle();
 	timeouts();

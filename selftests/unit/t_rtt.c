@@ -288,6 +288,28 @@ static void unasked(void)
 	end(s);
 }
 
+static u32 trains_after(u64 ns)
+{
+	struct sim *s = begin();
+	u32 trains;
+
+	sample(s, ns, false);
+	trains = sroce_rtt_trains(&s->a.qp);
+	CHECK_EQ(sroce_rtt_is_long(&s->a.qp), trains > SROCE_RTT_TRAINS_MIN);
+	end(s);
+	return trains;
+}
+
+static void long_paths(void)
+{
+	t_case("rtt: on a long path a window leaves in a train each quarter of a ms");
+	CHECK_EQ(trains_after(50 * US), SROCE_RTT_TRAINS_MIN);
+	CHECK_EQ(trains_after(4999 * US), SROCE_RTT_TRAINS_MIN);
+	CHECK_EQ(trains_after(5000 * US), 20);
+	CHECK_EQ(trains_after(50000 * US), 200);
+	CHECK_EQ(trains_after(200000 * US), SROCE_RTT_TRAINS_MAX);
+}
+
 UNIT_TESTS(rtt)
 {
 	one_at_a_time();
@@ -297,4 +319,5 @@ UNIT_TESTS(rtt)
 	rto();
 	probes();
 	unasked();
+	long_paths();
 }

@@ -4,7 +4,9 @@
  *
  * The window doubles each round trip until a queue builds up, then grows more slowly until
  * that overflows. It is decreased then, and grows as CUBIC does (RFC 9438), so that TCP
- * beside it keeps its share; faster while there is no queue at all.
+ * beside it keeps its share; faster while there is no queue at all. Packets are often
+ * smaller than those of TCP: it grows by as many bytes (RFC 4828), and one that is lost
+ * counts for as much as it holds (RFC 7141), or TCP would leave this side little.
  *
  * A loss alone does not decrease it, since a loss may be random. A queue has overflowed if
  * the round trip shows that there is one, or if too much of a window is lost. The decrease
@@ -21,6 +23,7 @@
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/string.h>
 #include <linux/time64.h>
 #include "drv/core/rc/cwnd.h"
 
@@ -48,10 +51,29 @@
 #define CUBIC_MS3		2500000000ULL
 /* Most ms of growth that are computed; then it is far beyond any window */
 #define CUBIC_MS_MAX		100000
+/* Bytes that TCP has in a packet of Ethernet's usual size, with timestamps */
+#define TCP_MSS			1448U
 /* DCQCN: g is 1/16; alpha decays, and the window recovers, in steps of so many ns */
 #define ALPHA_SHIFT		4
 #define ALPHA_STEP		(55ULL * NSEC_PER_USEC)
 #define FAST_RISES		5
+
+/**
+ * sroce_cwnd_init() - forget the path
+ * @c: the window's state
+ * @mtu: path MTU in bytes
+ */
+void sroce_cwnd_init(struct sroce_cwnd *c, u32 mtu)
+{
+	memset(c, 0, sizeof(*c));
+	c->tcp_mss = max(TCP_MSS * SROCE_MSS_ONE / mtu, SROCE_MSS_ONE);
+}
+
+/* Where queues are short, others have packets of this size, too. */
+static u32 tcp_mss(const struct sroce_cwnd *c)
+{
+	return c->tcp_mss && c->rtt > QUEUE_LONG ? c->tcp_mss : SROCE_MSS_ONE;
+}
 
 /* The part of a round trip that was spent in queues */
 static u64 queue_of(const struct sroce_cwnd *c, u64 rtt)
@@ -129,7 +151,7 @@ static void start_epoch(struct sroce_cwnd *c, u64 now)
 
 	c->epoch = now;
 	c->w_max = max(c->w_max, cwnd);
-	c->k = cube_root((c->w_max - cwnd) * CUBIC_MS3);
+	c->k = cube_root(div_u64((c->w_max - cwnd) * CUBIC_MS3 * SROCE_MSS_ONE, tcp_mss(c)));
 	c->reno = cwnd;
 	c->reno_credit = 0;
 }
@@ -140,7 +162,7 @@ static u32 cubic_target(const struct sroce_cwnd *c, u64 now)
 	s64 grown;
 
 	t -= c->k;
-	grown = div64_s64(t * t * t, CUBIC_MS3);
+	grown = div64_s64(t * t * t, CUBIC_MS3) * tcp_mss(c) / SROCE_MSS_ONE;
 	return clamp_t(s64, c->w_max + grown, 0, 2 * SROCE_CWND_MAX);
 }
 
@@ -161,9 +183,9 @@ static void grow_reno(struct sroce_cwnd *c, u32 n)
 	if (c->reno < CWND_SMALL && sroce_cwnd_congested(c) &&
 	    queue_of(c, c->rtt) < QUEUE_LONG)
 		rate /= 3;
-	c->reno_credit += n * rate;
-	while (c->reno_credit >= RENO_DEN * c->reno) {
-		c->reno_credit -= RENO_DEN * c->reno;
+	c->reno_credit += n * rate * tcp_mss(c);
+	while (c->reno_credit >= RENO_DEN * SROCE_MSS_ONE * c->reno) {
+		c->reno_credit -= RENO_DEN * SROCE_MSS_ONE * c->reno;
 		c->reno++;
 	}
 }
@@ -275,6 +297,14 @@ void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now)
 		grow(c, n, now);
 }
 
+/* A small packet that is lost is a smaller part of what TCP would have lost (RFC 7141). */
+static u32 after_loss(const struct sroce_cwnd *c)
+{
+	u32 cwnd = sroce_cwnd(c);
+
+	return cwnd - (cwnd - BETA(cwnd)) * SROCE_MSS_ONE / tcp_mss(c);
+}
+
 /* Much of a window is lost. */
 static bool is_heavy(const struct sroce_cwnd *c)
 {
@@ -284,13 +314,15 @@ static bool is_heavy(const struct sroce_cwnd *c)
 /* The window after a decrease */
 static u32 decreased(const struct sroce_cwnd *c)
 {
-	u32 cwnd = sroce_cwnd(c), beta = BETA(cwnd);
+	u32 cwnd = sroce_cwnd(c);
 
+	if (is_heavy(c))
+		return BETA(cwnd);
 	/* without a sample nothing is known of the path */
-	if (!c->rtt || queue_of(c, c->rtt) > QUEUE_LONG || is_heavy(c) ||
+	if (!c->rtt || queue_of(c, c->rtt) > QUEUE_LONG ||
 	    (is_long(c) && c->ssthresh && !c->sampled))
-		return beta;
-	return max_t(u32, beta, div64_u64(cwnd * c->min_rtt, c->min_rtt + queue_peak(c)));
+		return after_loss(c);
+	return max_t(u32, after_loss(c), div64_u64(cwnd * c->min_rtt, c->min_rtt + queue_peak(c)));
 }
 
 /* Decrease the window to @to, for good; CUBIC's curve begins anew. */

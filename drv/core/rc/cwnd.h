@@ -11,6 +11,9 @@
 #define SROCE_CWND_MAX	2048U
 #define SROCE_CWND_INIT	16U
 
+/* One packet, as sroce_cwnd.tcp_mss */
+#define SROCE_MSS_ONE	16U
+
 /* DCQCN: all packets were marked, as sroce_cwnd.alpha */
 #define SROCE_ALPHA_ONE		1024
 
@@ -20,10 +23,12 @@
 /**
  * struct sroce_cwnd - a congestion window, in packets of the path MTU, see rc/cwnd.c
  * @cwnd: the window; 0 for SROCE_CWND_INIT
+ * @tcp_mss: packets that hold as much as one of TCP, in 1/SROCE_MSS_ONE; 0 for one
  * @ssthresh: the window doubles each round trip below this; 0 before the first decrease
  * @credit: growth that has been earned, in 1/@cwnd packets
  * @reno: the window that AIMD would have, for short round trips
- * @reno_credit: growth of @reno that has been earned, in 1/(17 * @reno) packets
+ * @reno_credit: growth of @reno that has been earned, in 1/(17 * SROCE_MSS_ONE * @reno)
+ *	packets
  * @w_max: the window before the last decrease
  * @k: ms from @epoch until CUBIC's curve is at @w_max
  * @epoch: when CUBIC's curve began, in ns of sroce_now(); 0 for not yet
@@ -47,6 +52,7 @@
  */
 struct sroce_cwnd {
 	u32	cwnd;
+	u32	tcp_mss;
 	u32	ssthresh;
 	u32	credit;
 	u32	reno;
@@ -84,6 +90,7 @@ static inline u32 sroce_cwnd(const struct sroce_cwnd *c)
 	return c->cwnd ?: SROCE_CWND_INIT;
 }
 
+void sroce_cwnd_init(struct sroce_cwnd *c, u32 mtu);
 bool sroce_cwnd_congested(const struct sroce_cwnd *c);
 void sroce_cwnd_mark(struct sroce_cwnd *c, u64 ns);
 void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now);

@@ -112,7 +112,7 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 
 /**
  * sroce_reset_path() - forget what is known of the path, as the QP gets another
- * @qp: the QP, locked, with nothing in flight
+ * @qp: the QP, locked, with nothing in flight; its path MTU is that of the new one
  *
  * The window of a fast path would flood a slow one, and its round trip would cause
  * retransmissions without need. What is known of the peer stays.
@@ -121,8 +121,8 @@ void sroce_reset_path(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 
-	memset(&req->cwnd, 0, sizeof(req->cwnd));
-	memset(&req->read_cwnd, 0, sizeof(req->read_cwnd));
+	sroce_cwnd_init(&req->cwnd, qp->mtu);
+	sroce_cwnd_init(&req->read_cwnd, qp->mtu);
 	memset(&req->rtt, 0, sizeof(req->rtt));
 	if (!qp->cc)
 		req->cwnd.cwnd = SROCE_CWND_MAX;

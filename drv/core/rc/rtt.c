@@ -12,6 +12,9 @@
 #define RTO_INIT	(2ULL * NSEC_PER_MSEC)
 #define RTO_MIN		(200ULL * NSEC_PER_USEC)
 #define RTO_MAX		(500ULL * NSEC_PER_MSEC)
+/* A round trip that is long, and what lies between two trains there, in ns */
+#define LONG_RTT	(5ULL * NSEC_PER_MSEC)
+#define TRAIN_INTERVAL	(250ULL * NSEC_PER_USEC)
 
 /**
  * sroce_rtt_ack_timeout() - the interval of the ACK timer (9.7.6.1.3)
@@ -157,6 +160,14 @@ static enum sroce_rtt_sample retrans_answered(struct sroce_qp *qp, u64 ns, u64 n
 	return SROCE_RTT_RETRANS;
 }
 
+/* Packets that come as a train find a queue full that those which come one by one don't. */
+static u32 trains_of(u64 min_rtt)
+{
+	if (min_rtt < LONG_RTT)
+		return 0;
+	return min_t(u64, div_u64(min_rtt, TRAIN_INTERVAL), SROCE_RTT_TRAINS_MAX);
+}
+
 /**
  * sroce_rtt_acked() - end the sample of the round trip, if req.acked has passed it
  * @qp: the QP, RC
@@ -182,8 +193,7 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 	}
 	update_srtt(rtt, ns);
 	sroce_cwnd_sample(rtt->read ? &qp->req.read_cwnd : &qp->req.cwnd, ns, now);
-	rtt->trains = min_t(u64, div_u64(qp->req.cwnd.min_rtt, NSEC_PER_MSEC),
-			    SROCE_RTT_TRAINS_MAX);
+	rtt->trains = trains_of(qp->req.cwnd.min_rtt);
 	return SROCE_RTT_NONE;
 }
 

@@ -5,9 +5,9 @@
 
 #include "drv/core/qp.h"
 
-/* Trains in which a window leaves, at least, and most of them */
+/* Trains in which a window leaves: fewest of them, and most on a long path */
 #define SROCE_RTT_TRAINS_MIN	4U
-#define SROCE_RTT_TRAINS_MAX	64U
+#define SROCE_RTT_TRAINS_MAX	256U
 
 /**
  * enum sroce_rtt_sample - what a sample of the round trip says of a retransmission
@@ -25,8 +25,8 @@ enum sroce_rtt_sample {
  * sroce_rtt_trains() - trains in which a window leaves
  * @qp: the QP, RC
  *
- * Return: one for each ms of the round trip, but at least four: on a long path a quarter of
- * the window is more than a queue may take at once.
+ * Return: four, and more on a long path, where a quarter of the window is more than a queue
+ * may take at once.
  */
 static inline u32 sroce_rtt_trains(const struct sroce_qp *qp)
 {
@@ -42,7 +42,7 @@ static inline u32 sroce_rtt_trains(const struct sroce_qp *qp)
  */
 static inline bool sroce_rtt_is_long(const struct sroce_qp *qp)
 {
-	return qp->req.rtt.trains > SROCE_RTT_TRAINS_MIN;
+	return qp->req.rtt.trains;
 }
 
 u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp);
