@@ -132,23 +132,29 @@ static struct sroce_member *find_member(struct sroce_group *g,
 	return NULL;
 }
 
-static struct sroce_group *add_group(struct sroce_dev *dev, const union ib_gid *gid,
-				     struct sroce_user *owner)
+/* Number of members that are a user's, or a kernel user's */
+static u32 members_of(const struct sroce_group *g, const struct sroce_user *owner)
+{
+	const struct sroce_member *m;
+	u32 n = 0;
+
+	list_for_each_entry(m, &g->members, list)
+		n += m->owner == owner;
+	return n;
+}
+
+static struct sroce_group *add_group(struct sroce_dev *dev, const union ib_gid *gid)
 {
 	struct sroce_group *g;
-	int ret = sroce_user_add(dev, owner, SROCE_OBJ_GROUP);
+	int ret;
 
-	if (ret)
-		return ERR_PTR(ret);
 	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
 	ret = g ? netdev_join(dev, gid) : -ENOMEM;
 	if (ret) {
 		kfree(g);
-		sroce_user_del(dev, owner, SROCE_OBJ_GROUP);
 		return ERR_PTR(ret);
 	}
 	g->gid = *gid;
-	g->owner = owner;
 	INIT_LIST_HEAD(&g->members);
 	hlist_add_head_rcu(&g->node, bucket(dev, gid));
 	sroce_live_inc();
@@ -161,35 +167,70 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 		return;
 	netdev_leave(dev, &g->gid);
 	hlist_del_rcu(&g->node);
-	sroce_user_del(dev, g->owner, SROCE_OBJ_GROUP);
 	kfree_rcu(g, rcu);
 	sroce_live_dec();
 }
 
-static int add_member(struct sroce_group *g, struct sroce_kqp *kqp)
+/*
+ * A group counts for each user with a QP in it, whoever made it: whoever stays in it keeps it.
+ * As a group has few places, a user may have a part of them only.
+ */
+static int count_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce_user *owner)
 {
-	struct sroce_member *m = find_member(g, kqp);
+	u32 n = members_of(g, owner);
 
-	if (m) {
-		m->times++;
-		return 0;
-	}
+	if (n >= sroce_user_most(owner, SROCE_MAX_GROUP_QPS))
+		return -ENOMEM;
+	return n ? 0 : sroce_user_add(dev, owner, SROCE_OBJ_GROUP);
+}
+
+static void uncount_member(struct sroce_dev *dev, struct sroce_group *g,
+			   struct sroce_user *owner)
+{
+	if (!members_of(g, owner))
+		sroce_user_del(dev, owner, SROCE_OBJ_GROUP);
+}
+
+static int new_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce_kqp *kqp,
+		      struct sroce_user *owner)
+{
+	struct sroce_member *m;
+	int ret;
+
 	if (g->n == SROCE_MAX_GROUP_QPS)
 		return -ENOMEM;
+	ret = count_member(dev, g, owner);
+	if (ret)
+		return ret;
 	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
-	if (!m)
+	if (!m) {
+		uncount_member(dev, g, owner);
 		return -ENOMEM;
+	}
 	m->kqp = kqp;
+	m->owner = owner;
 	m->times = 1;
 	list_add_tail_rcu(&m->list, &g->members);
 	g->n++;
 	return 0;
 }
 
-static void del_member(struct sroce_group *g, struct sroce_member *m)
+static int add_member(struct sroce_dev *dev, struct sroce_group *g, struct ib_qp *ibqp)
+{
+	struct sroce_kqp *kqp = to_sqp(ibqp)->kqp;
+	struct sroce_member *m = find_member(g, kqp);
+
+	if (!m)
+		return new_member(dev, g, kqp, sroce_pd_owner(ibqp->pd));
+	m->times++;
+	return 0;
+}
+
+static void del_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce_member *m)
 {
 	list_del_rcu(&m->list);
 	g->n--;
+	uncount_member(dev, g, m->owner);
 	kfree_rcu(m, rcu);
 }
 
@@ -216,10 +257,10 @@ int sroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	mutex_lock(&dev->group_lock);
 	g = sroce_mcast_find(dev, gid);
 	if (!g)
-		g = add_group(dev, gid, sroce_pd_owner(ibqp->pd));
+		g = add_group(dev, gid);
 	ret = PTR_ERR_OR_ZERO(g);
 	if (!ret) {
-		ret = add_member(g, to_sqp(ibqp)->kqp);
+		ret = add_member(dev, g, ibqp);
 		drop_if_empty(dev, g);
 	}
 	mutex_unlock(&dev->group_lock);
@@ -245,7 +286,7 @@ int sroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	if (g)
 		m = find_member(g, to_sqp(ibqp)->kqp);
 	if (m && !--m->times) {
-		del_member(g, m);
+		del_member(dev, g, m);
 		drop_if_empty(dev, g);
 	}
 	mutex_unlock(&dev->group_lock);
@@ -263,7 +304,7 @@ static void detach_bucket(struct sroce_dev *dev, struct hlist_head *head,
 		m = find_member(g, kqp);
 		if (!m)
 			continue;
-		del_member(g, m);
+		del_member(dev, g, m);
 		drop_if_empty(dev, g);
 	}
 }

@@ -14,12 +14,14 @@ struct sroce_user;
  * struct sroce_member - a QP in a group
  * @list: entry in sroce_group.members
  * @kqp: the QP
+ * @owner: user of the QP, for whom the group is counted; NULL for a kernel user
  * @times: how often it was attached
  * @rcu: frees the structure after a grace period
  */
 struct sroce_member {
 	struct list_head	list;
 	struct sroce_kqp	*kqp;
+	struct sroce_user	*owner;
 	u32			times;
 	struct rcu_head		rcu;
 };
@@ -28,7 +30,6 @@ struct sroce_member {
  * struct sroce_group - a multicast group that QPs of a device are in
  * @node: entry in sroce_dev.groups
  * @gid: multicast address of the group
- * @owner: user that it is counted for, NULL for a kernel user
  * @members: struct sroce_member, read under RCU
  * @n: number of @members
  * @rcu: frees the structure after a grace period
@@ -36,7 +37,6 @@ struct sroce_member {
 struct sroce_group {
 	struct hlist_node	node;
 	union ib_gid		gid;
-	struct sroce_user	*owner;
 	struct list_head	members;
 	u32			n;
 	struct rcu_head		rcu;

@@ -168,6 +168,18 @@ static bool add_below(atomic_t *n, u32 most)
 }
 
 /**
+ * sroce_user_most() - share of a user in what a limit allows
+ * @user: the user; NULL for a kernel user, which is not limited
+ * @limit: the limit
+ *
+ * Return: the share; no limit for processes with CAP_SYS_RESOURCE.
+ */
+u32 sroce_user_most(const struct sroce_user *user, u32 limit)
+{
+	return !user || user->privileged ? U32_MAX / 2 : limit / OBJECT_SHARE;
+}
+
+/**
  * sroce_user_add() - count an object to be created, if the limits allow it
  * @dev: the device
  * @user: the user; NULL for a kernel user
@@ -186,8 +198,7 @@ int sroce_user_add(struct sroce_dev *dev, struct sroce_user *user, enum sroce_ob
 		return -ENOMEM;
 	if (!user)
 		return 0;
-	if (!add_below(&user->objects[obj], user->privileged ? U32_MAX / 2 :
-							       limit->most / OBJECT_SHARE))
+	if (!add_below(&user->objects[obj], sroce_user_most(user, limit->most)))
 		goto err_dev;
 	if (!sroce_user_charge(user, limit->bytes))
 		return 0;
