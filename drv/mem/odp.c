@@ -20,6 +20,7 @@
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/user.h"
 #include "drv/mem/faultq.h"
 #include "drv/mem/odp.h"
 
@@ -27,6 +28,8 @@
 #define FAULT_BATCH	64
 /* Bit of an entry; the page frame number is above it */
 #define WRITABLE	1UL
+/* Bytes of a node with entries of XA_CHUNK_SIZE pages, and of those above it, roughly */
+#define NODE_BYTES	640
 /* For how long pages that are invalidated at once are faulted in again, in jiffies */
 #define RETRY_TIME	HZ
 
@@ -86,6 +89,36 @@ static struct page *entry_page(unsigned long entry)
 	return pfn_to_page(entry >> 1);
 }
 
+static bool node_is_empty(struct sroce_odp *odp, unsigned long index)
+{
+	unsigned long at = round_down(index, XA_CHUNK_SIZE);
+
+	return !xa_find(&odp->pages, &at, at | (XA_CHUNK_SIZE - 1), XA_PRESENT);
+}
+
+/*
+ * Make a reserved entry. Nodes are charged to the user: regions of the same pages, or of the
+ * zero page, take no other memory. Another fault of the page may have failed, and have taken
+ * back the reservation.
+ */
+static int store_entry(struct sroce_odp *odp, unsigned long index, struct page *page, bool write)
+{
+	unsigned long was = load_entry(odp, index);
+	bool charge = !was && node_is_empty(odp, index);
+	void *entry;
+	int ret = 0;
+
+	if (charge)
+		ret = sroce_user_charge(odp->proc->user, NODE_BYTES);
+	if (ret)
+		return ret;
+	entry = xa_mk_value(page_to_pfn(page) << 1 | (write ? WRITABLE : was & WRITABLE));
+	ret = xa_err(xa_store(&odp->pages, index, entry, GFP_ATOMIC));
+	if (ret && charge)
+		sroce_user_uncharge(odp->proc->user, NODE_BYTES);
+	return ret ? -EBUSY : 0;
+}
+
 /* Remove an entry. Return: its page, held, if it may have been written, else NULL */
 static struct page *erase_entry(struct sroce_odp *odp, unsigned long index)
 {
@@ -94,6 +127,8 @@ static struct page *erase_entry(struct sroce_odp *odp, unsigned long index)
 
 	write_lock_bh(&odp->lock);
 	entry = xa_erase(&odp->pages, index);
+	if (entry && node_is_empty(odp, index))
+		sroce_user_uncharge(odp->proc->user, NODE_BYTES);
 	/* the page is valid as long as its entry: it is freed after its invalidation */
 	if (entry && xa_to_value(entry) & WRITABLE) {
 		page = entry_page(xa_to_value(entry));
@@ -371,38 +406,54 @@ void *sroce_odp_span(struct sroce_odp *odp, u64 iova, u32 *len)
 	return page + offset_in_page(va);
 }
 
+/* Entries that were reserved and not made would take memory until the region ends. */
+static void release_entries(struct sroce_odp *odp, unsigned long first, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++)
+		xa_cmpxchg_bh(&odp->pages, first + i, XA_ZERO_ENTRY, NULL, 0);
+}
+
+/* Make the entries of pages found when the notifier was at @seq. Return: how many, or an error */
+static long make_entries(struct sroce_odp *odp, unsigned long first, struct page **page,
+			 unsigned long n, bool write, unsigned long seq)
+{
+	unsigned long i;
+	int ret = 0;
+
+	if (odp->ended)
+		return -EINTR;
+	if (mmu_interval_read_retry(&odp->notifier, seq))
+		return -EBUSY;
+	for (i = 0; i < n; i++) {
+		ret = store_entry(odp, first + i, page[i], write);
+		if (ret)
+			break;
+	}
+	this_cpu_add(odp->dev->counters->c[SROCE_CNT_ODP_PAGES_IN], i);
+	return ret ?: n;
+}
+
 /*
- * Insert the pages found at @va. Return: -EBUSY if they were invalidated since @seq, -EINTR
- * if the region is gone
+ * Insert the pages found at @va. Return: @n; -EBUSY if they were invalidated since @seq,
+ * -EINTR if the region is gone, -ENOMEM also if the user has its share of memory
  */
-static int insert_pages(struct sroce_odp *odp, unsigned long va, struct page **page,
-			unsigned long n, bool write, unsigned long seq)
+static long insert_pages(struct sroce_odp *odp, unsigned long va, struct page **page,
+			 unsigned long n, bool write, unsigned long seq)
 {
 	unsigned long first = va >> PAGE_SHIFT, i;
-	int ret = 0;
+	long ret = 0;
 
 	for (i = 0; i < n && !ret; i++)
 		ret = xa_reserve_bh(&odp->pages, first + i, GFP_KERNEL);
-	if (ret)
-		return ret;
-	write_lock_bh(&odp->lock);
-	if (odp->ended)
-		ret = -EINTR;
-	else if (mmu_interval_read_retry(&odp->notifier, seq))
-		ret = -EBUSY;
-	if (ret)
-		goto out;
-	for (i = 0; i < n; i++) {
-		unsigned long was = load_entry(odp, first + i) & WRITABLE;
-
-		/* the entry was reserved above, so this can't fail */
-		xa_store(&odp->pages, first + i,
-			 xa_mk_value(page_to_pfn(page[i]) << 1 |
-				     (write ? WRITABLE : was)), GFP_ATOMIC);
+	if (!ret) {
+		write_lock_bh(&odp->lock);
+		ret = make_entries(odp, first, page, n, write, seq);
+		write_unlock_bh(&odp->lock);
 	}
-	this_cpu_add(odp->dev->counters->c[SROCE_CNT_ODP_PAGES_IN], n);
-out:
-	write_unlock_bh(&odp->lock);
+	if (ret < 0)
+		release_entries(odp, first, n);
 	return ret;
 }
 
@@ -444,7 +495,7 @@ static long fault_batch(struct sroce_odp *odp, unsigned long va,
 	ret = insert_pages(odp, va, page, n, how == SROCE_FAULT_WRITE, seq);
 	for (i = 0; i < n; i++)
 		put_page(page[i]);
-	return ret ?: n;
+	return ret;
 }
 
 /*
