@@ -12,6 +12,7 @@
 #include "drv/net/crc.h"
 #include "drv/net/frag.h"
 #include "drv/net/loopback.h"
+#include "drv/queue/ringmem.h"
 #include "drv/rx/udp.h"
 #include "drv/task/steer.h"
 #include "drv/version.h"
@@ -73,6 +74,7 @@ static void __exit sroce_exit(void)
 	sroce_steer_exit();
 	sroce_frag_exit();
 	sroce_faultq_exit();
+	sroce_ringmem_exit();
 	sroce_dmabuf_exit();
 	sroce_loopback_exit();
 	sroce_crc_exit();

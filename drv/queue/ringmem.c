@@ -3,14 +3,32 @@
  * Memory of rings: pages that are charged to the calling process and mapped into the
  * kernel. User rings are also mapped into user space, at an mmap offset that is returned
  * to the provider.
+ *
+ * A process may map a ring longer than the ring exists, as the provider does for a moment.
+ * Its pages are charged to the user until they are unmapped. The mappings are only counted in
+ * the pages: a mapping that called the module at its end would keep it loaded.
  */
 
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 #include "drv/core/mem/ring.h"
 #include "drv/lookup/sdev.h"
 #include "drv/queue/ringmem.h"
+
+/* How often destroyed rings are looked at that are still mapped, in jiffies, ... */
+#define REAP_TIME	HZ
+/* ... and how many at a time */
+#define REAP_BATCH	256
+
+static void reap_fn(struct work_struct *work);
+
+static LIST_HEAD(mapped);
+static u32 n_mapped;
+static DEFINE_MUTEX(mapped_lock);
+static DECLARE_DELAYED_WORK(reap_work, reap_fn);
 
 static struct sroce_ringmem *to_ringmem(struct rdma_user_mmap_entry *entry)
 {
@@ -51,12 +69,101 @@ err:
 	return NULL;
 }
 
-static void ringmem_free(struct sroce_ringmem *mem)
+static void free_now(struct sroce_ringmem *mem)
 {
 	vfree(mem->buf);
 	sroce_user_uncharge(mem->owner, mem->size);
 	kfree(mem);
+}
+
+/*
+ * Whether user space maps a page of a destroyed ring. Of one that it does not, nobody can make
+ * another mapping, so each page is found unmapped once.
+ */
+static bool is_mapped(struct sroce_ringmem *mem)
+{
+	for (; mem->unmapped < mem->size >> PAGE_SHIFT; mem->unmapped++) {
+		if (page_ref_count(vmalloc_to_page(mem->buf + mem->unmapped * PAGE_SIZE)) > 1)
+			return true;
+		cond_resched();
+	}
+	return false;
+}
+
+/* Keep a destroyed ring, and its charge, until it is unmapped. */
+static void keep_mapped(struct sroce_ringmem *mem)
+{
+	mutex_lock(&mapped_lock);
+	list_add_tail(&mem->list, &mapped);
+	n_mapped++;
+	mutex_unlock(&mapped_lock);
+	queue_delayed_work(system_unbound_wq, &reap_work, REAP_TIME);
+}
+
+/* Free those of the next few rings that are not mapped any more. Return: whether there were any */
+static bool reap(void)
+{
+	struct sroce_ringmem *mem;
+	bool any = false;
+	u32 n;
+
+	mutex_lock(&mapped_lock);
+	for (n = min_t(u32, n_mapped, REAP_BATCH); n; n--) {
+		mem = list_first_entry(&mapped, struct sroce_ringmem, list);
+		if (is_mapped(mem)) {
+			list_move_tail(&mem->list, &mapped);
+			continue;
+		}
+		list_del(&mem->list);
+		n_mapped--;
+		free_now(mem);
+		any = true;
+	}
+	mutex_unlock(&mapped_lock);
+	return any;
+}
+
+static void reap_fn(struct work_struct *work)
+{
+	u32 i, batches = DIV_ROUND_UP(READ_ONCE(n_mapped), REAP_BATCH);
+
+	for (i = 0; i < batches; i++) {
+		reap();
+		cond_resched();
+	}
+	if (READ_ONCE(n_mapped))
+		queue_delayed_work(system_unbound_wq, &reap_work, REAP_TIME);
+}
+
+/**
+ * sroce_ringmem_exit() - free what user space still maps, when the module is unloaded
+ *
+ * The pages are freed when they are unmapped.
+ */
+void sroce_ringmem_exit(void)
+{
+	struct sroce_ringmem *mem, *next;
+
+	cancel_delayed_work_sync(&reap_work);
+	list_for_each_entry_safe(mem, next, &mapped, list)
+		free_now(mem);
+}
+
+static void ringmem_free(struct sroce_ringmem *mem)
+{
 	sroce_live_dec();
+	if (mem->user && is_mapped(mem))
+		keep_mapped(mem);
+	else
+		free_now(mem);
+}
+
+/* What has been unmapped since is taken into account. */
+static int charge(struct sroce_user *user, size_t bytes)
+{
+	int ret = sroce_user_charge(user, bytes);
+
+	return ret && reap() ? sroce_user_charge(user, bytes) : ret;
 }
 
 /**
@@ -80,7 +187,7 @@ struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
 	mem->size = PAGE_ALIGN(sizeof(struct sroce_abi_ring) +
 			       (size_t)slots * elem);
 	mem->owner = sroce_uc_user(uc);
-	ret = sroce_user_charge(mem->owner, mem->size);
+	ret = charge(mem->owner, mem->size);
 	if (ret)
 		goto err_free;
 	ret = -ENOMEM;
@@ -113,7 +220,7 @@ err_free:
 
 /**
  * sroce_ringmem_destroy() - free the memory of a ring
- * @mem: the memory, or NULL; pages that user space has mapped stay until it unmaps them
+ * @mem: the memory, or NULL; what user space has mapped stays until it unmaps it
  */
 void sroce_ringmem_destroy(struct sroce_ringmem *mem)
 {

@@ -17,6 +17,8 @@ struct vm_area_struct;
  * @size: bytes, whole pages
  * @owner: user that @size is charged to, or NULL
  * @user: it is a user ring, and @entry is in use
+ * @list: entry in the list of destroyed rings that user space still maps
+ * @unmapped: number of pages at the start of those that it does not map any more
  */
 struct sroce_ringmem {
 	struct rdma_user_mmap_entry	entry;
@@ -24,6 +26,8 @@ struct sroce_ringmem {
 	size_t				size;
 	struct sroce_user		*owner;
 	bool				user;
+	struct list_head		list;
+	u32				unmapped;
 };
 
 struct sroce_ringmem *sroce_ringmem_create(struct ib_ucontext *uc,
@@ -33,5 +37,6 @@ void sroce_ringmem_destroy(struct sroce_ringmem *mem);
 void sroce_ringmem_describe(const struct sroce_ringmem *mem, struct sroce_abi_mmap *mi);
 int sroce_ringmem_mmap(struct ib_ucontext *uc, struct vm_area_struct *vma);
 void sroce_ringmem_mmap_free(struct rdma_user_mmap_entry *entry);
+void sroce_ringmem_exit(void);
 
 #endif /* SROCE_QUEUE_RINGMEM_H */
