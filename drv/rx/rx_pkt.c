@@ -31,7 +31,17 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 	return skb_copy_bits(pkt->carrier, pkt->carrier_off + off, to, len);
 }
 
-/* Copy one packet of a train that is one skb, so that the others need not be held. */
+/*
+ * Whether a packet must be copied to be held: of a train that is one skb, the others would be
+ * held as well; of a list, only the first skb has a truesize, and the others can't be charged
+ * for what they take.
+ */
+static bool needs_copy(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) || !skb->truesize;
+}
+
+/* Copy one packet of a train. */
 static struct sk_buff *copy_segment(const struct sroce_pkt *pkt)
 {
 	u32 len = pkt->op->hdr_len + pkt->payload_len;
@@ -93,7 +103,7 @@ static void release_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /**
  * sroce_pkt_hold() - hold the memory of a packet's payload until sroce_pkt_release()
  * @qp: the QP that it is for, locked
- * @pkt: the packet; one of a train that has no skb of its own is copied to one
+ * @pkt: the packet; one of a train is copied
  *
  * Context: softirq.
  *
@@ -106,7 +116,7 @@ bool sroce_pkt_hold(struct sroce_qp *qp, struct sroce_pkt *pkt)
 
 	if (pkt->loopback)
 		return hold_lbpkt(qp, pkt);
-	copy = skb_is_gso(skb);
+	copy = needs_copy(skb);
 	skb = copy ? copy_segment(pkt) : skb_get(skb);
 	if (!skb)
 		return false;
