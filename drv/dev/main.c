@@ -12,6 +12,7 @@
 #include "drv/net/crc.h"
 #include "drv/net/frag.h"
 #include "drv/net/loopback.h"
+#include "drv/net/segment.h"
 #include "drv/queue/ringmem.h"
 #include "drv/rx/udp.h"
 #include "drv/task/steer.h"
@@ -32,6 +33,7 @@ static int __init sroce_init(void)
 	int ret;
 
 	sroce_crc_init();
+	sroce_segment_init();
 	sroce_steer_init(sroce_udp_input);
 	ret = sroce_loopback_init();
 	if (ret)

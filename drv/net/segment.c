@@ -21,6 +21,63 @@
 #include "drv/net/frag.h"
 #include "drv/net/segment.h"
 
+/* Whether skb_segment_list() leaves the truesize of the first packet as it is */
+static bool keeps_truesize;
+
+static struct sk_buff *probe_skb(void)
+{
+	struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
+
+	if (!skb)
+		return NULL;
+	skb_reset_mac_header(skb);
+	skb_reset_inner_mac_header(skb);
+	skb_reset_network_header(skb);
+	skb_reset_transport_header(skb);
+	return skb;
+}
+
+/**
+ * sroce_segment_init() - find out how this kernel takes lists apart, when the module is loaded
+ *
+ * Kernels up to 6.18, and those of some distributions, subtract the truesizes of the others
+ * from that of the first packet. Its charge would become wrong, as sock_wfree() gives back
+ * what it finds. Whether a kernel does is not to be seen from its version.
+ */
+void sroce_segment_init(void)
+{
+	struct sk_buff *skb = probe_skb(), *next = probe_skb();
+	u32 truesize;
+
+	if (!skb || !next) {
+		kfree_skb(skb);
+		kfree_skb(next);
+		return;
+	}
+	truesize = skb->truesize;
+	skb_shinfo(skb)->frag_list = next;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+	/* it has a reference for its caller, and one for the list of segments */
+	if (!IS_ERR(skb_segment_list(skb, 0, 0))) {
+		keeps_truesize = skb->truesize == truesize;
+		consume_skb(skb->next);
+		skb->next = NULL;
+		consume_skb(skb);
+	}
+	consume_skb(skb);
+}
+
+/**
+ * sroce_segment_keeps_truesize() - whether all packets of a list may have a truesize
+ *
+ * If not, only the first may. What becomes of the others is not limited then: a socket that
+ * queues them does not count them.
+ */
+bool sroce_segment_keeps_truesize(void)
+{
+	return keeps_truesize;
+}
+
 static bool is_lowest(const struct net_device *dev)
 {
 	return list_empty(&dev->adj_list.lower);
@@ -99,8 +156,8 @@ static struct sk_buff *packet_create(const struct sk_buff *first, struct page *p
 	skb_fill_page_desc(skb, 0, page, off, len);
 	skb->len = len;
 	skb->data_len = len;
-	/* the first packet is charged for all; skb_segment_list() may subtract ours from it */
-	skb->truesize = 0;
+	/* the first packet is charged for all; ours is for who gets it as a packet of its own */
+	skb->truesize = keeps_truesize ? skb->truesize + len : 0;
 	return skb;
 }
 

@@ -8,6 +8,8 @@
 struct net_device;
 struct sk_buff;
 
+void sroce_segment_init(void);
+bool sroce_segment_keeps_truesize(void);
 bool sroce_segment_is_needed(struct net_device *dev);
 u32 sroce_segment_train(struct sk_buff *skb, u32 seg);
 

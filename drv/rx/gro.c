@@ -26,6 +26,7 @@
 #include "drv/lookup/gid_tbl.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
+#include "drv/net/segment.h"
 #include "drv/rx/gro.h"
 
 /* Most packets of a train; more, and a drop or a wait concerns too many at once */
@@ -197,12 +198,13 @@ static bool append(struct sk_buff *p, struct sk_buff *skb, u32 l3_len)
 	skb_set_network_header(skb, skb_gro_offset(skb) - sizeof(struct udphdr) - l3_len);
 	__skb_pull(skb, skb_gro_offset(skb));
 	/*
-	 * sock_wfree() of the first gives back all of @p->truesize, and no more. Many kernels'
-	 * skb_segment_list() subtracts that of the others, so it has to be 0.
+	 * sock_wfree() of the first gives back all of @p->truesize, and no more, though
+	 * skb_segment_list() may subtract that of the others.
 	 */
 	if (skb->destructor == p->destructor)
 		p->truesize += skb->truesize;
-	skb->truesize = 0;
+	if (!sroce_segment_keeps_truesize())
+		skb->truesize = 0;
 	skb->destructor = NULL;
 	skb->sk = NULL;
 	skb_dst_drop(skb);

@@ -33,8 +33,8 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 
 /*
  * Whether a packet must be copied to be held: of a train that is one skb, the others would be
- * held as well; of a list, only the first skb has a truesize, and the others can't be charged
- * for what they take.
+ * held as well; of a list, only the first skb may have a truesize, and the others can't be
+ * charged for what they take, see sroce_segment_keeps_truesize().
  */
 static bool needs_copy(const struct sk_buff *skb)
 {
