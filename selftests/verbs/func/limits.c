@@ -6,6 +6,8 @@
  */
 
 #define _GNU_SOURCE
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +179,213 @@ static why_t other_user(struct vt_pair *p, const void *arg)
 	return why;
 }
 
+/* ---- rings that are mapped longer than they exist -------------------------- */
+
+static struct kept {
+	void *at;
+	size_t size;
+} kept[CQS];
+
+static bool is_kept(const void *at, int n)
+{
+	while (n--)
+		if (kept[n].at == at)
+			return true;
+	return false;
+}
+
+/* Find the mapping of a ring that is not one of @n. */
+static bool find_ring(struct kept *ring, int n)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	bool found = false;
+	char line[512];
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "uverbs") || sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		*ring = (struct kept){ (void *)from, to - from };
+		found = !is_kept(ring->at, n);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* Create and destroy a CQ, the ring of which is moved to where the provider won't unmap it. */
+static bool keep_ring(struct vt_dev *dev, int n)
+{
+	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 262143, NULL, NULL, 0);
+	struct kept ring;
+	void *to;
+
+	if (!cq || !find_ring(&ring, n))
+		return false;
+	to = mmap(NULL, ring.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ring.at = mremap(ring.at, ring.size, ring.size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	kept[n] = ring;
+	return !ibv_destroy_cq(cq) && ring.at != MAP_FAILED;
+}
+
+static why_t share_of_mappings(struct vt_dev *dev)
+{
+	int max = total_memory() / 10 / CQE / 262143, n, i;
+
+	max = MIN(max, CQS);
+	for (n = 0; n < max && keep_ring(dev, n); n++)
+		;
+	CHECK(n && n < max, "%d rings are mapped, more than a share of the memory: %s", n,
+	      strerror(errno));
+	CHECK(errno == ENOMEM, "ring %d: %s", n, strerror(errno));
+	for (i = 0; i < n; i++)
+		CHECK(!munmap(kept[i].at, kept[i].size), "munmap: %s", strerror(errno));
+	CHECK(fill_memory(dev, 262143, n) == n, "not as many CQs once they are unmapped");
+	return NULL;
+}
+
+static why_t mappings(struct vt_pair *p, const void *arg)
+{
+	(void)p;
+	(void)arg;
+	return as(USER, share_of_mappings);
+}
+
+/* ---- pages on demand -------------------------------------------------------- */
+
+#define SPARSE	4096UL
+#define STRIDE	(256UL << 10)
+
+/* A page here and there of memory that is all zero: it takes entries, and no pages. */
+static int have_present(struct vt_dev *dev, uint8_t *mem, uint32_t lkey)
+{
+	unsigned long i;
+	int ret = 0;
+
+	for (i = 0; i < SPARSE && !ret; i++)
+		ret = vt_advise(dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH,
+				IB_UVERBS_ADVISE_MR_FLAG_FLUSH, mem + i * STRIDE, 8, lkey);
+	return ret;
+}
+
+static why_t share_of_entries(struct vt_dev *dev)
+{
+	uint8_t *mem = mmap(NULL, SPARSE * STRIDE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(dev->pd, mem, SPARSE * STRIDE, IBV_ACCESS_ON_DEMAND);
+	int ret, n;
+
+	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
+	ret = have_present(dev, mem, mr->lkey);
+	CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	mr = ibv_reg_mr(dev->pd, mem, SPARSE * STRIDE, IBV_ACCESS_ON_DEMAND);
+	n = fill_memory(dev, 262143, CQS);
+	fill_memory(dev, 1000, CQS);
+	ret = have_present(dev, mem, mr->lkey);
+	CHECK(ret == ENOMEM, "beyond the share of memory, ibv_advise_mr: %s", strerror(ret));
+	CHECK(n && !ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
+static why_t entries(struct vt_pair *p, const void *arg)
+{
+	(void)p;
+	(void)arg;
+	return as(USER, share_of_entries);
+}
+
+/* ---- multicast groups --------------------------------------------------------- */
+
+static struct ibv_qp *ud_qp(struct vt_dev *dev, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_UD, .send_cq = cq, .recv_cq = cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+
+	return ibv_create_qp(dev->pd, &init);
+}
+
+static why_t attach(struct ibv_qp *qp, int n, int want)
+{
+	union ibv_gid gid = vt_group(n / 200, n % 200);
+	int err = ibv_attach_mcast(qp, &gid, 0);
+
+	CHECK(err == want, "ibv_attach_mcast to group %d: %s", n, strerror(err));
+	return NULL;
+}
+
+static why_t share_of_group(struct vt_dev *dev)
+{
+	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
+	int most = dev->attr.max_mcast_qp_attach / 4, n;
+	struct ibv_qp *qp;
+
+	for (n = 0; n <= most; n++) {
+		qp = ud_qp(dev, cq);
+		CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+		TRY(attach(qp, 1, n < most ? 0 : ENOMEM));
+	}
+	return NULL;
+}
+
+static why_t group(struct vt_pair *p, const void *arg)
+{
+	(void)p;
+	(void)arg;
+	return as(USER, share_of_group);
+}
+
+/* Groups that two users are in, until both leave */
+#define SHARED	3
+
+static why_t in_groups(struct vt_dev *dev)
+{
+	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
+	int i;
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	for (i = 0; i < SHARED; i++)
+		TRY(attach(qp, i, 0));
+	vt_sleep_ms(8000);
+	return NULL;
+}
+
+static void *groups_of_other(void *arg)
+{
+	(void)arg;
+	as(OTHER, in_groups);
+	return NULL;
+}
+
+/* A group counts for who is in it, not only for who was first. */
+static why_t share_of_groups(struct vt_dev *dev)
+{
+	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
+	int most = dev->attr.max_mcast_grp / 4, i;
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	for (i = 0; i < most; i++)
+		TRY(attach(qp, i, 0));
+	return attach(qp, most, ENOMEM);
+}
+
+static why_t groups(struct vt_pair *p, const void *arg)
+{
+	pthread_t thread;
+	why_t why;
+
+	(void)p;
+	(void)arg;
+	CHECK(!pthread_create(&thread, NULL, groups_of_other, NULL), "pthread_create");
+	vt_sleep_ms(1500);
+	why = as(USER, share_of_groups);
+	pthread_join(thread, NULL);
+	return why;
+}
+
 /* A CQ of the largest size is no danger to a small host. */
 static why_t largest(struct vt_pair *p, const void *arg)
 {
@@ -204,5 +413,9 @@ int main(int argc, char **argv)
 	vt_run_idle("limits: memory of slots", &c, slots, NULL);
 	vt_run_idle("limits: another user has its own share", &c, other_user, NULL);
 	vt_run_idle("limits: address handles", &c, ahs, NULL);
+	vt_run_idle("limits: rings that stay mapped", &c, mappings, NULL);
+	vt_run_idle("limits: entries of pages on demand", &c, entries, NULL);
+	vt_run_idle("limits: places in a multicast group", &c, group, NULL);
+	vt_run_idle("limits: multicast groups that others are in, too", &c, groups, NULL);
 	return tap_finish();
 }
