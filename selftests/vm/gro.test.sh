@@ -173,6 +173,66 @@ test_identification()
 	received "a packet that may be fragmented" "$@" ${TEN}f$TEN 2 20 2
 }
 
+# ---- early packets ---------------------------------------------------------
+
+qps_ready() { grep -q ready /tmp/early; }
+
+# early FROM TO: what a process keeps of packets that are early has a limit: a quarter of 1/64
+# of the memory. Of 8 times 4,000 of a KiB each, in trains, no more are kept than fit.
+early()
+{
+	local qps held trains fit
+	"$DIR/verbs/.out/early" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 >/tmp/early 2>&1 &
+	qps=$!
+	wait_until 20 qps_ready || { cat /tmp/early; kill $qps; return 1; }
+	held=$(counter "$DEV_B" ofo_queued) trains=$(counter "$DEV_B" rx_gro_pkts)
+	# shellcheck disable=SC2046
+	in_a python3 "$DIR/lib/early.py" "$1" "$2" 4000 $(sed 's/ready//' /tmp/early)
+	sleep 0.5
+	held=$(($(counter "$DEV_B" ofo_queued) - held))
+	trains=$(($(counter "$DEV_B" rx_gro_pkts) - trains))
+	kill $qps
+	wait $qps 2>/dev/null
+	fit=$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)
+	fit=$((fit / 64 / 4))
+	echo "$trains packets in trains; $held are kept, of a KiB and more, where $fit KiB may be"
+	[ $trains -gt 16000 ] && [ $held -gt 500 ] && [ $held -lt $fit ]
+}
+
+# ---- sockets of others -------------------------------------------------------
+
+# strangers: a socket in a namespace without a device, which does not read, queues no more of
+# the packets that trains were cut into than its buffer allows
+strangers()
+{
+	local reader sent
+	in_b rdma link delete "$DEV_B" || return
+	in_b /usr/bin/python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+s.bind(("0.0.0.0", 4791))
+print("ready", flush=True)
+sys.stdin.readline()
+s.settimeout(0.5)
+n = 0
+try:
+    while s.recv(65536):
+        n += 1
+except TimeoutError:
+    print(n, "queued")
+    sys.exit(not 0 < n < 200)' >/tmp/reader 2>&1 < <(sleep 6; echo) &
+	reader=$!
+	wait_until 5 grep -q ready /tmp/reader
+	sent=$(counter "$DEV_A" tx_segmented_trains)
+	"$DIR/verbs/.out/siege" stray "$DEV_A@$NS_A" "$IP4_B" || return
+	sent=$(($(counter "$DEV_A" tx_segmented_trains) - sent))
+	wait $reader || { cat /tmp/reader; return 1; }
+	in_b rdma link add "$DEV_B" type sroce netdev vb || return
+	echo "$sent trains were segmented; $(cat /tmp/reader)"
+	[ $sent -gt 10 ]
+}
+
 # ---- what is between -------------------------------------------------------
 
 vlans()
@@ -244,12 +304,17 @@ check "bursts" in_slots
 test_bursts IPv4 "$IP4_A" "$IP4_B"
 test_bursts IPv6 "$IP6_A" "$IP6_B"
 test_identification "$IP4_A" "$IP4_B"
+in_a tc qdisc replace dev va root netem slot 20ms 20ms limit 10000
+check "early packets are kept as far as a process may, in trains, too" \
+	early "$IP4_A" "$IP4_B"
+in_slots
 test_redirect
 cut_up a va off
 cut_up b vb off
 received "without GRO packets remain single" "$IP4_A" "$IP4_B" $TEN$TEN 0 0 0
 in_a tc qdisc del dev va root
 check "and arrive as they were sent" stays rx_gro_trains stress 4
+check "a socket where no device is queues what fits its buffer" strangers
 check "VLANs" vlans
 check "VLAN: packets come together, and are right" trains_and_stress 4
 router_down

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* run: by hostile.test.sh and gro.test.sh */
+/*
+ * usage: siege errors DEV QPS - QPs in the error state, to all of which receives are posted
+ *	  siege resize DEV - an SRQ with as many receives as it takes is resized
+ *	  siege stray DEV ADDRESS - WRITEs of UC to a host that has no device
+ *	  siege probe SECONDS - how long threads of the highest priority are held up, one on
+ *				each CPU: the longest in ms, the number of those above 20 ms
+ *
+ * The first two say "ready" and go on until they are killed.
+ */
+
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <sched.h>
+#include <unistd.h>
+#include "vt.h"
+
+#define DEPTH	64
+#define SRQ_WR	32767
+/* What is too long for a thread that waits for a ms, in us */
+#define HELD_UP	20000
+#define MAX_CPUS	64
+
+static void __attribute__((noreturn)) die(const char *what)
+{
+	fprintf(stderr, "siege: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void ready(void)
+{
+	puts("ready");
+	fflush(stdout);
+}
+
+/* ---- QPs in the error state ------------------------------------------------ */
+
+static struct ibv_qp *failed_qp(struct vt_dev *dev, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = DEPTH, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = VT_PORT };
+	struct ibv_qp *qp = ibv_create_qp(dev->pd, &init);
+
+	if (!qp)
+		die("ibv_create_qp");
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			  IBV_QP_ACCESS_FLAGS))
+		die("INIT");
+	attr.qp_state = IBV_QPS_ERR;
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
+		die("ERR");
+	return qp;
+}
+
+static void errors(struct vt_dev *dev, int n)
+{
+	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 65536, NULL, NULL, 0);
+	struct ibv_qp **qps = calloc(n, sizeof(*qps));
+	struct ibv_recv_wr wr = { .num_sge = 0 }, *bad;
+	struct ibv_wc wc[64];
+	int i;
+
+	if (!cq)
+		die("ibv_create_cq");
+	for (i = 0; i < n; i++)
+		qps[i] = failed_qp(dev, cq);
+	ready();
+	for (i = 0; ; i = (i + 1) % n) {
+		while (!ibv_post_recv(qps[i], &wr, &bad))
+			;
+		while (ibv_poll_cq(cq, ARRAY_SIZE(wc), wc) > 0)
+			;
+	}
+}
+
+/* ---- resizes --------------------------------------------------------------- */
+
+static void resize(struct vt_dev *dev)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = SRQ_WR, .max_sge = 8 } };
+	struct ibv_srq *srq = ibv_create_srq(dev->pd, &init);
+	struct ibv_recv_wr wr = { .num_sge = 0 }, *bad;
+
+	if (!srq)
+		die("ibv_create_srq");
+	while (!ibv_post_srq_recv(srq, &wr, &bad))
+		;
+	ready();
+	for (;;)
+		if (ibv_modify_srq(srq, &init.attr, IBV_SRQ_MAX_WR))
+			die("ibv_modify_srq");
+}
+
+/* ---- packets for nobody ----------------------------------------------------- */
+
+#define STRAY_LEN	(1 << 20)
+#define STRAYS		16
+
+static why_t send_stray(struct vt_ep *ep, const union ibv_gid *gid)
+{
+	struct ibv_sge sge = vt_sge(&ep->buf, 0, STRAY_LEN);
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1,
+	};
+	struct ibv_qp_attr attr;
+	struct ibv_wc wc;
+	int mask, err, i;
+
+	TRY(vt_ep_init(ep));
+	attr = vt_attr_rtr(ep, 0x123456, 0, gid, &mask);
+	err = ibv_modify_qp(ep->qp, &attr, mask);
+	CHECK(!err, "RTR: %s", strerror(err));
+	TRY(vt_ep_rts(ep));
+	for (i = 0; i < STRAYS; i++) {
+		TRY(vt_post_send(ep, &wr));
+		TRY(vt_poll_ok(ep->scq, &wc, 0));
+	}
+	return NULL;
+}
+
+static void stray(struct vt_dev *dev, const char *address)
+{
+	struct vt_conf conf = vt_conf(IBV_QPT_UC);
+	struct vt_ep ep = {};
+	union ibv_gid gid;
+	char mapped[64];
+	why_t why;
+
+	snprintf(mapped, sizeof(mapped), "::ffff:%s", address);
+	inet_pton(AF_INET6, mapped, gid.raw);
+	conf.buf = STRAY_LEN;
+	why = vt_ep_open(&ep, dev, &conf);
+	if (!why)
+		why = send_stray(&ep, &gid);
+	if (why)
+		tap_bail("%s", why);
+	exit(0);
+}
+
+/* ---- a thread that should not wait ----------------------------------------- */
+
+struct probe {
+	pthread_t thread;
+	int cpu;
+	uint64_t end;
+	uint64_t worst;
+	int held_up;
+};
+
+static void *probe_run(void *arg)
+{
+	struct sched_param param = { .sched_priority = 80 };
+	struct probe *p = arg;
+	uint64_t start, late;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(p->cpu, &set);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) ||
+	    pthread_setschedparam(pthread_self(), SCHED_FIFO, &param))
+		die("SCHED_FIFO");
+	for (start = vt_now_us(); start < p->end; start = vt_now_us()) {
+		usleep(1000);
+		late = vt_now_us() - start - 1000;
+		p->held_up += late > HELD_UP;
+		if (late > p->worst)
+			p->worst = late;
+	}
+	return NULL;
+}
+
+static void probe(int seconds)
+{
+	int cpus = MIN((int)sysconf(_SC_NPROCESSORS_ONLN), MAX_CPUS), i, held_up = 0;
+	uint64_t end = vt_now_us() + seconds * 1000000ULL, worst = 0;
+	struct probe p[MAX_CPUS];
+
+	for (i = 0; i < cpus; i++) {
+		p[i] = (struct probe){ .cpu = i, .end = end };
+		if (pthread_create(&p[i].thread, NULL, probe_run, &p[i]))
+			die("pthread_create");
+	}
+	for (i = 0; i < cpus; i++) {
+		pthread_join(p[i].thread, NULL);
+		held_up += p[i].held_up;
+		if (p[i].worst > worst)
+			worst = p[i].worst;
+	}
+	printf("%.1f %d\n", worst / 1000.0, held_up);
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_dev dev = {};
+
+	if (argc == 3 && !strcmp(argv[1], "probe")) {
+		probe(atoi(argv[2]));
+		return 0;
+	}
+	if (argc < 3)
+		return 2;
+	vt_dev_open(&dev, argv[2]);
+	if (argc == 4 && !strcmp(argv[1], "errors"))
+		errors(&dev, atoi(argv[3]));
+	else if (argc == 4 && !strcmp(argv[1], "stray"))
+		stray(&dev, argv[3]);
+	else if (!strcmp(argv[1], "resize"))
+		resize(&dev);
+	return 2;
+}
