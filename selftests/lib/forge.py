@@ -5,11 +5,14 @@
 A datagram of UD to QP 1, whose Q_Key is wrong: who receives it counts it, and does
 nothing. Exits with 1 if the socket says that it may not be sent.
 
-usage: forge.py FROM TO [PORT [SEGMENTS]]
+With SECONDS it goes on sending for so long, and says how many.
+
+usage: forge.py FROM TO [PORT [SEGMENTS [SECONDS]]]
 """
 import socket
 import struct
 import sys
+import time
 import zlib
 
 QP = 1
@@ -37,6 +40,19 @@ def icrc(source, dest, sport, dport, data):
     return struct.pack("<I", zlib.crc32(b"\xff" * 8 + header + udp + masked))
 
 
+def flood(sock, data, address, seconds):
+    """Send it again and again. What a full queue refuses counts, too."""
+    end = time.monotonic() + seconds
+    sent = 0
+    while time.monotonic() < end:
+        try:
+            sock.sendto(data, address)
+        except OSError:
+            pass
+        sent += 1
+    print(sent)
+
+
 def main():
     """Send it."""
     source, dest = sys.argv[1:3]
@@ -51,6 +67,9 @@ def main():
         data += icrc(source, dest, sock.getsockname()[1], port, data)
         if segments > 1:
             sock.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(data))
+        if len(sys.argv) > 5:
+            flood(sock, data * segments, (dest, port), float(sys.argv[5]))
+            return 0
         try:
             sock.sendto(data * segments, (dest, port))
         except PermissionError as error:

@@ -4,8 +4,9 @@
  * Pages that never come: memory of a file on FUSE whose daemon does not answer. What
  * waits for them may be destroyed, and others get their pages.
  *
- * With STUCK_HOLD set, the program makes QPs wait for such pages, prints the process IDs
- * of the daemon and of itself, and waits to be killed: see pages.test.sh.
+ * With STUCK_HOLD=QPS set, the program makes so many QPs wait for such pages, prints the
+ * process IDs of the daemon and of itself, and waits to be killed, all as an ordinary user:
+ * see pages.test.sh and hostile.test.sh.
  */
 
 #define _GNU_SOURCE
@@ -26,6 +27,7 @@
 #define SIZE	(64UL << 20)
 #define PAGE	4096UL
 #define QPS	300
+#define NOBODY	65534
 /* ms, on an emulated CPU */
 #define SOON	4000
 
@@ -333,6 +335,17 @@ static why_t open_pairs(struct vt_pair *pairs, const struct vt_conf *conf, uint3
 	return NULL;
 }
 
+static struct vt_conf small_conf(void)
+{
+	struct vt_conf conf = vt_conf(IBV_QPT_RC);
+
+	conf.buf = PAGE;
+	conf.send_wr = 1;
+	conf.recv_wr = 1;
+	conf.cqe = 1;
+	return conf;
+}
+
 static why_t close_pairs(struct vt_pair *pairs, uint32_t n)
 {
 	uint32_t i;
@@ -366,17 +379,13 @@ static why_t advise_until_refused(struct vt_pair *p, struct ibv_mr *mr)
 /* More QPs of one CPU wait than there are workers, and as much advice is not done. */
 static why_t others(struct vt_pair *p, const void *arg)
 {
-	struct vt_conf conf = vt_conf(IBV_QPT_RC);
+	struct vt_conf conf = small_conf();
 	struct vt_pair *pairs = calloc(QPS, sizeof(*pairs));
 	struct ibv_mr *mr;
 	uint32_t i;
 	int ret;
 
 	(void)arg;
-	conf.buf = PAGE;
-	conf.send_wr = 1;
-	conf.recv_wr = 1;
-	conf.cqe = 1;
 	TRY(open_pairs(pairs, &conf, QPS));
 	TRY(file_mr(p, &mr));
 	pin(0);
@@ -435,14 +444,23 @@ static void *keep_mapping(void *arg)
 	return arg;
 }
 
+/* arg: number of QPs */
 static why_t hold(struct vt_pair *p, const void *arg)
 {
+	struct vt_conf conf = small_conf();
+	const int *n = arg;
+	struct vt_pair *pairs = calloc(*n, sizeof(*pairs));
 	pthread_t thread;
 	struct ibv_mr *mr;
+	int i;
 
-	(void)arg;
+	TRY(open_pairs(pairs, &conf, *n));
+	/* those who fault in pages count for the user who registers them */
+	CHECK(!setgid(NOBODY) && !setuid(NOBODY), "setuid: %s", strerror(errno));
 	TRY(file_mr(p, &mr));
-	TRY(wait_for_page(p, mr, 2000));
+	for (i = 0; i < *n; i++)
+		TRY(post(&pairs[i], mr, file.mem + (2000 + i * 16) * PAGE));
+	TRY(vt_quiet(pairs[*n - 1].a.scq, VT_SHORT));
 	pthread_create(&thread, NULL, keep_mapping, NULL);
 	vt_sleep_ms(100);
 	printf("%d %d\n", file.daemon, getpid());
@@ -454,7 +472,8 @@ static why_t hold(struct vt_pair *p, const void *arg)
 
 int main(int argc, char **argv)
 {
-	bool holds = getenv("STUCK_HOLD");
+	const char *hold_env = getenv("STUCK_HOLD");
+	int holds = hold_env ? atoi(hold_env) : 0;
 	struct vt_conf c;
 
 	file_up();
@@ -465,7 +484,7 @@ int main(int argc, char **argv)
 	vt_start(argc, argv);
 	c = vt_conf(IBV_QPT_RC);
 	if (holds) {
-		fprintf(stderr, "stuck: %s\n", vt_attempt(&c, hold, NULL, true));
+		fprintf(stderr, "stuck: %s\n", vt_attempt(&c, hold, &holds, true));
 		return 1;
 	}
 	vt_run("a QP whose pages don't come is destroyed", &c, qp_goes, NULL);
