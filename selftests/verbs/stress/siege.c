@@ -135,6 +135,7 @@ static void stray(struct vt_dev *dev, const char *address)
 	snprintf(mapped, sizeof(mapped), "::ffff:%s", address);
 	inet_pton(AF_INET6, mapped, gid.raw);
 	conf.buf = STRAY_LEN;
+	conf.mtu = IBV_MTU_1024;
 	why = vt_ep_open(&ep, dev, &conf);
 	if (!why)
 		why = send_stray(&ep, &gid);
