@@ -43,7 +43,7 @@ NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
-.PHONY: kernels netem interop router txqueues stalled check-userland check-packages features deb rpm
+.PHONY: kernels netem interop router txqueues hostile stalled check-userland check-packages features deb rpm
 .PHONY: check-be lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
@@ -138,6 +138,11 @@ profile: vm-module
 netem: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@$(VM) --timeout 1500 $(VMENV) -- selftests/vm/netem-all.sh
+
+## hostile: users who hold others up, all at once: latency, a thread of the highest priority, memory (HOSTILE_ROUNDS=)
+hostile: vm-module
+	@$(MAKE) -s -C selftests/verbs
+	@$(VM) --timeout 1200 $(VMENV) --env HOSTILE_ROUNDS=$(HOSTILE_ROUNDS) -- selftests/vm/hostile.sh
 
 ## stalled: perftest while the VM is stopped, or gets no CPU: does it take that for a dead peer? (ROUNDS=, SPINNING="4 16")
 stalled: vm-module

@@ -100,11 +100,10 @@ static void keep_mapped(struct sroce_ringmem *mem)
 	queue_delayed_work(system_unbound_wq, &reap_work, REAP_TIME);
 }
 
-/* Free those of the next few rings that are not mapped any more. Return: whether there were any */
-static bool reap(void)
+/* Free those of the next few rings that are not mapped any more. */
+static void reap(void)
 {
 	struct sroce_ringmem *mem;
-	bool any = false;
 	u32 n;
 
 	mutex_lock(&mapped_lock);
@@ -117,10 +116,8 @@ static bool reap(void)
 		list_del(&mem->list);
 		n_mapped--;
 		free_now(mem);
-		any = true;
 	}
 	mutex_unlock(&mapped_lock);
-	return any;
 }
 
 static void reap_fn(struct work_struct *work)
@@ -158,12 +155,13 @@ static void ringmem_free(struct sroce_ringmem *mem)
 		free_now(mem);
 }
 
-/* What has been unmapped since is taken into account. */
+/* What has been unmapped since is taken into account, whoever has found that. */
 static int charge(struct sroce_user *user, size_t bytes)
 {
-	int ret = sroce_user_charge(user, bytes);
-
-	return ret && reap() ? sroce_user_charge(user, bytes) : ret;
+	if (!sroce_user_charge(user, bytes))
+		return 0;
+	reap();
+	return sroce_user_charge(user, bytes);
 }
 
 /**

@@ -5,8 +5,8 @@
  * waits for them may be destroyed, and others get their pages.
  *
  * With STUCK_HOLD=QPS set, the program makes so many QPs wait for such pages, prints the
- * process IDs of the daemon and of itself, and waits to be killed, all as an ordinary user:
- * see pages.test.sh and hostile.test.sh.
+ * process IDs of the daemon and of itself, and waits to be killed: see pages.test.sh and
+ * hostile.sh.
  */
 
 #define _GNU_SOURCE
@@ -27,7 +27,6 @@
 #define SIZE	(64UL << 20)
 #define PAGE	4096UL
 #define QPS	300
-#define NOBODY	65534
 /* ms, on an emulated CPU */
 #define SOON	4000
 
@@ -455,8 +454,6 @@ static why_t hold(struct vt_pair *p, const void *arg)
 	int i;
 
 	TRY(open_pairs(pairs, &conf, *n));
-	/* those who fault in pages count for the user who registers them */
-	CHECK(!setgid(NOBODY) && !setuid(NOBODY), "setuid: %s", strerror(errno));
 	TRY(file_mr(p, &mr));
 	for (i = 0; i < *n; i++)
 		TRY(post(&pairs[i], mr, file.mem + (2000 + i * 16) * PAGE));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: by hostile.test.sh and gro.test.sh */
+/* run: by hostile.sh and gro.test.sh */
 /*
  * usage: siege errors DEV QPS - QPs in the error state, to all of which receives are posted
  *	  siege resize DEV - an SRQ with as many receives as it takes is resized

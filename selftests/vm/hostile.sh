@@ -54,10 +54,12 @@ enemies_up()
 	enemy errors ip netns exec $NS_A "${as_nobody[@]}" "$DIR/verbs/.out/siege" errors "$DEV_A" 1000
 	enemy resize ip netns exec $NS_A "${as_nobody[@]}" "$DIR/verbs/.out/siege" resize "$DEV_A"
 	STUCK_HOLD=300 enemy pages "$DIR/verbs/.out/stuck" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4
-	wait_until 120 ready || { head "$OUT"/*; return 1; }
 	enemy trains ip netns exec c "${as_nobody[@]}" python3 "$DIR/lib/forge.py" \
 		$IP4_C "$IP4_B" 4791 64 3600
+	wait_until 120 ready && wait_until 60 forged || { head "$OUT"/*; return 1; }
 }
+
+forged() { grows rx_qkey_violations sleep 0.2; }
 
 enemies_down()
 {
