@@ -6,6 +6,7 @@
  */
 
 #include <linux/slab.h>
+#include <rdma/ib_verbs.h>
 #include <rdma/rdma_counter.h>
 #include "drv/core/qp.h"
 #include "drv/dev/stats.h"
