@@ -7,4 +7,4 @@ ROOT ?= ../..
 CORE := $(patsubst %.c,$(OUT)/%.o,$(shell cd $(ROOT) && find drv/core -name '*.c' | sort))
 CORE_HEADERS := -I$(ROOT)
 # As in the kernel, unused parameters and mixed signs are accepted in the core.
-CORE_FLAGS := -Wno-unused-parameter -Wno-sign-compare
+CORE_FLAGS := -Wno-unused-parameter -Wno-sign-compare -DSROCE_HAVE_FLUSH

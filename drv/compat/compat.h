@@ -18,6 +18,11 @@
 #error "sroce needs a 64-bit kernel: regions are used by their kernel address"
 #endif
 
+/*
+ * Kernels before 6.2 have no access flags for FLUSH, so no region could allow it: without
+ * SROCE_HAVE_FLUSH its opcode is a reserved one.
+ */
+
 #ifndef SROCE_HAVE_DST_FLOW_DSCP
 static inline void sroce_flowi4_set_tos(struct flowi4 *fl, u8 tclass)
 {
@@ -59,6 +64,15 @@ static inline void sroce_hrtimer_setup(struct hrtimer *timer,
 #define SROCE_CREATE_USER_CQ_OP .create_user_cq = sroce_cq_create_op,
 #else
 #define SROCE_CREATE_USER_CQ_OP
+#endif
+
+/* .counter_bind_qp and .counter_unbind_qp name the port in newer kernels. */
+#ifdef SROCE_HAVE_COUNTER_PORT
+#define sroce_counter_bind_op sroce_counter_bind_port
+#define sroce_counter_unbind_op sroce_counter_unbind_port
+#else
+#define sroce_counter_bind_op sroce_stats_bind_qp
+#define sroce_counter_unbind_op sroce_stats_unbind_qp
 #endif
 
 /* Resizing became an operation on CQs of user space only, and the number unsigned. */

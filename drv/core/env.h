@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The functions that the protocol core calls but does not implement. The module implements
- * them in drv/; the simulation, the fuzzers and the unit tests implement them in user
- * space. The core calls them with the QP locked, except for sroce_crc32(), which also checks
- * packets whose QP is not known yet. None may sleep.
+ * The functions that the protocol core calls but does not implement. The rest of the module
+ * implements them; the simulation, the fuzzers and the unit tests do so in user space. The
+ * core calls them with the QP locked, except for sroce_crc32(), which also checks packets
+ * whose QP is not known yet. None may sleep.
  */
 #ifndef SROCE_ENV_H
 #define SROCE_ENV_H

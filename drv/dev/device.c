@@ -13,6 +13,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
+#include <rdma/ib_verbs.h>
 #include "drv/compat/compat.h"
 #include "drv/core/counter.h"
 #include "drv/core/wire/wire.h"

@@ -35,7 +35,7 @@
  * Bits of ODP transports that newer kernels define, for requests that this one knows; older
  * versions of ibv_devinfo call them unknown
  */
-#if SROCE_WITH_FLUSH
+#ifdef SROCE_HAVE_FLUSH
 #define ODP_FLUSH		BIT(6)
 #else
 #define ODP_FLUSH		0
@@ -84,7 +84,7 @@ static void fill_attrs(struct sroce_dev *dev, struct ib_device_attr *attr)
 				 IB_DEVICE_MEM_WINDOW |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_MEM_MGT_EXTENSIONS;
-#if SROCE_WITH_FLUSH
+#ifdef SROCE_HAVE_FLUSH
 	attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
 #endif
 #ifdef SROCE_HAVE_ATOMIC_WRITE
@@ -269,20 +269,17 @@ static int sroce_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return 0;
 }
 
-/* The only port is that of the QP: the core of some kernels names it. */
 #ifdef SROCE_HAVE_COUNTER_PORT
-static int sroce_counter_bind_op(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
+/* The port is the only one, and so that of the QP */
+static int sroce_counter_bind_port(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
 {
 	return sroce_stats_bind_qp(counter, ibqp);
 }
 
-static int sroce_counter_unbind_op(struct ib_qp *ibqp, u32 port)
+static int sroce_counter_unbind_port(struct ib_qp *ibqp, u32 port)
 {
 	return sroce_stats_unbind_qp(ibqp);
 }
-#else
-#define sroce_counter_bind_op sroce_stats_bind_qp
-#define sroce_counter_unbind_op sroce_stats_unbind_qp
 #endif
 
 static const struct ib_device_ops device_ops = {

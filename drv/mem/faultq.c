@@ -16,6 +16,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include "drv/compat/compat.h"
 #include "drv/lookup/user.h"
 #include "drv/mem/faultq.h"

@@ -3,6 +3,7 @@
 #ifndef SROCE_MEM_REGION_H
 #define SROCE_MEM_REGION_H
 
+#include <rdma/ib_verbs.h>
 #include "drv/compat/compat.h"
 #include "drv/core/mem/mr.h"
 

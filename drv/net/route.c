@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Route lookup for paths, with a cache, and whether a path leads to this host. */
 
+#include <net/flow.h>
+#include <net/inet_dscp.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>

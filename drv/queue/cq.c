@@ -4,6 +4,7 @@
  * notification of the consumer, with moderation for kernel consumers.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/ib_user_verbs.h>
@@ -102,7 +103,7 @@ err:
 
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
 /**
- * sroce_cq_create_attrs() - sroce_cq_create() for kernels since 6.11
+ * sroce_cq_create_attrs() - sroce_cq_create() with an attribute bundle
  * @ibcq: the queue
  * @attr: number of entries wanted, completion vector
  * @attrs: contains the udata; NULL for a kernel CQ

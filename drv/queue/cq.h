@@ -3,6 +3,7 @@
 #ifndef SROCE_QUEUE_CQ_H
 #define SROCE_QUEUE_CQ_H
 
+#include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>

@@ -10,6 +10,7 @@
  * doorbell, and the other services can't repair the order of packets.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/clock.h>

@@ -5,6 +5,7 @@
  * process. What that costs is bounded, whatever the number of QPs and of receives.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 #include "drv/compat/compat.h"
 #include "drv/core/rc/flush.h"

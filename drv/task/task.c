@@ -5,6 +5,7 @@
  * the trip, and when, is described in drv/task/task.h.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/ktime.h>
 #include <linux/netdevice.h>

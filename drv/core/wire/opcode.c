@@ -64,7 +64,7 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OP(RC, 0x14, "FETCH_ADD", ATOMIC_F),
 	OP(RC, 0x16, "SEND last inv", SEND_F | SROCE_END | SROCE_IETH),
 	OP(RC, 0x17, "SEND only inv", SEND_F | ONLY | SROCE_IETH),
-#if SROCE_WITH_FLUSH
+#ifdef SROCE_HAVE_FLUSH
 	OP(RC, 0x1c, "FLUSH", SROCE_FLUSHING | SROCE_FETH | SROCE_RETH | ONLY),
 #endif
 	OP(RC, 0x1d, "ATOMIC WRITE", ATOMIC_WRITE_F),

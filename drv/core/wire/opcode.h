@@ -32,16 +32,6 @@
 /* Requests that have a response other than an ACK */
 #define SROCE_HAS_RESPONSE	(SROCE_READING | SROCE_ATOMIC | SROCE_FLUSHING)
 
-/*
- * Kernels before 6.2 have no access flags for FLUSH, so no region could allow it: there
- * its opcode is a reserved one.
- */
-#if defined(SROCE_HAVE_FLUSH) || !defined(__KERNEL__)
-#define SROCE_WITH_FLUSH	1
-#else
-#define SROCE_WITH_FLUSH	0
-#endif
-
 /* Transport services, bits 7..5 of the opcode */
 #define SROCE_SVC(opcode)	((opcode) >> 5)
 #define SROCE_SVC_RC		0
