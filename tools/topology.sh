@@ -38,9 +38,10 @@ load_module()
 	fi
 }
 
+# A module that is built in has no state, and stays.
 unload_module()
 {
-	[ ! -d /sys/module/sroce ] || rmmod sroce
+	[ ! -e /sys/module/sroce/initstate ] || rmmod sroce
 }
 
 link_add()	# device netdev
