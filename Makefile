@@ -43,7 +43,8 @@ NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
-.PHONY: kernels netem interop router txqueues hostile stalled check-userland check-packages features deb rpm
+.PHONY: intree check-intree kernels netem interop router txqueues hostile stalled check-userland
+.PHONY: check-packages features deb rpm
 .PHONY: check-be lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
@@ -65,7 +66,7 @@ module:
 	done
 	@ln -sf $(CURDIR)/drv/compat/probe.sh $(BUILD)/drv/compat/
 	@find $(BUILD) -xtype l -delete
-	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) $(NO_BTF) modules
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) $(NO_BTF) $(or $(MODULE_GOAL),modules)
 
 # dma-bufs that are hard to import, for selftests/verbs/func/dmabuf.c
 oddbuf:
@@ -156,6 +157,16 @@ features:
 ## kernels: each of Debian's kernels: does it build, boot and run? A table in .build/kernels (KERNELS="7.3 6.1-rt")
 kernels:
 	@tools/kernels.sh $(KERNELS)
+
+## intree: the module into a kernel's source, as drivers/infiniband/sw/sroce (LINUX=DIR, KDIR= where that is configured)
+intree:
+	@tools/setup.sh --intree
+	@tools/intree.sh $(or $(LINUX),$(error LINUX= names the source of a kernel)) \
+		$(if $(filter command environment,$(word 1,$(origin KDIR))),$(KDIR))
+
+## check-intree: that, in Debian's sources: builds, checkers, a boot with the module built in (SERIES="6.12 7.3", TESTS=)
+check-intree:
+	@tools/check-intree.sh $(SERIES)
 
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=, INTEROP=reads for long READs with losses only)
 interop: vm-module

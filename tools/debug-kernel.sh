@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # Build a kernel that `make check-debug` boots: Debian's source of Linux, and little
 # beside what the VM uses. "debug" has KASAN, lockdep, kmemleak and fault injection,
-# "kcsan" finds data races. Takes 20 minutes of two cores and 4 GB of the cache, once
-# each; says nothing, and takes no time, when all is there.
+# "kcsan" finds data races, and "intree" has the module built in, as tools/intree.sh puts
+# it into the source. Takes 20 minutes of two cores and 4 GB of the cache, once each; says
+# nothing, and takes no time, when all is there.
 #
-# usage: tools/debug-kernel.sh 6.1-debug|6.12-debug|6.1-kcsan|6.12-kcsan
+# usage: tools/debug-kernel.sh 6.1-debug|6.12-debug|6.1-kcsan|6.12-kcsan|6.12-intree|...
 set -euo pipefail
 
 # shellcheck source=tools/kernel.sh
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
+# shellcheck source=tools/fetch-kernel.sh
+. "$SROCE_ROOT/tools/fetch-kernel.sh"
 
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 
@@ -21,6 +24,7 @@ SRC=$HOME_DIR/source-$SERIES
 BUILD=$(kernel_headers "$NAME")
 LOG=$HOME_DIR/$NAME.log
 PACKAGES=(flex bison libelf-dev bc xz-utils)
+[ "$KIND" != intree ] || PACKAGES+=("${INTREE_PACKAGES[@]}")
 JOBS=$(nproc)
 
 say() { echo "debug-kernel: $*" >&2; }
@@ -46,6 +50,20 @@ fetch_source()
 	mv "$SRC.tmp" "$SRC"
 }
 
+# The source of "intree" is a copy, with the module in it.
+add_module()
+{
+	local pristine=$SRC
+	SRC=$SRC-intree
+	[ -e "$SRC/Makefile" ] || {
+		rm -rf "$SRC.tmp"
+		cp -a --reflink=auto "$pristine" "$SRC.tmp"
+		mv "$SRC.tmp" "$SRC"
+	}
+	"$SROCE_ROOT/tools/intree.sh" "$SRC" >>"$LOG" 2>&1 ||
+		die "the module can't be put into the source, see $LOG"
+}
+
 # What depends on something that is off vanishes without a word from Kconfig.
 check_config()
 {
@@ -64,13 +82,30 @@ check_config()
 	return $bad
 }
 
-# Comments may change without a new build.
-config_sum() { cat "${CONFIGS[@]}" | grep '^CONFIG_' | sha256sum; }
+# What the file of a kind says goes before what the common one does.
+wanted_config()
+{
+	cat "${CONFIGS[@]}" | grep '^CONFIG_' | tac | awk -F= '!seen[$1]++' | tac
+}
+
+# Comments may change without a new build, and of "intree" sources with one.
+config_sum()
+{
+	{
+		wanted_config
+		[ "$KIND" != intree ] || module_sources | sort | xargs cat
+	} | sha256sum
+}
+
+module_sources()
+{
+	find "$SROCE_ROOT"/{drv,uapi,Kbuild,tools/intree,tools/intree.sh,man/sroce.4} -type f
+}
 
 configure()
 {
 	mkdir -p "$BUILD"
-	cat "${CONFIGS[@]}" >"$BUILD/wanted.config"
+	wanted_config >"$BUILD/wanted.config"
 	make -s -C "$SRC" O="$BUILD" KCONFIG_ALLCONFIG="$BUILD/wanted.config" allnoconfig \
 		>>"$LOG" 2>&1 || die "allnoconfig failed, see $LOG"
 	check_config || die "the configuration does not hold"
@@ -120,6 +155,7 @@ main()
 	: >"$LOG"
 	install_tools
 	fetch_source
+	[ "$KIND" != intree ] || add_module
 	configure
 	build
 	install_image

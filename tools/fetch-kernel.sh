@@ -157,23 +157,29 @@ fetch_libc()
 	mv "$tmp" "$libc"
 }
 
-# Some of Kbuild's programs of a newer Debian want its C library: run those by it. Debian's
-# objtool executes objtool.real-x86, which is one of them.
+# Programs of a newer Debian may want its C library: run those by it.
+adapt_program()	# program
+{
+	local libc=$SROCE_CACHE/headers/libc needs
+	needs=$(ldd "$1" 2>&1) || true
+	[[ $needs == *GLIBC_*"not found"* ]] || return 0
+	fetch_libc || return
+	mv "$1" "$1.elf"
+	cat >"$1" <<-EOF
+	#!/bin/sh
+	exec $libc/usr/lib64/ld-linux-x86-64.so.2 \\
+		--library-path $libc/usr/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu \\
+		"\$0.elf" "\$@"
+	EOF
+	chmod 755 "$1"
+}
+
+# Those of Kbuild. Debian's objtool executes objtool.real-x86, which is one of them.
 adapt_programs()	# directory
 {
-	local libc=$SROCE_CACHE/headers/libc program needs
+	local program
 	while read -r program; do
-		needs=$(ldd "$program" 2>&1) || true
-		[[ $needs == *GLIBC_*"not found"* ]] || continue
-		fetch_libc || return
-		mv "$program" "$program.elf"
-		cat >"$program" <<-EOF
-		#!/bin/sh
-		exec $libc/usr/lib64/ld-linux-x86-64.so.2 \\
-			--library-path $libc/usr/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu \\
-			"\$0.elf" "\$@"
-		EOF
-		chmod 755 "$program"
+		adapt_program "$program" || return
 	done < <(find "$1"/usr/lib/linux-kbuild-* -type f -perm -100 \
 		! -name '*.sh' ! -name '*.elf' 2>/dev/null)
 }
@@ -187,6 +193,18 @@ relocate_headers()	# directory
 		[ ! -e "$dir/.kernelvariables" ] || adapt_headers "$dir"
 	done
 	adapt_programs "$1"
+}
+
+# The server of virtiofs, which this Debian may not have
+fetch_virtiofsd()
+{
+	local dir=$SROCE_CACHE/virtiofsd
+	[ ! -e "$dir/.done" ] || return 0
+	say "fetching virtiofsd"
+	rm -rf "$dir"
+	update_lists && unpack_packages "$dir" virtiofsd &&
+		adapt_program "$(virtiofsd)" || return
+	touch "$dir/.done"
 }
 
 # All headers are below one directory, as the flavours share most of them. What is there
@@ -241,6 +259,22 @@ fetch_image()	# release
 		{ rm -rf "$tmp"; return 1; }
 	touch "$tmp/.done"
 	mv "$tmp" "$dir"
+}
+
+# Unpack Debian's source of Linux $1, or those files of it that are named, into
+# directory $2. The package is downloaded, not installed.
+kernel_source()	# series directory [path...]
+{
+	local package=linux-source-$1 dir=$2 tmp
+	shift 2
+	tmp=$(mktemp -d "$dir/deb.XXXXXX") || return
+	update_lists && (cd "$tmp" && kernel_apt apt-get -qq download "$package") && dpkg-deb --fsys-tarfile "$tmp"/*.deb |
+		tar -x --to-stdout "./usr/src/$package.tar.xz" |
+		xz -T0 -dc |
+		tar -x -C "$dir" --strip-components=1 "${@/#/$package/}"
+	local status=$?
+	rm -rf "$tmp"
+	return $status
 }
 
 # Headers and image of kernel $1; with $2, of the newest release there is.

@@ -10,9 +10,13 @@ SROCE_CACHE=${SROCE_CACHE:-$SROCE_ROOT/.cache}
 . "$SROCE_ROOT/tools/arch.sh"
 
 # A kernel is named SERIES[-FLAVOUR][-ARCH], e.g. 6.1, 6.12-cloud, 7.3-rt or 6.1-arm64;
-# SERIES-debug and SERIES-kcsan are what tools/debug-kernel.sh builds.
+# SERIES-debug, SERIES-kcsan and SERIES-intree are what tools/debug-kernel.sh builds.
 KERNEL_SERIES=(6.1 6.12 7.2 7.3)
 KERNEL_FLAVOURS=('' -cloud -rt)
+
+# What tools/intree.sh and tools/check-intree.sh run
+# shellcheck disable=SC2034
+INTREE_PACKAGES=(unifdef coccinelle pandoc mandoc flex bison python3-docutils)
 
 # All names of Debian's kernels.
 kernel_names()
@@ -38,7 +42,7 @@ kernel_arch()	# name
 }
 
 # True of kernels that are not Debian's but built by tools/debug-kernel.sh.
-kernel_is_built() { [[ $1 == *-debug || $1 == *-kcsan ]]; }
+kernel_is_built() { [[ $1 == *-@(debug|kcsan|intree) ]]; }
 
 # Debian's name of the flavour of kernel $1, e.g. amd64 or rt-amd64; fails for a name
 # that is none.
@@ -89,23 +93,15 @@ kernel_dir()
 	echo "$SROCE_CACHE/kernel/$1"
 }
 
-# Unpack Debian's source of Linux $1, or those files of it that are named, into
-# directory $2. The package is downloaded, not installed.
-kernel_source()	# series directory [path...]
+# Whether the kernel of directory $1 and release $2 has 9p, by which the VM has its root.
+# Debian's cloud kernels have only virtiofs.
+kernel_has_9p()	# kernel-dir release
 {
-	local package=linux-source-$1 dir=$2 tmp
-	shift 2
-	tmp=$(mktemp -d "$dir/deb.XXXXXX") || return
-	(cd "$tmp" && { apt-get -qq download "$package" ||
-		{ apt-get -qq update && apt-get -qq download "$package"; }; }
-	) && dpkg-deb --fsys-tarfile "$tmp"/*.deb |
-		tar -x --to-stdout "./usr/src/$package.tar.xz" |
-		xz -T0 -dc |
-		tar -x -C "$dir" --strip-components=1 "${@/#/$package/}"
-	local status=$?
-	rm -rf "$tmp"
-	return $status
+	grep -qE '/9p\.ko' "$1/lib/modules/$2"/modules.{dep,builtin}
 }
+
+# The server of virtiofs that setup.sh --virtiofsd has unpacked
+virtiofsd() { echo "$SROCE_CACHE/virtiofsd/usr/libexec/virtiofsd"; }
 
 # Where setup.sh --scripts has put the kernel's own checkers of sources.
 kernel_scripts() { echo "$SROCE_CACHE/scripts"; }

@@ -9,6 +9,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 # shellcheck source=tools/kernel.sh
 . tools/kernel.sh
+# shellcheck source=tools/checkpatch.sh
+. tools/checkpatch.sh
 
 KERNEL=${KERNEL:-6.1}
 CLANG=${1:-CC=clang}
@@ -49,23 +51,14 @@ check()	# name command...
 # Sources of the module, wherever they are
 in_drv() { find drv -name '*.[ch]' ! -path '*/probes/*' "$@"; }
 
-# Fields are explained in kernel-doc; uapi has no BIT(); TRACE_EVENT() has a
-# style of its own, and tables of macros can't have parentheses.
 checkpatch()
 {
-	local run=(perl "$(kernel_scripts)/checkpatch.pl" --no-tree --terse --strict
-		--show-types
-		--ignore "UNCOMMENTED_DEFINITION,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE")
+	local run=(perl "$(kernel_scripts)/checkpatch.pl" --no-tree "${CHECKPATCH_STYLE[@]}")
 	{
-		in_drv ! -name trace.h ! -name opcode.c ! -name counter.h \
-			-exec "${run[@]}" -f {} +
-		in_drv \( -name opcode.c -o -name counter.h \) \
-			-exec "${run[@]}" --ignore COMPLEX_MACRO -f {} +
-		in_drv -name trace.h -exec "${run[@]}" \
-			--ignore PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE -f {} +
+		checkpatch_module drv "${run[@]}"
 		"${run[@]}" --ignore MACRO_WITH_FLOW_CONTROL,USLEEP_RANGE,TRAILING_SEMICOLON \
 			-f selftests/kverbs/*.[ch]
-		find uapi -name '*.h' -exec "${run[@]}" --ignore BIT_MACRO -f {} +
+		checkpatch_abi uapi "${run[@]}"
 	} >"$LOG" 2>&1
 	! grep -E '(WARNING|ERROR|CHECK):' "$LOG"
 }

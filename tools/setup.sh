@@ -4,12 +4,14 @@
 # the image of the kernel that the VM boots. Says nothing, and takes no time, when
 # all is there.
 #
-# usage: tools/setup.sh [--kernel NAME]... [--newest] [--arch ARCH] [--scripts]
+# usage: tools/setup.sh [--kernel NAME]... [--newest] [--arch ARCH] [--scripts] [--intree]
+#                      [--virtiofsd]
 #
 # NAME is a series, perhaps a flavour and an architecture: 6.1, 6.12-cloud, 7.3-rt,
 # 6.1-arm64; or 6.1-debug. --arch installs what compiles for s390x or arm64 and runs it.
 # --newest fetches a newer release of the kernels, if there is one.
-# --scripts fetches what make lint runs of the kernel's own scripts.
+# --scripts fetches what make lint runs of the kernel's own scripts; --intree installs what
+# make intree runs; --virtiofsd fetches what serves the VM's root to kernels without 9p.
 #
 # Kernels are not installed: that would write to /boot and build an initrd on the
 # user's machine for a kernel that only ever runs in a VM.
@@ -27,13 +29,15 @@ PACKAGES=(
 	gcc clang make libelf-dev libc6-dev bc sparse pkg-config kmod cpio
 	libclang-rt-dev libstdc++-12-dev llvm
 	zstd xz-utils rsync mandoc libibverbs-dev librdmacm-dev libasan8 libubsan1
+	# the tests of tools/intree
+	unifdef coccinelle
 	# the VM
 	busybox-static procps util-linux
 	# what runs in it
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
 	iproute2 iputils-ping ethtool tcpdump tshark python3 python3-scapy
 	python3-pyverbs
-	iperf3 sockperf linux-perf gnuplot-nox nftables crun
+	libcap-ng0 libseccomp2 iperf3 sockperf linux-perf gnuplot-nox nftables crun
 )
 BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources
 QEMU_MIN=10
@@ -163,13 +167,15 @@ fetch_scripts()
 
 main()
 {
-	local kernels=() archs=() k scripts='' newest=''
+	local kernels=() archs=() packages=("${PACKAGES[@]}") k scripts='' newest='' virtiofsd=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kernel)	kernels+=("${2:?--kernel needs a name}"); shift 2 ;;
 		--newest)	newest=1; shift ;;
 		--arch)		archs+=("${2:?--arch needs a name}"); shift 2 ;;
 		--scripts)	scripts=1; shift ;;
+		--virtiofsd)	virtiofsd=1; shift ;;
+		--intree)	packages+=("${INTREE_PACKAGES[@]}"); shift ;;
 		*)		die "unknown argument $1" ;;
 		esac
 	done
@@ -182,12 +188,17 @@ main()
 	# that have their kernel to wait
 	exec 9>"$SROCE_CACHE/setup.lock"
 	flock 9
-	install_missing "${PACKAGES[@]}"
+	install_missing "${packages[@]}"
 	for k in "${archs[@]}"; do
 		install_arch "$k"
 	done
 	[ -z "$scripts" ] || fetch_scripts
 	exec 9>"$SROCE_CACHE/kernels.lock"
+	if [ -n "$virtiofsd" ]; then
+		flock 9
+		fetch_virtiofsd || die "virtiofsd is not to be had"
+		flock -u 9
+	fi
 	for k in ${kernels[@]+"${kernels[@]}"}; do
 		flock 9
 		setup_kernel "$k" $newest
