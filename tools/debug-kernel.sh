@@ -64,6 +64,13 @@ add_module()
 		die "the module can't be put into the source, see $LOG"
 }
 
+# Options come and go with kernels.
+option_exists()	# CONFIG_NAME
+{
+	grep -rqE --include='Kconfig*' "^(menu)?config ${1#CONFIG_}\$" "$SRC" ||
+		{ say "Linux $SERIES has no $1"; return 1; }
+}
+
 # What depends on something that is off vanishes without a word from Kconfig.
 check_config()
 {
@@ -73,7 +80,7 @@ check_config()
 		if [ "${want#*=}" = n ]; then
 			! grep -q "^$name=" "$BUILD/.config" || {
 				say "$name is set"; bad=1; }
-		elif ! grep -qx "$want" "$BUILD/.config"; then
+		elif ! grep -qx "$want" "$BUILD/.config" && option_exists "$name"; then
 			say "wanted $want, got: $(grep -w "$name" \
 				"$BUILD/.config" || echo nothing)"
 			bad=1
@@ -99,7 +106,8 @@ config_sum()
 
 module_sources()
 {
-	find "$SROCE_ROOT"/{drv,uapi,Kbuild,tools/intree,tools/intree.sh,man/sroce.4} -type f
+	find "$SROCE_ROOT"/{drv,uapi,Kbuild,tools/intree,tools/intree.sh,man/sroce.4} -type f \
+		! -path '*/compat/README.md'
 }
 
 configure()

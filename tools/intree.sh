@@ -79,6 +79,10 @@ flatten()
 	cp -r drv uapi Kbuild "$flat"
 	rm -r "$flat/drv/compat/probes"
 	tools/intree/flatten.py "$OUT/probe/drv/compat/probed.h" "$flat"
+	# what the kernel itself was converted by, to kmalloc_obj()
+	local rules=$LINUX/scripts/coccinelle/api/kmalloc_objs.cocci
+	[ ! -e "$rules" ] || find "$flat/drv" -name '*.c' -exec spatch -D patch --very-quiet \
+		--in-place --max-width 100 --no-includes --sp-file "$rules" {} +
 }
 
 main()

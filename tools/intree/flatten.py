@@ -122,6 +122,19 @@ def add_include(text, line):
     return ''.join(lines)
 
 
+def explain_unused(text):
+    """kernel-doc lines for arguments unused_... that this kernel passes and others don't."""
+    def explain(match):
+        doc, declaration = match.groups()
+        names = re.findall(rf'({NAME})\s*[,)]', declaration[declaration.index('('):])
+        for before, name in zip(names, names[1:]):
+            if name.startswith('unused_') and f'@{name}:' not in doc:
+                doc = re.sub(rf'( \* @{before}:.*\n(?: \*\t.*\n)*)',
+                             rf'\1 * @{name}: unused\n', doc)
+        return doc + declaration
+    return re.sub(rf'(/\*\*\n(?: \*.*\n)+? \*/\n)([^;{{}}#]*?\)\n{{)', explain, text)
+
+
 def main():
     probed, directory = map(pathlib.Path, sys.argv[1:])
     unifdef(directory, probed)
@@ -140,6 +153,7 @@ def main():
         run('spatch', '--very-quiet', '--in-place', '--max-width', '100',
             '--sp-file', script.name, *map(str, files))
     for f in files:
+        f.write_text(explain_unused(f.read_text()))
         left = re.search(rf'.*(SROCE_HAVE_|drv/compat/|\b({compat.names()})\b).*', f.read_text())
         if left:
             sys.exit(f'{f}: left of compat: {left[0]}')

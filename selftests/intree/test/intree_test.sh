@@ -117,7 +117,8 @@ check "oldest: functions and arguments of old kernels" eval '
 check "newest: functions and arguments of new kernels" eval '
 	has newest queue/cq.c "hrtimer_setup(&cq->mod_timer, mod_timer_fn, CLOCK_MONOTONIC," \
 		"unsigned int cqe, struct ib_udata" &&
-	has newest mem/region.c "ib_umem_get_va(" "struct ib_dmah *unused_dmah," &&
+	has newest mem/region.c "ib_umem_get_va(" "struct ib_dmah *unused_dmah," \
+		" * @unused_dmah: unused" &&
 	has newest mem/dmabuf.c "MODULE_IMPORT_NS(\"DMA_BUF\");" &&
 	has newest net/tx.c "#include <linux/unaligned.h>" &&
 	has newest dev/ops.c ".resize_user_cq = sroce_cq_resize," \
