@@ -195,15 +195,15 @@ relocate_headers()	# directory
 	adapt_programs "$1"
 }
 
-# The server of virtiofs, which this Debian may not have
-fetch_virtiofsd()
+# The program of package $1, which this Debian may not have, or not in that version
+fetch_program()	# package
 {
-	local dir=$SROCE_CACHE/virtiofsd
+	local dir=$SROCE_CACHE/$1
 	[ ! -e "$dir/.done" ] || return 0
-	say "fetching virtiofsd"
+	say "fetching $1"
 	rm -rf "$dir"
-	update_lists && unpack_packages "$dir" virtiofsd &&
-		adapt_program "$(virtiofsd)" || return
+	update_lists && unpack_packages "$dir" "$1" &&
+		adapt_program "$(fetched_program "$1")" || return
 	touch "$dir/.done"
 }
 
@@ -268,7 +268,8 @@ kernel_source()	# series directory [path...]
 	local package=linux-source-$1 dir=$2 tmp
 	shift 2
 	tmp=$(mktemp -d "$dir/deb.XXXXXX") || return
-	update_lists && (cd "$tmp" && kernel_apt apt-get -qq download "$package") && dpkg-deb --fsys-tarfile "$tmp"/*.deb |
+	update_lists && (cd "$tmp" && kernel_apt apt-get -qq download "$package") &&
+		dpkg-deb --fsys-tarfile "$tmp"/*.deb |
 		tar -x --to-stdout "./usr/src/$package.tar.xz" |
 		xz -T0 -dc |
 		tar -x -C "$dir" --strip-components=1 "${@/#/$package/}"

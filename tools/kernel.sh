@@ -100,8 +100,14 @@ kernel_has_9p()	# kernel-dir release
 	grep -qE '/9p\.ko' "$1/lib/modules/$2"/modules.{dep,builtin}
 }
 
-# The server of virtiofs that setup.sh --virtiofsd has unpacked
-virtiofsd() { echo "$SROCE_CACHE/virtiofsd/usr/libexec/virtiofsd"; }
+# Where setup.sh has unpacked the program of package $1
+fetched_program()	# package
+{
+	case $1 in
+	virtiofsd)	echo "$SROCE_CACHE/virtiofsd/usr/libexec/virtiofsd" ;;
+	*)		echo "$SROCE_CACHE/$1/usr/bin/$1" ;;
+	esac
+}
 
 # Where setup.sh --scripts has put the kernel's own checkers of sources.
 kernel_scripts() { echo "$SROCE_CACHE/scripts"; }

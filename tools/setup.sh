@@ -11,7 +11,8 @@
 # 6.1-arm64; or 6.1-debug. --arch installs what compiles for s390x or arm64 and runs it.
 # --newest fetches a newer release of the kernels, if there is one.
 # --scripts fetches what make lint runs of the kernel's own scripts; --intree installs what
-# make intree runs; --virtiofsd fetches what serves the VM's root to kernels without 9p.
+# make intree and check-intree run; --virtiofsd fetches what serves the VM's root to kernels
+# that have no 9p.
 #
 # Kernels are not installed: that would write to /boot and build an initrd on the
 # user's machine for a kernel that only ever runs in a VM.
@@ -167,15 +168,15 @@ fetch_scripts()
 
 main()
 {
-	local kernels=() archs=() packages=("${PACKAGES[@]}") k scripts='' newest='' virtiofsd=''
+	local kernels=() archs=() packages=("${PACKAGES[@]}") k scripts='' newest='' programs=()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--kernel)	kernels+=("${2:?--kernel needs a name}"); shift 2 ;;
 		--newest)	newest=1; shift ;;
 		--arch)		archs+=("${2:?--arch needs a name}"); shift 2 ;;
 		--scripts)	scripts=1; shift ;;
-		--virtiofsd)	virtiofsd=1; shift ;;
-		--intree)	packages+=("${INTREE_PACKAGES[@]}"); shift ;;
+		--virtiofsd)	programs+=(virtiofsd); shift ;;
+		--intree)	packages+=("${INTREE_PACKAGES[@]}"); programs+=(sparse); shift ;;
 		*)		die "unknown argument $1" ;;
 		esac
 	done
@@ -194,11 +195,11 @@ main()
 	done
 	[ -z "$scripts" ] || fetch_scripts
 	exec 9>"$SROCE_CACHE/kernels.lock"
-	if [ -n "$virtiofsd" ]; then
+	for k in ${programs[@]+"${programs[@]}"}; do
 		flock 9
-		fetch_virtiofsd || die "virtiofsd is not to be had"
+		fetch_program "$k" || die "$k is not to be had"
 		flock -u 9
-	fi
+	done
 	for k in ${kernels[@]+"${kernels[@]}"}; do
 		flock 9
 		setup_kernel "$k" $newest
