@@ -5,7 +5,7 @@
 
 # Loaded before the host's root is there, from memory: reading them through 9p
 # takes seconds on an emulated CPU.
-INITRAMFS_MODULES=(virtio_pci 9pnet_virtio 9p overlay virtio_console ib_uverbs
+INITRAMFS_MODULES=(virtio_pci 9pnet_virtio 9p virtiofs overlay virtio_console ib_uverbs
 	rdma_ucm ib_umad udp_tunnel ip6_udp_tunnel)
 
 # Modules $3... and what they need, in the order insmod wants.

@@ -234,19 +234,60 @@ nic_args()	# id
 	printf '%s\n' -netdev "stream,id=n,$wire"
 }
 
+# How the guest has the host's root and the job's directory. Each line is an argument.
+share_args()	# vm-directory
+{
+	local name
+	if [ -z "$VIRTIOFS" ]; then
+		printf '%s\n' -fsdev \
+			"local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
+			-device virtio-9p-pci,fsdev=root,mount_tag=root \
+			-fsdev "local,id=job,path=$JOB,security_model=none" \
+			-device virtio-9p-pci,fsdev=job,mount_tag=job
+		return
+	fi
+	printf '%s\n' -object "memory-backend-memfd,id=mem,size=$MEM,share=on" \
+		-machine memory-backend=mem
+	for name in root job; do
+		printf '%s\n' -chardev "socket,id=$name,path=$1/$name.sock" \
+			-device "vhost-user-fs-pci,chardev=$name,tag=$name"
+	done
+}
+
+# One server for each of them; it ends with its QEMU.
+serve()	# vm-directory name directory option...
+{
+	local dir=$1 name=$2 shared=$3 try
+	shift 3
+	"$(fetched_program virtiofsd)" --socket-path "$dir/$name.sock" --shared-dir "$shared" \
+		--sandbox none --inode-file-handles=prefer --log-level error "$@" \
+		</dev/null >>"$dir/virtiofsd.log" 2>&1 &
+	SERVERS+=($!)
+	for try in {1..200}; do
+		[ ! -S "$dir/$name.sock" ] || return 0
+		sleep 0.05
+	done
+	die "virtiofsd does not start after $try tries: $(cat "$dir/virtiofsd.log")"
+}
+
+serve_all()	# vm-directory
+{
+	[ -n "$VIRTIOFS" ] || return 0
+	serve "$1" root / --readonly --cache always
+	serve "$1" job "$JOB" --cache never
+}
+
 qemu()	# id
 {
-	local id=$1 dir=$JOB/vm$1 args=() nic=()
+	local id=$1 dir=$JOB/vm$1 args=() nic=() shares=()
+	mapfile -t shares < <(share_args "$dir")
 	args=(
 		-nodefaults -no-user-config -display none -no-reboot
 		-name "sroce$id" -machine "$MACHINE" "${ACCEL[@]}"
 		-smp "$CPUS" -m "$MEM"
 		-kernel "$VMLINUX" -initrd "$INITRAMFS"
 		-append "$CMDLINE sroce.id=$id"
-		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
-		-device virtio-9p-pci,fsdev=root,mount_tag=root
-		-fsdev "local,id=job,path=$JOB,security_model=none"
-		-device virtio-9p-pci,fsdev=job,mount_tag=job
+		"${shares[@]}"
 		-device virtio-rng-pci
 		-chardev "file,id=console,path=$dir/console"
 		-serial chardev:console
@@ -274,6 +315,7 @@ start()
 	local id=$1 dir=$JOB/vm$1
 	mkfifo "$dir/mon.in" "$dir/mon.out"
 	: >"$dir/console"
+	serve_all "$dir"
 	if [ -n "$INTERACTIVE" ]; then
 		qemu "$id"
 		return
@@ -369,6 +411,9 @@ finish()
 	for id in "${!QEMUS[@]}"; do
 		kill -KILL "${QEMUS[$id]}" 2>/dev/null || true
 	done
+	for id in ${SERVERS[@]+"${SERVERS[@]}"}; do
+		kill "$id" 2>/dev/null || true
+	done
 	if [ -n "$KEEP" ]; then
 		mkdir -p "$KEEP"
 		find "$JOB" \( -type p -o -type s \) -delete
@@ -404,6 +449,11 @@ main()
 	fi
 	find_root
 	find_kernel
+	VIRTIOFS=''
+	kernel_has_9p "$KDIR" "$RELEASE" || {
+		VIRTIOFS=1
+		"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL" --virtiofsd
+	}
 	make_vmlinux "$KDIR" "$RELEASE"
 	make_initramfs "$KDIR" "$RELEASE" "$BUSYBOX"
 	if [ -n "$ICOUNT" ]; then
@@ -427,7 +477,7 @@ main()
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
 	[ -z "$ROOT_DIR" ] || CMDLINE+=" sroce.root=$ROOT_DIR"
 
-	QEMUS=() READERS=() DEADLINES=()
+	QEMUS=() SERVERS=() READERS=() DEADLINES=()
 	JOB=$(mktemp -d "${TMPDIR:-/tmp}/sroce-vm.XXXXXX")
 	trap finish EXIT
 	trap 'exit 130' INT TERM
