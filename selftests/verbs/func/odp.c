@@ -757,6 +757,12 @@ static why_t wrong_advice(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* Bits of newer kernels' <rdma/ib_user_verbs.h> that libibverbs has no names for */
+#define CAP_FLUSH_GLOBAL	(1ULL << 38)
+#define CAP_ATOMIC_WRITE	(1ULL << 40)
+#define ODP_FLUSH		(1 << 6)
+#define ODP_ATOMIC_WRITE	(1 << 7)
+
 static why_t capable(struct vt_pair *p, const void *arg)
 {
 	struct ibv_device_attr_ex attr;
@@ -771,6 +777,11 @@ static why_t capable(struct vt_pair *p, const void *arg)
 	      (IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT),
 	      "general capabilities are %llx",
 	      (unsigned long long)attr.odp_caps.general_caps);
+	/* on kernels that know these requests */
+	if (attr.device_cap_flags_ex & CAP_FLUSH_GLOBAL)
+		rc |= ODP_FLUSH;
+	if (attr.device_cap_flags_ex & CAP_ATOMIC_WRITE)
+		rc |= ODP_ATOMIC_WRITE;
 	CHECK(attr.odp_caps.per_transport_caps.rc_odp_caps == rc,
 	      "those of RC are %x",
 	      attr.odp_caps.per_transport_caps.rc_odp_caps);
