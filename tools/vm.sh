@@ -254,13 +254,15 @@ share_args()	# vm-directory
 	done
 }
 
-# One server for each of them; it ends with its QEMU.
+# One server for each of them; it ends with its QEMU. What is a mount point of the host is a
+# directory like others, or nothing could be mounted there.
 serve()	# vm-directory name directory option...
 {
 	local dir=$1 name=$2 shared=$3 try
 	shift 3
 	"$(fetched_program virtiofsd)" --socket-path "$dir/$name.sock" --shared-dir "$shared" \
-		--sandbox none --inode-file-handles=prefer --log-level error "$@" \
+		--sandbox none --no-announce-submounts --inode-file-handles=prefer \
+		--log-level error "$@" \
 		</dev/null >>"$dir/virtiofsd.log" 2>&1 &
 	SERVERS+=($!)
 	for try in {1..200}; do
