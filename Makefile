@@ -44,7 +44,7 @@ NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 .PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
 .PHONY: intree check-intree kernels netem interop router txqueues hostile stalled check-userland
-.PHONY: check-packages features deb rpm
+.PHONY: apps check-packages features deb rpm
 .PHONY: check-be lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
@@ -168,6 +168,10 @@ intree:
 check-intree:
 	@tools/check-intree.sh $(SERIES)
 
+## apps: applications that Debian packages, on sroce and rdma_rxe; a table in .build/apps, long (APPS="ucx mpich", APPS_KERNELS=, APPS_LINKS=)
+apps:
+	@tools/apps.sh $(APPS)
+
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=, INTEROP=reads for long READs with losses only)
 interop: vm-module
 	@$(MAKE) -s -C selftests/verbs
@@ -243,7 +247,7 @@ check-be:
 clean:
 	rm -rf .build
 	rm -f sroce.ko compile_commands.json
-	@for d in selftests/unit selftests/sim selftests/fuzz selftests/fuzzvm selftests/verbs selftests/wire; do \
+	@for d in selftests/unit selftests/sim selftests/fuzz selftests/fuzzvm selftests/verbs selftests/wire selftests/apps; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list

@@ -5,14 +5,14 @@
 # all is there.
 #
 # usage: tools/setup.sh [--kernel NAME]... [--newest] [--arch ARCH] [--scripts] [--intree]
-#                      [--virtiofsd]
+#                      [--virtiofsd] [--apps]
 #
 # NAME is a series, perhaps a flavour and an architecture: 6.1, 6.12-cloud, 7.3-rt,
 # 6.1-arm64; or 6.1-debug. --arch installs what compiles for s390x or arm64 and runs it.
 # --newest fetches a newer release of the kernels, if there is one.
 # --scripts fetches what make lint runs of the kernel's own scripts; --intree installs what
 # make intree and check-intree run; --virtiofsd fetches what serves the VM's root to kernels
-# that have no 9p.
+# that have no 9p; --apps installs the applications of make apps.
 #
 # Kernels are not installed: that would write to /boot and build an initrd on the
 # user's machine for a kernel that only ever runs in a VM.
@@ -38,7 +38,11 @@ PACKAGES=(
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
 	iproute2 iputils-ping ethtool tcpdump tshark python3 python3-scapy
 	python3-pyverbs
-	libcap-ng0 libseccomp2 iperf3 sockperf linux-perf gnuplot-nox nftables crun
+	libcap-ng0 libseccomp2 iperf3 sockperf linux-perf gnuplot-nox nftables crun ucx-utils
+)
+# selftests/apps
+APPS=(
+	openmpi-bin libopenmpi-dev mpich libmpich-dev
 )
 BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources
 QEMU_MIN=10
@@ -177,6 +181,7 @@ main()
 		--scripts)	scripts=1; shift ;;
 		--virtiofsd)	programs+=(virtiofsd); shift ;;
 		--intree)	packages+=("${INTREE_PACKAGES[@]}"); programs+=(sparse); shift ;;
+		--apps)		packages+=("${APPS[@]}"); shift ;;
 		*)		die "unknown argument $1" ;;
 		esac
 	done

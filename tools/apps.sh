@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Applications as Debian packages them, each in a VM of its own, on sroce and on
+# rdma_rxe: a table, .build/apps/table.md, with a log for each run beside it.
+#
+# usage: tools/apps.sh [NAME...]	those of selftests/apps; other rows stay as they are
+#        APPS_KERNELS="6.1 6.12" APPS_LINKS="sroce rxe"	where
+#        tools/apps.sh --publish	put the table into selftests/apps/README.md
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+unset MAKEFLAGS MFLAGS
+OUT=.build/apps
+README=selftests/apps/README.md
+KERNELS=${APPS_KERNELS:-6.1 6.12}
+LINKS=${APPS_LINKS:-sroce rxe}
+
+# The log of an application on a kernel and a link is TAP, and then how the VM ended.
+run()	# kernel link name
+{
+	local log=$OUT/$1-$2-$3.log rc=0
+	tools/vm.sh --kernel "$1" --timeout "${APPS_TIMEOUT:-1200}" --mem 6G \
+		--env SROCE_KO="$PWD/.build/$1/sroce.ko" --env SROCE_LINK_TYPE="$2" \
+		-- "selftests/apps/$3.app.sh" >"$log.tmp" 2>&1 || rc=$?
+	echo "# vm: $rc" >>"$log.tmp"
+	mv "$log.tmp" "$log"
+	echo "$1 $2 $3: $(grep -c '^ok' "$log") passed," \
+		"$(grep -c '^not ok' "$log") failed, status $rc"
+	[ $rc -eq 0 ]
+}
+
+# What storage has measured, of each kernel
+plot()
+{
+	local kernel log
+	for kernel in $KERNELS; do
+		log=$OUT/$kernel-sroce-storage.log
+		grep -qs '^# data: ' "$log" || continue
+		sed -n 's/^# data: //p' "$log" >$OUT/storage.data
+		gnuplot -e "data='$OUT/storage.data'; kernel='$kernel'" \
+			selftests/apps/storage.gp >"$OUT/storage-$kernel.svg" || return
+	done
+}
+
+publish()
+{
+	[ -s $OUT/table.md ] || { echo "no table: run make apps first" >&2; return 1; }
+	awk -v table=$OUT/table.md '
+		/<!-- make apps -->/ {
+			print; while ((getline line <table) > 0) print line; skip = 1
+		}
+		/<!-- end -->/ { skip = 0 }
+		!skip && !/<!-- make apps -->/' $README >$OUT/README &&
+		cat $OUT/README >$README &&
+		{ [ ! -e $OUT/storage-6.1.svg ] ||
+			cp $OUT/storage-6.1.svg selftests/apps/storage.svg; }
+}
+
+main()
+{
+	local names=("$@") kernel link name f bad=0
+	if [ "${1:-}" = --publish ]; then
+		publish
+		return
+	fi
+	if [ $# -eq 0 ]; then
+		for f in selftests/apps/*.app.sh; do
+			f=${f##*/}
+			names+=("${f%.app.sh}")
+		done
+	fi
+	mkdir -p $OUT
+	tools/setup.sh --apps && make -s -C selftests/apps || return
+	for kernel in $KERNELS; do
+		tools/setup.sh --kernel "$kernel" &&
+			make -s KERNEL="$kernel" module || return
+		for name in "${names[@]}"; do
+			for link in $LINKS; do
+				# what rdma_rxe fails is for the table
+				run "$kernel" "$link" "$name" || [ "$link" = rxe ] || bad=1
+			done
+		done
+	done
+	selftests/apps/table.py $OUT >$OUT/table.md && plot || return
+	return $bad
+}
+
+main "$@"
