@@ -545,13 +545,14 @@ int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 /**
  * sroce_cq_req_notify() - arm a queue for one notification
  * @ibcq: the queue
- * @flags: IB_CQ_SOLICITED or IB_CQ_NEXT_COMP, and IB_CQ_REPORT_MISSED_EVENTS
+ * @flags: IB_CQ_SOLICITED, IB_CQ_NEXT_COMP, or IB_CQ_SOLICITED_MASK, which is both of them
+ *	and arms for any completion (net/smc has that); and IB_CQ_REPORT_MISSED_EVENTS
  *
  * Return: 1 if asked to report missed events and there are entries, else 0.
  */
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
-	u8 how = flags & IB_CQ_SOLICITED_MASK;
+	u8 how = flags & IB_CQ_NEXT_COMP ? IB_CQ_NEXT_COMP : flags & IB_CQ_SOLICITED;
 	struct sroce_cq *cq = to_scq(ibcq);
 	unsigned long irq;
 	int ret;

@@ -178,6 +178,25 @@ static int solicited(struct kv *kv)
 	return 0;
 }
 
+/* net/smc arms with the mask that has both bits, and means any completion. */
+static int both_bits(struct kv *kv)
+{
+	struct watch *w;
+
+	KV_GET(w, watch(kv));
+	KV_TRY(watched(kv, w, 2));
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED_MASK), 0);
+	KV_TRY(message(kv, w, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	/* nor does what asks for less later undo that */
+	atomic_set(&w->calls, 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED_MASK), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
+	KV_TRY(message(kv, w, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	return 0;
+}
+
 /* Poll until there is nothing, arm, and look again, as consumers do. */
 static void drain(struct watch *w, struct ib_cq *cq,
 		  void (*each)(struct watch *w, struct ib_wc *wc))
@@ -471,6 +490,7 @@ KV_CASES(cq) = {
 	{ "cq: a handler is called once for each arming", once_per_arm },
 	{ "cq: missed events are reported", missed },
 	{ "cq: solicited completions only", solicited },
+	{ "cq: armed with both bits, any completion counts", both_bits },
 	{ "cq: handlers poll, post and arm, for 400 completions",
 	  rearm_inside },
 	{ "cq: one handler at a time, for completions on two CPUs",
