@@ -61,7 +61,7 @@ own_devices()
 # An IPv4 address has become a GID
 has_gid()	# a|b device
 {
-	"in_$1" sh -c "cat /sys/class/infiniband/$2/ports/1/gids/*" | grep -q ':ffff:'
+	"in_$1" sh -c "grep -qs :ffff: /sys/class/infiniband/$2/ports/1/gids/*"
 }
 
 host_up()	# a|b
