@@ -78,6 +78,7 @@ tests_here()
 		tap "shared links" make -s -C selftests/sim links-check
 		tap "planted bugs" make -s -C selftests/sim planted
 	}
+	step "what puts the module into a kernel's source" tools/setup.sh --intree
 	for t in selftests/*/test/*_test.*; do
 		tap "${t%_test.*}" "$t"
 	done
