@@ -29,19 +29,6 @@ run()	# kernel link name
 	[ $rc -eq 0 ]
 }
 
-# What storage has measured, of each kernel
-plot()
-{
-	local kernel log
-	for kernel in $KERNELS; do
-		log=$OUT/$kernel-sroce-storage.log
-		grep -qs '^# data: ' "$log" || continue
-		sed -n 's/^# data: //p' "$log" >$OUT/storage.data
-		gnuplot -e "data='$OUT/storage.data'; kernel='$kernel'" \
-			selftests/apps/storage.gp >"$OUT/storage-$kernel.svg" || return
-	done
-}
-
 publish()
 {
 	[ -s $OUT/table.md ] || { echo "no table: run make apps first" >&2; return 1; }
@@ -51,9 +38,7 @@ publish()
 		}
 		/<!-- end -->/ { skip = 0 }
 		!skip && !/<!-- make apps -->/' $README >$OUT/README &&
-		cat $OUT/README >$README &&
-		{ [ ! -e $OUT/storage-6.1.svg ] ||
-			cp $OUT/storage-6.1.svg selftests/apps/storage.svg; }
+		cat $OUT/README >$README
 }
 
 main()
@@ -81,7 +66,7 @@ main()
 			done
 		done
 	done
-	selftests/apps/table.py $OUT >$OUT/table.md && plot || return
+	selftests/apps/table.py $OUT >$OUT/table.md || return
 	return $bad
 }
 
