@@ -8,6 +8,8 @@
 #        tools/apps.sh --publish	put the table into selftests/apps/README.md
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+# shellcheck source=tools/publish.sh
+. tools/publish.sh
 
 unset MAKEFLAGS MFLAGS
 OUT=.build/apps
@@ -29,23 +31,11 @@ run()	# kernel link name
 	[ $rc -eq 0 ]
 }
 
-publish()
-{
-	[ -s $OUT/table.md ] || { echo "no table: run make apps first" >&2; return 1; }
-	awk -v table=$OUT/table.md '
-		/<!-- make apps -->/ {
-			print; while ((getline line <table) > 0) print line; skip = 1
-		}
-		/<!-- end -->/ { skip = 0 }
-		!skip && !/<!-- make apps -->/' $README >$OUT/README &&
-		cat $OUT/README >$README
-}
-
 main()
 {
 	local names=("$@") kernel link name f bad=0
 	if [ "${1:-}" = --publish ]; then
-		publish
+		publish_table $OUT/table.md $README "make apps"
 		return
 	fi
 	if [ $# -eq 0 ]; then

@@ -10,6 +10,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 # shellcheck source=tools/kernel.sh
 . tools/kernel.sh
+# shellcheck source=tools/publish.sh
+. tools/publish.sh
 
 unset MAKEFLAGS MFLAGS
 OUT=.build/kernels
@@ -77,23 +79,11 @@ table()
 	done
 }
 
-publish()
-{
-	[ -s $OUT/table.md ] || { echo "no table: run make kernels first" >&2; return 1; }
-	awk -v table=$OUT/table.md '
-		/<!-- make kernels -->/ {
-			print; while ((getline line <table) > 0) print line; skip = 1
-		}
-		/<!-- end -->/ { skip = 0 }
-		!skip && !/<!-- make kernels -->/' $README >$OUT/README &&
-		cat $OUT/README >$README
-}
-
 main()
 {
 	local names=("$@") name bad=0
 	if [ "${1:-}" = --publish ]; then
-		publish
+		publish_table $OUT/table.md $README "make kernels"
 		return
 	fi
 	[ $# -gt 0 ] || mapfile -t names < <(kernel_names)

@@ -8,7 +8,6 @@ set -uo pipefail
 LIMIT=${PAIR_TIMEOUT:-120}
 MIB=16
 
-# engine end-option server-rw client-rw verb options...
 job()	# a|b name options...
 {
 	"in_$1" timeout -k 1 "$LIMIT" fio --name="$2" --ioengine=rdma --port="$PORT" \
