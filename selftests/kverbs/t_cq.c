@@ -151,6 +151,17 @@ static int missed(struct kv *kv)
 	return 0;
 }
 
+/* Armed for any completion by @how, it stays so when less is asked for. */
+static int stays_armed(struct kv *kv, struct watch *w, enum ib_cq_notify_flags how)
+{
+	atomic_set(&w->calls, 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, how), 0);
+	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
+	KV_TRY(message(kv, w, 0));
+	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	return 0;
+}
+
 static int solicited(struct kv *kv)
 {
 	struct watch *w;
@@ -164,12 +175,7 @@ static int solicited(struct kv *kv)
 	KV_IS(kv, atomic_read(&w->calls), 0);
 	KV_TRY(message(kv, w, IB_SEND_SOLICITED));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
-	/* armed for any, it stays so */
-	atomic_set(&w->calls, 0);
-	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_NEXT_COMP), 0);
-	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
-	KV_TRY(message(kv, w, 0));
-	KV_EXPECT(kv, kv_becomes(called, w), "no call");
+	KV_TRY(stays_armed(kv, w, IB_CQ_NEXT_COMP));
 	/* an error counts as solicited */
 	atomic_set(&w->calls, 0);
 	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
@@ -188,13 +194,7 @@ static int both_bits(struct kv *kv)
 	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED_MASK), 0);
 	KV_TRY(message(kv, w, 0));
 	KV_EXPECT(kv, kv_becomes(called, w), "no call");
-	/* nor does what asks for less later undo that */
-	atomic_set(&w->calls, 0);
-	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED_MASK), 0);
-	KV_IS(kv, ib_req_notify_cq(w->cq, IB_CQ_SOLICITED), 0);
-	KV_TRY(message(kv, w, 0));
-	KV_EXPECT(kv, kv_becomes(called, w), "no call");
-	return 0;
+	return stays_armed(kv, w, IB_CQ_SOLICITED_MASK);
 }
 
 /* Poll until there is nothing, arm, and look again, as consumers do. */
