@@ -84,11 +84,17 @@ tests_here()
 	done
 }
 
+# Whoever sees only the end of the output has to know what failed.
 totals()
 {
 	local all failed skipped
 	all=$(grep -cE '^(not )?ok\b' "$OUT")
 	failed=$(grep -cE '^not ok\b' "$OUT")
+	[ "$failed" -eq 0 ] || {
+		echo "# failed:"
+		grep -A 3 -E '^not ok\b' "$OUT" | grep -E '^(not ok\b|#)' |
+			sed 's/^/# /' | tail -n 60
+	}
 	skipped=$(grep -ciE '^ok\b.*# *skip' "$OUT")
 	echo "$((all - failed - skipped)) passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ] && [ "$all" -gt 0 ]
