@@ -17,15 +17,6 @@ struct urgent {
 	volatile uint64_t worst;	/* longest sleep of 0.5 ms, in us */
 };
 
-static void on_cpu_0(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-}
-
 static void *urgent_fn(void *arg)
 {
 	struct sched_param param = { .sched_priority = 50 };
@@ -33,7 +24,7 @@ static void *urgent_fn(void *arg)
 	struct urgent *u = arg;
 	uint64_t start, took;
 
-	on_cpu_0();
+	vt_run_on(0);
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
 	while (!u->stop) {
 		start = vt_now_us();
@@ -81,7 +72,7 @@ static why_t resize_large(struct vt_pair *p, const void *arg)
 	(void)arg;
 	CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
 	TRY(post_many(srq, &p->b, attr.max_wr));
-	on_cpu_0();
+	vt_run_on(0);
 	CHECK(!pthread_create(&u.thread, NULL, urgent_fn, &u), "pthread_create");
 	vt_sleep_ms(50);
 	u.worst = 0;

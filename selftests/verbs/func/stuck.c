@@ -286,18 +286,6 @@ static why_t helper_go(const struct helper *h, int ms)
 	return NULL;
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	if (cpu < 0)
-		memset(&set, 0xff, sizeof(set));
-	else
-		CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 /* In another process: pages of its own come, for a QP and on advice. */
 static why_t own_pages(struct vt_pair *p, const void *arg)
 {
@@ -307,7 +295,7 @@ static why_t own_pages(struct vt_pair *p, const void *arg)
 	int ret;
 
 	(void)arg;
-	pin(0);
+	vt_run_on(0);
 	mr = ibv_reg_mr(p->a.dev->pd, mem, 16 * PAGE, VT_ALL_ACCESS | IBV_ACCESS_ON_DEMAND);
 	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
 	TRY(post(p, mr, mem));
@@ -387,7 +375,7 @@ static why_t others(struct vt_pair *p, const void *arg)
 	(void)arg;
 	TRY(open_pairs(pairs, &conf, QPS));
 	TRY(file_mr(p, &mr));
-	pin(0);
+	vt_run_on(0);
 	for (i = 0; i < QPS; i++)
 		TRY(post(&pairs[i], mr, file.mem + (100 + i) * 16 * PAGE));
 	for (i = 0; i < 20; i++) {
@@ -396,7 +384,7 @@ static why_t others(struct vt_pair *p, const void *arg)
 		CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
 	}
 	TRY(advise_until_refused(p, mr));
-	pin(-1);
+	vt_run_on(-1);
 	TRY(vt_quiet(pairs[QPS - 1].a.scq, VT_SHORT));
 	TRY(helper_go(&victim, VT_LONG));
 	TRY(close_pairs(pairs, QPS));

@@ -42,6 +42,9 @@
 uint64_t vt_now_us(void);
 void vt_sleep_ms(int ms);
 
+/* cpu.c */
+void vt_run_on(int cpu);
+
 /* dev.c */
 struct vt_opts {
 	const char *dev[2];	/* NAME or NAME@NETNS */

@@ -39,11 +39,8 @@ static long sent(void)
 static void on_cpu_0(int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	vt_run_on(0);
 	pthread_setschedparam(pthread_self(), priority ? SCHED_FIFO : SCHED_OTHER, &param);
 }
 

@@ -159,12 +159,9 @@ static void *probe_run(void *arg)
 	struct sched_param param = { .sched_priority = 80 };
 	struct probe *p = arg;
 	uint64_t start, late;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(p->cpu, &set);
-	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) ||
-	    pthread_setschedparam(pthread_self(), SCHED_FIFO, &param))
+	vt_run_on(p->cpu);
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param))
 		die("SCHED_FIFO");
 	for (start = vt_now_us(); start < p->end; start = vt_now_us()) {
 		usleep(1000);

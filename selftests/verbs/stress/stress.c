@@ -241,11 +241,7 @@ static why_t drive(struct flow *f)
 /* A sender that stays on its CPU and does nothing else keeps the order. */
 static void stay(int n)
 {
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(n % sysconf(_SC_NPROCESSORS_ONLN), &cpus);
-	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	vt_run_on(n % sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void *thread(void *arg)
