@@ -621,7 +621,8 @@ static void choose_pages(struct maker *m)
 
 /*
  * Strict hardware takes a repeat for another request, so it must not meet a READ that was
- * only thought to be lost: nothing arrives twice or late, and the timeout is long.
+ * only thought to be lost: nothing arrives twice or late, and the timeout is long, beside
+ * the round trip, too.
  */
 static void choose_strict(struct maker *m, struct foreign_rules *f)
 {
@@ -630,6 +631,8 @@ static void choose_strict(struct maker *m, struct foreign_rules *f)
 
 	f->ack_every = every[below(m, ARRAY_SIZE(every))];
 	sc->cfg.timeout = range(m, 14, 16);
+	while (4096ULL << sc->cfg.timeout < 5 * sc->latency)
+		sc->cfg.timeout++;
 	if (sc->ns_per_kb > 400)
 		sc->ns_per_kb = 400;
 }

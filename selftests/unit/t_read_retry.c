@@ -390,8 +390,11 @@ static void overtaken(bool lost)
 	xfers_end(&t);
 }
 
-/* When the first probe is sent, in ns; the round trip is short. */
-static u64 probed_after(bool is_selective, bool answered)
+/*
+ * When the first probe is sent, in ns. @min_rtt: the shortest round trip so far; what is
+ * taken for the present one is short
+ */
+static u64 probed_after(u64 min_rtt, bool is_selective, bool answered)
 {
 	struct xfers t;
 	u64 start;
@@ -402,6 +405,10 @@ static u64 probed_after(bool is_selective, bool answered)
 	t.s->a.qp.req.read_retry.selective = is_selective;
 	if (answered)
 		answer(&t, 0);
+	t.s->a.qp.req.cwnd.min_rtt = min_rtt;
+	t.s->a.qp.req.read_cwnd.min_rtt = min_rtt;
+	t.s->a.qp.req.retrans.probe_at = 0;
+	peer_go(&t);
 	start = t.s->now;
 	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
 		;
@@ -417,15 +424,20 @@ static void patience(void)
 	u64 timeout = 4096ULL << 14;
 
 	t_case("read_retry: a quarter of the timeout passes until a READ is repeated unasked");
-	CHECK(probed_after(false, false) >= timeout / 4);
-	CHECK(probed_after(false, false) < timeout / 2);
+	CHECK(probed_after(0, false, false) >= timeout / 4);
+	CHECK(probed_after(0, false, false) < timeout / 2);
 
 	t_case("read_retry: a sixteenth if some of its responses have come");
-	CHECK(probed_after(false, true) >= timeout / 16);
-	CHECK(probed_after(false, true) < timeout / 8);
+	CHECK(probed_after(0, false, true) >= timeout / 16);
+	CHECK(probed_after(0, false, true) < timeout / 8);
 
 	t_case("read_retry: and a few round trips if the peer is selective");
-	CHECK(probed_after(true, true) < timeout / 60);
+	CHECK(probed_after(0, true, true) < timeout / 60);
+
+	t_case("read_retry: not before an answer can have come, however long the path");
+	CHECK(probed_after(timeout / 2, false, false) > timeout / 2);
+	CHECK(probed_after(timeout / 2, false, true) > timeout / 2);
+	CHECK(probed_after(timeout / 2, false, false) < timeout);
 }
 
 /* A peer that loses much, but keeps what follows a gap, misses a READ request. */

@@ -547,11 +547,13 @@ static u64 earlier(u64 a, u64 b)
 /*
  * The least time until a probe, in ns, if that might repeat a READ which the peer is still
  * executing. That may take it long, and it may count repeated READs against max_rd_atomic.
+ * On a path whose round trip is longer than that, the answer may still be under way.
  */
 static u64 patience(struct sroce_qp *qp)
 {
 	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	const struct sroce_req *req = &qp->req;
+	u64 timeout = sroce_rtt_ack_timeout(qp), rtt = sroce_rtt_min(qp);
 	u32 part = PATIENCE_FIRST;
 
 	if (!req->reads || req->read_retry.selective)
@@ -559,7 +561,7 @@ static u64 patience(struct sroce_qp *qp)
 	if (wqe && sroce_wqe_wants_response(wqe) &&
 	    req->una != sroce_read_split_start(wqe, req->una))
 		part = PATIENCE_NEXT;
-	return min(sroce_rtt_ack_timeout(qp) / part, PATIENCE_MAX);
+	return max(min(timeout / part, PATIENCE_MAX), min(rtt + rtt / 4, timeout / 2));
 }
 
 /*

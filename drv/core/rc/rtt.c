@@ -121,6 +121,17 @@ static void update_srtt(struct sroce_rtt *rtt, u64 ns)
 }
 
 /**
+ * sroce_rtt_min() - the shortest round trip of late
+ * @qp: the QP, RC
+ *
+ * Return: ns, or 0 if nothing was heard from the peer yet.
+ */
+u64 sroce_rtt_min(const struct sroce_qp *qp)
+{
+	return min_not_zero(qp->req.cwnd.min_rtt, qp->req.read_cwnd.min_rtt);
+}
+
+/**
  * sroce_rtt_too_soon() - whether an answer is to the original, not to the repeated packet
  * @qp: the QP, RC
  * @ns: time since the packet was repeated, in ns
@@ -129,7 +140,7 @@ static void update_srtt(struct sroce_rtt *rtt, u64 ns)
  */
 bool sroce_rtt_too_soon(const struct sroce_qp *qp, u64 ns)
 {
-	u64 min = min_not_zero(qp->req.cwnd.min_rtt, qp->req.read_cwnd.min_rtt);
+	u64 min = sroce_rtt_min(qp);
 
 	return ns < min - min / 4;
 }

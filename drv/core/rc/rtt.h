@@ -49,6 +49,7 @@ u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp);
 void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again);
 void sroce_rtt_heard(struct sroce_qp *qp);
 enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took);
+u64 sroce_rtt_min(const struct sroce_qp *qp);
 bool sroce_rtt_too_soon(const struct sroce_qp *qp, u64 ns);
 void sroce_rtt_probed(struct sroce_qp *qp);
 void sroce_rtt_retransmitted(struct sroce_qp *qp);
