@@ -18,6 +18,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 ROWS=/tmp/router.rows
 MATRIX=${ROUTER_RATES:-}
 SECONDS_EACH=${ROUTER_SECONDS:-$([ -n "$MATRIX" ] && echo 10 || echo 5)}
+TRIES=$([ -n "$MATRIX" ] && echo 1 || echo 4) SECONDS_AGAIN=10
 SETTLE=2	# seconds that two flows have before they are compared
 
 # Each: RATE-MBIT QUEUE DELAY-MS
@@ -133,13 +134,24 @@ says()	# bar
 	esac
 }
 
-# A check must not fail because the machine was busy: it may measure twice.
+# A check must not fail because the machine was busy: it may measure TRIES times, all but
+# the first for longer.
+measure_cell()
+{
+	local i
+	measure || return
+	for ((i = 1; i < TRIES; i++)); do
+		! bars_hold || return 0
+		diag "measured again:$(for bar in $BARS; do echo " $(says "$bar");"; done)" >&3
+		SECONDS_EACH=$SECONDS_AGAIN measure || return
+	done
+}
+
 cell()	# RATE QUEUE DELAY
 {
 	local bar name="$1 Mbit/s, $2, $3 ms"
 	RATE=$1 R_QUEUE=$2 DELAY=$3
-	measure >/tmp/why 2>&1 && { bars_hold || [ -n "$MATRIX" ] ||
-		measure >/tmp/why 2>&1; } ||
+	measure_cell 3>&1 >/tmp/why 2>&1 ||
 		{ not_ok "$name: all get through" "$(cat /tmp/why)"; return; }
 	for bar in $BARS; do
 		if $bar; then ok "$name: $(says $bar)"; else not_ok "$name: $(says $bar)"; fi
