@@ -335,9 +335,12 @@ static void defaults(struct wt_run *r, struct wt_qp *qp)
 		.dest_qp_num = qp->peer_qpn,
 		.rq_psn = 1000,
 		.sq_psn = 2000,
-		/* neither timeouts nor probes: nothing comes by itself */
+		/*
+		 * Neither timeouts nor probes: nothing comes by itself. Others than
+		 * sroce count NAKs of a gap as retries, as they should.
+		 */
 		.timeout = 0,
-		.retry_cnt = 0,
+		.retry_cnt = r->dut->any ? 7 : 0,
 		.rnr_retry = 7,
 		.min_rnr_timer = 1,
 		.max_rd_atomic = 4,
@@ -626,7 +629,7 @@ why_t wt_close_all(struct wt_run *r)
 	free(r->buf);
 	free(r->shadow);
 	if (!why && took > 1000000)
-		why = because("destroying the QPs took %u ms",
+		why = wt_note(r, WT_RULE_DESTROY, "destroying the QPs took %u ms",
 			      (unsigned int)(took / 1000));
 	return why;
 }

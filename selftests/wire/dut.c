@@ -47,13 +47,21 @@ static why_t find_gid(struct wt_dut *d, struct wt_net *net, int table)
 	return because("%s has no GID for an address of the test", d->name);
 }
 
-/* IB_DEVICE_FLUSH_GLOBAL, for which rdma-core 44 has no name */
-static bool can_flush(struct ibv_context *ctx)
+/* rdma-core 44 has no names for these */
+#define CAP_FLUSH_GLOBAL	(1ULL << 38)
+#define CAP_ATOMIC_WRITE	(1ULL << 40)
+
+static why_t abilities(struct wt_dut *d)
 {
 	struct ibv_device_attr_ex a = {};
 
-	return !ibv_query_device_ex(ctx, NULL, &a) &&
-	       a.device_cap_flags_ex & 1ULL << 38;
+	CHECK(!ibv_query_device_ex(d->ctx, NULL, &a), "can't query %s", d->name);
+	d->flush = a.device_cap_flags_ex & CAP_FLUSH_GLOBAL;
+	/* sroce has it on kernels that know no flag for it, too */
+	d->atomic_write = !d->any || a.device_cap_flags_ex & CAP_ATOMIC_WRITE;
+	d->atomic = a.orig_attr.atomic_cap != IBV_ATOMIC_NONE;
+	d->srq = a.orig_attr.max_srq;
+	return NULL;
 }
 
 why_t wt_dut_open(struct wt_dut *d)
@@ -66,7 +74,7 @@ why_t wt_dut_open(struct wt_dut *d)
 	d->pd2 = ibv_alloc_pd(d->ctx);
 	CHECK(d->pd && d->pd2 && !ibv_query_port(d->ctx, 1, &port),
 	      "can't use %s: %s", d->name, strerror(errno));
-	d->flush = can_flush(d->ctx);
+	TRY(abilities(d));
 	fcntl(d->ctx->async_fd, F_SETFL, O_NONBLOCK);
 	for (int i = 0; i < d->nnets; i++)
 		TRY(find_gid(d, &d->nets[i], port.gid_tbl_len));
@@ -75,7 +83,8 @@ why_t wt_dut_open(struct wt_dut *d)
 
 void wt_dut_close(struct wt_dut *d)
 {
-	close(d->nl);
+	if (!d->any)
+		close(d->nl);
 	ibv_dealloc_pd(d->pd2);
 	ibv_dealloc_pd(d->pd);
 	ibv_close_device(d->ctx);

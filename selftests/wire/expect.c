@@ -127,8 +127,10 @@ static why_t take_frame(struct wt_run *r)
 {
 	struct wt_frame *f = r->frame;
 	struct wt_qp *qp;
-	why_t why = wt_frame_parse(f);
+	why_t why;
 
+	f->soft = r->soft;
+	why = wt_frame_parse(f);
 	r->frames++;
 	r->frame_again = false;
 	if (why) {
@@ -141,6 +143,11 @@ static why_t take_frame(struct wt_run *r)
 	if (!wt_op_is_response(f->p.op))
 		why = check_again(r, qp);
 	r->again += r->frame_again;
+	for (int i = 0; i < WT_RULES; i++) {
+		if (f->odd & 1u << i)
+			TRY(wt_note(r, i, "not so in %s psn=%u",
+				    wt_op_by_code(f->p.op)->name, f->p.psn));
+	}
 	wt_trace_pkt(r, '>', f->when, &f->p, r->frame_again ? " (again)" : "");
 	TRY(why);
 	return check_network(f, qp->net);
@@ -149,6 +156,11 @@ static why_t take_frame(struct wt_run *r)
 /* The next frame within @us; *got says if there was one. */
 static why_t next_frame(struct wt_run *r, uint64_t us, bool *got)
 {
+	if (r->frame_held) {
+		r->frame_held = false;
+		*got = true;
+		return NULL;
+	}
 	*got = wt_peer_recv(r->peer, r->frame, us);
 	return *got ? take_frame(r) : NULL;
 }
@@ -207,7 +219,7 @@ static why_t compare_fields(struct wt_run *r, struct wt_stmt *s,
 		uint64_t mask;
 	} args[] = {
 		{ "psn", p->psn, WT_PSN_MASK }, { "msn", p->msn, WT_PSN_MASK },
-		{ "ackreq", p->ack, 1 }, { "se", p->se, 1 },
+		{ "se", p->se, 1 },
 		{ "qkey", p->qkey, UINT32_MAX }, { "sqpn", p->sqpn, UINT32_MAX },
 		{ "va", p->va, UINT64_MAX }, { "rkey", p->rkey, UINT32_MAX },
 		{ "dlen", p->dlen, UINT32_MAX }, { "swap", p->swap, UINT64_MAX },
@@ -219,9 +231,16 @@ static why_t compare_fields(struct wt_run *r, struct wt_stmt *s,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(args); i++) {
+		const char *text = wt_text(s, args[i].name);
 		uint64_t want;
 		bool found;
 
+		if (text && strstr(text, "..")) {
+			TRY(wt_in_range(&r->vars, text, args[i].is, &found));
+			CHECK(found, "%s is %#llx, should be %s", args[i].name,
+			      (unsigned long long)args[i].is, text);
+			continue;
+		}
 		TRY(wt_num(&r->vars, s, args[i].name, &want, &found));
 		CHECK(!found || (want & args[i].mask) == args[i].is,
 		      "%s is %#llx, should be %#llx", args[i].name,
@@ -229,6 +248,19 @@ static why_t compare_fields(struct wt_run *r, struct wt_stmt *s,
 		      (unsigned long long)(want & args[i].mask));
 	}
 	return NULL;
+}
+
+/* Requests for acknowledges */
+static why_t compare_ackreq(struct wt_run *r, struct wt_stmt *s,
+			    const struct wt_pkt *p)
+{
+	uint64_t want;
+	bool found;
+
+	TRY(wt_num(&r->vars, s, "ackreq", &want, &found));
+	return !found || want == p->ack ? NULL :
+	       wt_note(r, WT_RULE_ACKREQ, "ackreq is %u, should be %u", p->ack,
+		       (unsigned int)want);
 }
 
 static why_t compare_payload(struct wt_run *r, struct wt_stmt *s,
@@ -245,23 +277,34 @@ static why_t compare_payload(struct wt_run *r, struct wt_stmt *s,
 	return NULL;
 }
 
+/* Whatever credits an acknowledge has, it is one. */
+static why_t compare_syndrome(struct wt_run *r, const char *text, uint8_t is)
+{
+	uint8_t value, mask;
+
+	TRY(wt_syndrome(&r->vars, text, &value, &mask));
+	if ((is & mask) == (value & mask))
+		return NULL;
+	CHECK(!(is >> 5) && !(value >> 5), "syndrome is %#x, should be %#x", is,
+	      value);
+	return wt_note(r, WT_RULE_CREDITS, "syndrome is %#x, should be %#x", is,
+		       value);
+}
+
 static why_t compare(struct wt_run *r, struct wt_stmt *s, uint8_t op)
 {
 	const struct wt_pkt *p = &r->frame->p;
 	const char *syn = wt_text(s, "syn");
 	uint64_t dqpn = r->qp->peer_qpn;
-	uint8_t value, mask;
 
 	CHECK(p->op == op, "packet is %s psn=%u", name_of(p), p->psn);
 	TRY(compare_fields(r, s, r->frame));
+	TRY(compare_ackreq(r, s, p));
 	TRY(wt_num(&r->vars, s, "dqpn", &dqpn, NULL));
 	CHECK(p->qpn == dqpn, "destination QP is %#x, should be %#x", p->qpn,
 	      (unsigned int)dqpn);
-	if (syn) {
-		TRY(wt_syndrome(&r->vars, syn, &value, &mask));
-		CHECK((p->syn & mask) == (value & mask),
-		      "syndrome is %#x, should be %#x", p->syn, value);
-	}
+	if (syn)
+		TRY(compare_syndrome(r, syn, p->syn));
 	TRY(compare_payload(r, s, p));
 	return wt_in_time(r, s, r->frame->when);
 }
@@ -296,20 +339,45 @@ static why_t expect_one(struct wt_run *r, struct wt_stmt *s, uint8_t op,
 				   (unsigned long long)within);
 }
 
+static why_t packet_of(struct wt_stmt *s, const struct wt_op **op)
+{
+	CHECK(s->n > 1, "which packet?");
+	*op = wt_op_by_name(s->word[1]);
+	CHECK(*op, "no packet is called %s", s->word[1]);
+	s->used[1] = true;
+	return NULL;
+}
+
 /* > OP [again] [within=] [after=] [before=] psn= ... */
 why_t wt_do_expect(struct wt_run *r, struct wt_stmt *s)
 {
-	uint64_t within = WT_LONG;
+	uint64_t within = r->dut->patience;
 	const struct wt_op *op;
 	bool again = wt_flag(s, "again");
-	why_t why;
 
-	CHECK(r->qp, "there is no QP yet");
-	CHECK(s->n > 1, "which packet?");
-	op = wt_op_by_name(s->word[1]);
-	CHECK(op, "no packet is called %s", s->word[1]);
-	s->used[1] = true;
+	TRY(packet_of(s, &op));
 	TRY(wt_num(&r->vars, s, "within", &within, NULL));
-	why = expect_one(r, s, op->code, again, within);
-	return why;
+	return expect_one(r, s, op->code, again, within);
+}
+
+/* ? OP psn= ...: the next packet is this one, or the next statement's, or there is none */
+why_t wt_do_maybe(struct wt_run *r, struct wt_stmt *s)
+{
+	uint64_t within = WT_MAYBE;
+	const struct wt_op *op;
+	bool again = wt_flag(s, "again"), got;
+
+	TRY(packet_of(s, &op));
+	TRY(wt_num(&r->vars, s, "within", &within, NULL));
+	do {
+		TRY(next_frame(r, within, &got));
+	} while (got && r->frame_again && !again && !exact(r));
+	/* for the arguments to have been looked at, even if there is no packet */
+	if (!got)
+		r->frame->p.op = ~op->code;
+	if (compare(r, s, op->code) || r->frame_again != again)
+		r->frame_held = got;
+	for (int i = 1; i < s->n; i++)
+		s->used[i] = true;
+	return NULL;
 }

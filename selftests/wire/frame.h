@@ -58,6 +58,29 @@ struct wt_addr {
 	uint8_t ip[16];
 };
 
+/* How binding an expectation is: the specification's, and what it leaves open; ours */
+enum wt_level { WT_MUST, WT_MAY, WT_SROCE };
+
+const char *wt_level_name(enum wt_level level);
+bool wt_level_by_name(const char *name, enum wt_level *to);
+
+/* What holds in every script. Those up to DF are about each frame by itself. */
+enum wt_rule {
+	WT_RULE_MIGREQ, WT_RULE_PKEY, WT_RULE_RESERVED, WT_RULE_PADDING,
+	WT_RULE_DF, WT_RULE_ACKREQ, WT_RULE_CREDITS, WT_RULE_EVENT, WT_RULE_COMM_EST,
+	WT_RULE_DESTROY, WT_RULES
+};
+
+struct wt_rule_info {
+	const char *name;
+	enum wt_level level;
+	const char *section;	/* of the specification */
+	const char *text;
+};
+
+extern const struct wt_rule_info wt_rules[WT_RULES];
+int wt_rule_by_name(const char *name);
+
 enum wt_icrc { WT_ICRC_OK, WT_ICRC_BAD, WT_ICRC_ZERO, WT_ICRC_SWAPPED };
 enum wt_exthdr { WT_EXT_NONE, WT_EXT_HBH, WT_EXT_DST, WT_EXT_FRAG };
 
@@ -103,6 +126,8 @@ struct wt_frame {
 	uint16_t sport;
 	uint8_t tos, ttl;
 	struct wt_pkt p;
+	unsigned int soft;		/* bits: rules that may be broken */
+	unsigned int odd;		/* and those of them that are */
 };
 
 bool wt_frame_is_roce(const struct wt_frame *f);

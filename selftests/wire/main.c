@@ -14,7 +14,7 @@ static struct wt_dut dut;
 static struct wt_peer peer;
 static struct wt_frame frame;
 static int only_family;
-static bool verbose;
+static bool verbose, list;
 static const char *only;
 
 static void show_trace(char *trace)
@@ -38,11 +38,13 @@ static why_t verdict(const struct wt_file *f, const char *why)
 }
 
 static bool report(const struct wt_file *f, const struct wt_script *s,
-		   int family, const char *why, unsigned int ms)
+		   const struct wt_run *r, const char *why, unsigned int ms)
 {
+	int family = r->family;
 	why_t bad = verdict(f, why);
 
 	tap_report(bad, "%s: %s, IPv%d", s->name, s->title, family);
+	wt_record(r, s, bad ? "fail" : "pass", bad);
 	if (verbose)
 		tap_note("%u ms%s%s", ms, why ? ", " : "", why ? why : "");
 	return !bad;
@@ -53,6 +55,7 @@ static void run_script(const struct wt_file *f, const struct wt_script *s,
 {
 	struct wt_run r = {
 		.dut = &dut, .peer = &peer, .family = family, .frame = &frame,
+		.soft = dut.any ? ~f->checks : 0,
 	};
 	uint64_t from = wt_now();
 	char *trace = NULL;
@@ -62,48 +65,79 @@ static void run_script(const struct wt_file *f, const struct wt_script *s,
 	r.trace = open_memstream(&trace, &size);
 	why = wt_run(&r, s);
 	fclose(r.trace);
-	if (!report(f, s, family, why, (wt_now() - from) / 1000) || verbose)
+	if (!report(f, s, &r, why, (wt_now() - from) / 1000) || verbose)
 		show_trace(trace);
 	free(trace);
 }
 
 static void run_variant(const struct wt_file *f, int family, int variant)
 {
+	struct wt_run none = { .family = family };
 	struct wt_script s;
 	why_t why = wt_script_make(f, family, variant, &s);
 
 	if (why)
-		report(f, &s, family, why, 0);
+		report(f, &s, &none, why, 0);
 	else if (!only || strstr(s.name, only) || strstr(s.title, only))
 		run_script(f, &s, family);
 	wt_script_free(&s);
 }
 
-/* Whether the device, or its kernel, is not one that a script is about */
-static bool lacks(const char *needs)
+static bool has_net(int family, bool vlan)
 {
-	if (!needs[0])
-		return false;
-	return dut.flush != !strcmp(needs, "flush");
+	for (int i = 0; i < dut.nnets; i++) {
+		if ((!family || dut.nets[i].family == family) &&
+		    (dut.nets[i].vlan >= 0) == vlan)
+			return true;
+	}
+	return false;
+}
+
+/* The first word of what a script needs that the device, or its kernel, does not have */
+static const char *lacks(const struct wt_file *f)
+{
+	const struct {
+		const char *name;
+		bool there;
+	} needs[] = {
+		{ "no-flush", !dut.flush }, { "flush", dut.flush },
+		{ "vlan", has_net(0, true) }, { "srq", dut.srq },
+		{ "atomic-write", dut.atomic_write }, { "atomic", dut.atomic },
+	};
+	static char copy[sizeof(f->needs)];
+	char *word, *save;
+
+	snprintf(copy, sizeof(copy), "%s", f->needs);
+	for (word = strtok_r(copy, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save)) {
+		for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
+			if (!strcmp(needs[i].name, word) && !needs[i].there)
+				return word;
+		}
+	}
+	return NULL;
 }
 
 static void run_file(const char *path)
 {
 	struct wt_file f;
 	why_t why = wt_file_read(path, &f);
-	char lack[64];
+	const char *lack = why ? NULL : lacks(&f);
+	char text[64];
 
 	if (why)
 		tap_report(why, "%s", path);
-	if (!why && lacks(f.needs)) {
-		snprintf(lack, sizeof(lack), "needs %s", f.needs);
-		tap_skip(lack, "%s: %s", f.name, f.title);
+	if (lack) {
+		snprintf(text, sizeof(text), "needs %s", lack);
+		tap_skip(text, "%s: %s", f.name, f.title);
+		wt_record_skip(f.name, text);
 		wt_file_free(&f);
 		return;
 	}
 	for (int i = 0; !why && i < (f.nparams ? f.nparams : 1); i++) {
 		for (int family = 4; family <= 6; family += 2) {
 			if ((!f.family || f.family == family) &&
+			    has_net(family, false) &&
 			    (!only_family || only_family == family))
 				run_variant(&f, family, i);
 		}
@@ -118,7 +152,9 @@ static void __attribute__((noreturn)) usage(void)
 	fprintf(stderr,
 		"usage: wire --dut DEVICE:NETDEV[@NETNS] --peer NETDEV[@NETNS]\n"
 		"	--net VLAN|-,DUT-ADDRESS,PEER-ADDRESS ... [--family 4|6]\n"
-		"	[--only TEXT] [--verbose] SCRIPT...\n");
+		"	[--any] [--patience MS] [--records FILE]\n"
+		"	[--only TEXT] [--verbose] SCRIPT...\n"
+		"       wire --list SCRIPT...\n");
 	exit(2);
 }
 
@@ -167,6 +203,9 @@ static void arguments(int argc, char **argv)
 	static const struct option options[] = {
 		VALUE("dut", 'd'), VALUE("peer", 'p'), VALUE("net", 'n'),
 		VALUE("family", 'f'), VALUE("only", 'o'),
+		VALUE("patience", 'w'), VALUE("records", 'r'),
+		{ "any", no_argument, NULL, 'a' },
+		{ "list", no_argument, NULL, 'l' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ }
 	};
@@ -196,11 +235,24 @@ static void arguments(int argc, char **argv)
 		case 'v':
 			verbose = true;
 			break;
+		case 'a':
+			dut.any = true;
+			break;
+		case 'l':
+			list = true;
+			break;
+		case 'w':
+			dut.patience = atoi(optarg) * 1000ull;
+			break;
+		case 'r':
+			bail(wt_record_open(optarg));
+			break;
 		default:
 			usage();
 		}
 	}
-	if (!dut.netdev[0] || !peer.netdev[0] || !dut.nnets || optind == argc)
+	if (optind == argc || (!list && (!dut.netdev[0] || !peer.netdev[0] ||
+					 !dut.nnets)))
 		usage();
 }
 
@@ -221,7 +273,15 @@ static why_t open_ends(void)
 
 int main(int argc, char **argv)
 {
+	dut.patience = WT_LONG;
 	arguments(argc, argv);
+	if (list) {
+		why_t why = wt_list(argc - optind, argv + optind);
+
+		if (why)
+			fprintf(stderr, "wire: %s\n", why);
+		return why ? 1 : 0;
+	}
 	/* a hung case must not hang its caller: die with a status instead */
 	alarm(600);
 	wt_one_cpu();

@@ -36,6 +36,16 @@ bool wt_frame_is_roce(const struct wt_frame *f)
 	return roce_at(f, &family);
 }
 
+/* A frame that breaks a rule is wrong, unless the rule is soft: then that is noted. */
+static why_t broken(struct wt_frame *f, enum wt_rule rule)
+{
+	unsigned int bit = 1u << rule;
+
+	CHECK(f->soft & bit, "not so: %s", wt_rules[rule].text);
+	f->odd |= bit;
+	return NULL;
+}
+
 static uint16_t ones_sum(const uint8_t *p, size_t len, uint32_t sum)
 {
 	for (size_t i = 0; i < len; i++)
@@ -53,7 +63,8 @@ static why_t check_ip4(struct wt_frame *f, const uint8_t *ip)
 	      (unsigned int)wt_get(ip + 2, 2), f->raw_len);
 	CHECK(ones_sum(ip, 20, 0) == 0xffff, "IPv4 header checksum is wrong");
 	CHECK(!(wt_get(ip + 6, 2) & 0x3fff), "IPv4 packet is a fragment");
-	CHECK(ip[6] & 0x40, "IPv4 packet without DF");
+	if (!(ip[6] & 0x40))
+		TRY(broken(f, WT_RULE_DF));
 	f->tos = ip[1];
 	f->ttl = ip[8];
 	memset(f->from.ip, 0, 12);
@@ -147,9 +158,10 @@ static const uint8_t *get_ext(struct wt_pkt *p, const uint8_t *at)
 	return at;
 }
 
-static why_t get_bth(struct wt_pkt *p, const uint8_t *b)
+static why_t get_bth(struct wt_frame *f, const uint8_t *b)
 {
 	const struct wt_op *op = wt_op_by_code(b[0]);
+	struct wt_pkt *p = &f->p;
 
 	CHECK(op, "opcode %#x does not exist", b[0]);
 	p->op = b[0];
@@ -165,11 +177,11 @@ static why_t get_bth(struct wt_pkt *p, const uint8_t *b)
 	p->resv7 = b[8] & 0x7f;
 	p->psn = wt_get(b + 9, 3);
 	CHECK(!p->tver, "transport header version %u", p->tver);
-	CHECK(!p->resv8a && !p->resv7, "reserved bits of BTH are set: %02x %02x",
-	      p->resv8a, p->resv7);
-	CHECK(p->mig, "MigReq is 0 in state Migrated");
-	CHECK(p->pkey == 0xffff, "P_Key %#x", p->pkey);
-	return NULL;
+	if (p->resv8a || p->resv7)
+		TRY(broken(f, WT_RULE_RESERVED));
+	if (!p->mig)
+		TRY(broken(f, WT_RULE_MIGREQ));
+	return p->pkey == 0xffff ? NULL : broken(f, WT_RULE_PKEY);
 }
 
 static why_t check_transport(struct wt_frame *f, const uint8_t *b, size_t len)
@@ -178,7 +190,7 @@ static why_t check_transport(struct wt_frame *f, const uint8_t *b, size_t len)
 	size_t head;
 
 	CHECK(len >= 16, "%zu bytes of transport are too few", len);
-	TRY(get_bth(p, b));
+	TRY(get_bth(f, b));
 	head = 12 + wt_ext_len(p->ext);
 	CHECK(len >= head + p->pad + 4, "%zu bytes are too few for opcode %#x",
 	      len, p->op);
@@ -186,8 +198,10 @@ static why_t check_transport(struct wt_frame *f, const uint8_t *b, size_t len)
 	p->len = len - head - p->pad - 4;
 	CHECK(!((p->len + p->pad) & 3), "payload %u with pad %u", p->len, p->pad);
 	CHECK(strchr(p->ext, 'P') || !p->len, "opcode %#x has a payload", p->op);
-	for (int i = 0; i < p->pad; i++)
-		CHECK(!p->payload[p->len + i], "padding is not zero");
+	for (int i = 0; i < p->pad; i++) {
+		if (p->payload[p->len + i])
+			return broken(f, WT_RULE_PADDING);
+	}
 	return NULL;
 }
 
@@ -207,6 +221,7 @@ why_t wt_frame_parse(struct wt_frame *f)
 	size_t at = roce_at(f, &f->family), l3, udp;
 	const uint8_t *ip = f->raw + at;
 
+	f->odd = 0;
 	memcpy(f->to.mac, f->raw, 6);
 	memcpy(f->from.mac, f->raw + 6, 6);
 	l3 = f->family == 4 ? 20 : 40;

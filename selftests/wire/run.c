@@ -5,6 +5,8 @@
 #include <string.h>
 #include "wire.h"
 
+#define OURS	"sroce"
+
 /* mark: after= and before= count from here */
 static why_t do_mark(struct wt_run *r, struct wt_stmt *s)
 {
@@ -43,6 +45,7 @@ static const struct {
 } kinds[] = {
 	{ "<", wt_do_send, true },
 	{ ">", wt_do_expect, true },
+	{ "?", wt_do_maybe, true },
 	{ "quiet", wt_do_quiet, true },
 	{ "qp", wt_do_qp, false },
 	{ "use", wt_do_use, false },
@@ -67,10 +70,36 @@ static const struct {
 	{ "set", do_set, false },
 };
 
+/* "sroce:ARGUMENT" is for that device only, too. */
+static void arguments_for(const struct wt_run *r, struct wt_stmt *s)
+{
+	for (int i = 1; i < s->n; i++) {
+		if (strncmp(s->word[i], OURS ":", sizeof(OURS)))
+			continue;
+		s->word[i] += sizeof(OURS);
+		s->used[i] = r->dut->any;
+		if (r->dut->any)
+			s->word[i] += strlen(s->word[i]);
+	}
+}
+
+/* "sroce STATEMENT" is for that device only: true if it is to be done. */
+static bool for_this_device(const struct wt_run *r, struct wt_stmt *s)
+{
+	arguments_for(r, s);
+	if (strcmp(s->word[0], OURS) || s->n < 2)
+		return true;
+	s->n--;
+	memmove(s->word, s->word + 1, s->n * sizeof(*s->word));
+	return !r->dut->any;
+}
+
 static why_t do_statement(struct wt_run *r, struct wt_stmt *s)
 {
 	size_t i;
 
+	if (!for_this_device(r, s))
+		return NULL;
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(kinds[i].name, s->word[0]))
 			break;

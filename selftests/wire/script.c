@@ -47,30 +47,144 @@ static void add_param(struct wt_file *f, const char *text)
 	f->params[f->nparams++] = strdup(text);
 }
 
+/* ---- the head ------------------------------------------------------------- */
+
+static why_t head_title(struct wt_file *f, const char *text)
+{
+	snprintf(f->title, sizeof(f->title), "%s", text);
+	return NULL;
+}
+
+static why_t head_family(struct wt_file *f, const char *text)
+{
+	f->family = atoi(text);
+	CHECK(f->family == 4 || f->family == 6, "family is 4 or 6");
+	return NULL;
+}
+
+static why_t head_fails(struct wt_file *f, const char *text)
+{
+	snprintf(f->fails, sizeof(f->fails), "%s", text);
+	return NULL;
+}
+
+static why_t head_param(struct wt_file *f, const char *text)
+{
+	add_param(f, text);
+	return NULL;
+}
+
+/* The words of @text, one by one, to @take */
+static why_t each_word(struct wt_file *f, const char *text,
+		       why_t (*take)(struct wt_file *f, const char *word))
+{
+	char copy[256], *word, *save;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	for (word = strtok_r(copy, " \t", &save); word;
+	     word = strtok_r(NULL, " \t", &save))
+		TRY(take(f, word));
+	return NULL;
+}
+
+static why_t take_need(struct wt_file *f, const char *word)
+{
+	static const char *const known[] = {
+		"flush", "no-flush", "vlan", "atomic", "atomic-write", "srq",
+	};
+	size_t len = strlen(f->needs), i;
+
+	for (i = 0; i < ARRAY_SIZE(known) && strcmp(known[i], word); i++)
+		;
+	CHECK(i < ARRAY_SIZE(known), "nobody needs %s", word);
+	snprintf(f->needs + len, sizeof(f->needs) - len, "%s%s",
+		 len ? " " : "", word);
+	return NULL;
+}
+
+/* needs WORD...: of the device, or the script is skipped */
+static why_t head_needs(struct wt_file *f, const char *text)
+{
+	return each_word(f, text, take_need);
+}
+
+/* Numbers with dots between them; the first may be an annex: A17 */
+static bool is_section(const char *word)
+{
+	size_t n;
+
+	word += *word == 'A';
+	for (;;) {
+		n = strspn(word, "0123456789");
+		if (!n || (word[n] && word[n] != '.'))
+			return false;
+		if (!word[n])
+			return true;
+		word += n + 1;
+	}
+}
+
+static why_t take_clause(struct wt_file *f, const char *word)
+{
+	if (!f->has_level) {
+		CHECK(wt_level_by_name(word, &f->level),
+		      "'%s' is neither must, may nor sroce", word);
+		f->has_level = true;
+		return NULL;
+	}
+	CHECK(is_section(word), "'%s' is no section", word);
+	CHECK(f->nsections < WT_SECTIONS, "too many sections");
+	snprintf(f->section[f->nsections++], sizeof(f->section[0]), "%s", word);
+	return NULL;
+}
+
+/* clause must|may|sroce SECTION...: whose expectation this is, and where it stands */
+static why_t head_clause(struct wt_file *f, const char *text)
+{
+	CHECK(!f->has_level, "one clause is enough");
+	TRY(each_word(f, text, take_clause));
+	CHECK(f->nsections, "clause without a section");
+	return NULL;
+}
+
+static why_t take_check(struct wt_file *f, const char *word)
+{
+	int rule = wt_rule_by_name(word);
+
+	CHECK(rule >= 0, "no rule is called %s", word);
+	f->checks |= 1u << rule;
+	return NULL;
+}
+
+/* checks RULE...: a device that breaks it fails this script */
+static why_t head_checks(struct wt_file *f, const char *text)
+{
+	return each_word(f, text, take_check);
+}
+
+static const struct {
+	const char *name;
+	why_t (*take)(struct wt_file *f, const char *text);
+} heads[] = {
+	{ "title ", head_title }, { "family ", head_family },
+	{ "needs ", head_needs }, { "fails ", head_fails },
+	{ "param ", head_param }, { "clause ", head_clause },
+	{ "checks ", head_checks },
+};
+
 /* Lines keep their numbers: those of the head become empty. */
 static why_t take_line(struct wt_file *f, char *raw)
 {
 	char *p = tidy(raw);
 
-	if (!strncmp(p, "title ", 6)) {
-		snprintf(f->title, sizeof(f->title), "%s", p + 6);
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		size_t len = strlen(heads[i].name);
+
+		if (strncmp(p, heads[i].name, len))
+			continue;
+		TRY(heads[i].take(f, p + len));
 		p = "";
-	} else if (!strncmp(p, "family ", 7)) {
-		f->family = atoi(p + 7);
-		CHECK(f->family == 4 || f->family == 6, "family is 4 or 6");
-		p = "";
-	} else if (!strncmp(p, "needs ", 6)) {
-		snprintf(f->needs, sizeof(f->needs), "%s", p + 6);
-		CHECK(!strcmp(f->needs, "flush") ||
-		      !strcmp(f->needs, "no-flush"),
-		      "nobody needs %s", f->needs);
-		p = "";
-	} else if (!strncmp(p, "fails ", 6)) {
-		snprintf(f->fails, sizeof(f->fails), "%s", p + 6);
-		p = "";
-	} else if (!strncmp(p, "param ", 6)) {
-		add_param(f, p + 6);
-		p = "";
+		break;
 	}
 	f->lines = more(f->lines, (f->nlines + 1) * sizeof(*f->lines));
 	f->lines[f->nlines++] = strdup(p);
@@ -100,6 +214,7 @@ why_t wt_file_read(const char *path, struct wt_file *f)
 	fclose(in);
 	TRY(why);
 	CHECK(f->title[0], "%s has no title", path);
+	CHECK(f->has_level || f->fails[0], "%s has no clause", path);
 	return NULL;
 }
 

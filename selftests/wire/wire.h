@@ -22,6 +22,9 @@
 #define WT_LONG		5000000ull	/* us to wait for what has to come */
 #define WT_SOON		300000ull	/* us for what has come all but surely */
 #define WT_SETTLE	3000ull		/* us of quiet that end a script */
+#define WT_MAYBE	20000ull	/* us for what may come, or not */
+#define WT_SECTIONS	6
+#define WT_NOTE		200
 
 #define WT_SEED_DUT	1		/* the buffer as it is in the beginning */
 #define WT_SEED_PEER	2		/* payload of the peer's packets */
@@ -51,7 +54,12 @@ struct wt_file {
 	char title[160];
 	char fails[160];	/* how it has to fail; empty: not at all */
 	int family;		/* 0: both */
-	char needs[32];		/* of the device; empty: nothing */
+	char needs[64];		/* of the device; empty: nothing */
+	bool has_level;
+	enum wt_level level;
+	int nsections;		/* of the specification */
+	char section[WT_SECTIONS][24];
+	unsigned int checks;	/* bits: rules that this script is about */
 	char **lines;
 	int nlines;
 	char **params;		/* "NAME=VALUE NAME=VALUE" of each variant */
@@ -97,7 +105,10 @@ struct wt_dut {
 	struct wt_net nets[WT_NETS];
 	int nnets;
 	int nl;			/* netlink, for the counters */
-	bool flush;		/* it can do that: so its kernel says */
+	bool flush, atomic_write;	/* it can do that: so its kernel says */
+	bool atomic, srq;
+	bool any;		/* not ours: by the specification, without counters */
+	uint64_t patience;	/* us to wait for what has to come */
 	uint32_t index;
 	bool has_index;
 	int ncounters;
@@ -172,6 +183,9 @@ struct wt_run {
 	uint64_t mark;
 	struct wt_frame *frame;		/* the one being looked at */
 	bool frame_again;
+	bool frame_held;		/* it is yet to be looked at again */
+	unsigned int soft;		/* bits: rules that are only noted */
+	char note[WT_RULES][WT_NOTE];	/* which were broken, and how */
 	uint64_t before[WT_COUNTERS];
 	const char *want[WT_COUNTERS];	/* expression, NULL: none may be */
 	uint64_t frames, acks, again;	/* of the device's, seen */
@@ -201,8 +215,21 @@ void wt_trace(struct wt_run *r, const char *fmt, ...)
 void wt_trace_pkt(struct wt_run *r, char dir, uint64_t when,
 		  const struct wt_pkt *p, const char *note);
 
+/* record.c */
+why_t wt_note(struct wt_run *r, enum wt_rule rule, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+bool wt_soft(const struct wt_run *r, enum wt_rule rule);
+why_t wt_record_open(const char *path);
+void wt_record(const struct wt_run *r, const struct wt_script *s,
+	       const char *result, const char *why);
+void wt_record_skip(const char *name, const char *why);
+why_t wt_list(int n, char **paths);
+
 /* expect.c: packets */
 why_t wt_do_expect(struct wt_run *r, struct wt_stmt *s);
+why_t wt_do_maybe(struct wt_run *r, struct wt_stmt *s);
+why_t wt_in_range(const struct wt_vars *v, const char *text, uint64_t is,
+		  bool *ok);
 why_t wt_do_quiet(struct wt_run *r, struct wt_stmt *s);
 why_t wt_no_frames(struct wt_run *r, uint64_t us);
 why_t wt_syndrome(const struct wt_vars *v, const char *text, uint8_t *value,
