@@ -44,7 +44,7 @@ NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 .PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
 .PHONY: bench bench-quick bench-readme profile
 .PHONY: intree check-intree kernels netem interop router txqueues hostile stalled check-userland
-.PHONY: apps check-packages features deb rpm
+.PHONY: apps conformance check-packages features deb rpm
 .PHONY: check-be lint compile_commands clean install help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
@@ -171,6 +171,10 @@ check-intree:
 ## apps: applications that Debian packages, on sroce and rdma_rxe; a table in .build/apps, long (APPS="ucx mpich", APPS_KERNELS=, APPS_LINKS=)
 apps:
 	@tools/apps.sh $(APPS)
+
+## conformance: RoCE scripts on a device, a report by clause in .build/conformance (DEV=sroce|rxe, or DEV= NETDEV= PEER= of this machine)
+conformance:
+	@DEV=$(or $(DEV),sroce) NETDEV=$(NETDEV) PEER=$(PEER) KERNEL=$(VMKERNEL) tools/conformance.sh $(SCRIPTS)
 
 ## interop: sroce in one VM against rdma_rxe in another (ROUNDS=, INTEROP=reads for long READs with losses only)
 interop: vm-module
