@@ -56,3 +56,9 @@ complaint()	# log...
 	done
 	return 1
 }
+
+# The first line of a complaint that says what it is about, from where it says so
+first_complaint()	# file
+{
+	grep -aoE "($COMPLAINTS).*" "$1" | grep -vm1 '^cut here' || echo "none"
+}

@@ -42,8 +42,7 @@ unfinished()
 	name=${name#begin }
 	! grep -qsP "^found\t\Q$name\E\thang" "$OUT/records" || return 0
 	complaint "$OUT"/vm/vm1/console >"$OUT/complaint" || echo "no complaint" >"$OUT/complaint"
-	printf 'found\t%s\tcrash\t%s\n' "$name" \
-		"$(grep -aoEm1 "($COMPLAINTS).*" "$OUT/complaint" || echo "the VM ended")" \
+	printf 'found\t%s\tcrash\t%s\n' "$name" "$(first_complaint "$OUT/complaint")" \
 		>>"$OUT/records"
 	{ echo "== $name"; cat "$OUT/complaint"; } >>"$OUT/complaints"
 }

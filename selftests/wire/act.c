@@ -184,11 +184,30 @@ static const struct wt_net *net_of(struct wt_run *r, bool vlan)
 	return NULL;
 }
 
-static void peer_gid(const struct wt_net *net, union ibv_gid *gid)
+static void gid_of(const struct wt_net *net, const struct wt_addr *to,
+		   union ibv_gid *gid)
 {
-	memcpy(gid->raw, net->peer.ip, 16);
+	memcpy(gid->raw, to->ip, 16);
 	if (net->family == 4)
 		gid->raw[10] = gid->raw[11] = 0xff;
+}
+
+/* 239.7.8.9 or ff15::7:809, and the MAC address that belongs to it */
+static void set_group(struct wt_qp *qp)
+{
+	static const uint8_t mac4[6] = { 0x01, 0x00, 0x5e, 7, 8, 9 };
+	static const uint8_t mac6[6] = { 0x33, 0x33, 0, 7, 8, 9 };
+	static const uint8_t low[3] = { 7, 8, 9 };
+	uint8_t *ip = qp->group.ip;
+
+	memcpy(ip + 13, low, sizeof(low));
+	if (qp->net->family == 4) {
+		ip[12] = 239;
+	} else {
+		ip[0] = 0xff;
+		ip[1] = 0x15;
+	}
+	memcpy(qp->group.mac, qp->net->family == 4 ? mac4 : mac6, 6);
 }
 
 static void address(const struct wt_qp *qp, struct ibv_ah_attr *ah)
@@ -196,7 +215,8 @@ static void address(const struct wt_qp *qp, struct ibv_ah_attr *ah)
 	memset(ah, 0, sizeof(*ah));
 	ah->is_global = 1;
 	ah->port_num = 1;
-	peer_gid(qp->net, &ah->grh.dgid);
+	gid_of(qp->net, qp->in_group ? &qp->group : &qp->net->peer,
+	       &ah->grh.dgid);
 	ah->grh.sgid_index = qp->net->gid_index;
 	ah->grh.hop_limit = 64;
 }
@@ -386,7 +406,7 @@ static why_t make_ah(struct wt_run *r, struct wt_qp *qp)
 	return NULL;
 }
 
-/* qp [RC|UC|UD] [name=] [srq] [vlan] [mtu=] [state=] [access=] attributes... */
+/* qp [RC|UC|UD] [name=] [srq] [vlan] [group] [mtu=] [state=] [access=] attributes... */
 why_t wt_do_qp(struct wt_run *r, struct wt_stmt *s)
 {
 	struct wt_qp *qp = &r->qps[r->nqps];
@@ -409,6 +429,8 @@ why_t wt_do_qp(struct wt_run *r, struct wt_stmt *s)
 		TRY(state_of(state, &to));
 	qp->net = net_of(r, wt_flag(s, "vlan"));
 	CHECK(qp->net, "there is no such network");
+	qp->in_group = wt_flag(s, "group");
+	set_group(qp);
 	qp->seen = calloc(WT_SEEN, sizeof(*qp->seen));
 	r->nqps++;
 	r->qp = qp;
@@ -417,6 +439,20 @@ why_t wt_do_qp(struct wt_run *r, struct wt_stmt *s)
 	if (qp->type == IBV_QPT_UD)
 		TRY(make_ah(r, qp));
 	return set_names(r);
+}
+
+/* attach: datagrams to the group are for this QP, too */
+why_t wt_do_attach(struct wt_run *r, struct wt_stmt *s)
+{
+	union ibv_gid gid;
+	int ret;
+
+	(void)s;
+	gid_of(r->qp->net, &r->qp->group, &gid);
+	ret = ibv_attach_mcast(r->qp->qp, &gid, 0);
+	CHECK(!ret, "ibv_attach_mcast: %s", strerror(ret));
+	r->qp->attached = true;
+	return NULL;
 }
 
 /* use NAME: what follows is about another QP */
@@ -589,9 +625,14 @@ why_t wt_do_post(struct wt_run *r, struct wt_stmt *s)
 
 static why_t close_qp(struct wt_qp *qp)
 {
+	union ibv_gid gid;
 	int ret = 0;
 
 	free_chain(qp);
+	if (qp->attached) {
+		gid_of(qp->net, &qp->group, &gid);
+		ret |= ibv_detach_mcast(qp->qp, &gid, 0);
+	}
 	if (qp->ah)
 		ret |= ibv_destroy_ah(qp->ah);
 	if (qp->qp)

@@ -43,7 +43,7 @@ kernel_said()	# name line
 	local first
 	dmesg | tail -n "+$2" >"$OUT/dmesg"
 	complaint "$OUT/dmesg" >"$OUT/complaint" || return 0
-	first=$(grep -aoEm1 "($COMPLAINTS).*" "$OUT/complaint")
+	first=$(first_complaint "$OUT/complaint")
 	found "$1" kernel "$first"
 	{ echo "== $1"; cat "$OUT/complaint"; } >>"$OUT/complaints"
 }

@@ -66,12 +66,15 @@ static struct wt_qp *qp_of(struct wt_run *r, uint32_t peer_qpn)
 	return r->qp;
 }
 
-static why_t check_network(const struct wt_frame *f, const struct wt_net *net)
+static why_t check_network(const struct wt_frame *f, const struct wt_qp *qp)
 {
-	CHECK(!memcmp(f->to.mac, net->peer.mac, 6) &&
+	const struct wt_net *net = qp->net;
+	const struct wt_addr *to = qp->in_group ? &qp->group : &net->peer;
+
+	CHECK(!memcmp(f->to.mac, to->mac, 6) &&
 	      !memcmp(f->from.mac, net->dut.mac, 6),
 	      "Ethernet addresses are wrong");
-	CHECK(!memcmp(f->to.ip, net->peer.ip, 16) &&
+	CHECK(!memcmp(f->to.ip, to->ip, 16) &&
 	      !memcmp(f->from.ip, net->dut.ip, 16), "IP addresses are wrong");
 	CHECK(f->vlan == net->vlan, "VLAN tag %d, should be %d", f->vlan,
 	      net->vlan);
@@ -150,7 +153,7 @@ static why_t take_frame(struct wt_run *r)
 	}
 	wt_trace_pkt(r, '>', f->when, &f->p, r->frame_again ? " (again)" : "");
 	TRY(why);
-	return check_network(f, qp->net);
+	return check_network(f, qp);
 }
 
 /* The next frame within @us; *got says if there was one. */

@@ -49,6 +49,7 @@ static const struct {
 	{ "quiet", wt_do_quiet, true },
 	{ "qp", wt_do_qp, false },
 	{ "use", wt_do_use, false },
+	{ "attach", wt_do_attach, true },
 	{ "modify", wt_do_modify, true },
 	{ "mr", wt_do_mr, false },
 	{ "dereg", wt_do_dereg, false },

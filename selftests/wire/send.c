@@ -103,6 +103,8 @@ static why_t header_fields(struct wt_run *r, struct wt_stmt *s,
 		c->df = false;
 	if (wt_flag(s, "untagged"))
 		c->vlan = -1;
+	if (wt_flag(s, "group"))
+		c->to = r->qp->group;
 	return NULL;
 }
 

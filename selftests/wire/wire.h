@@ -152,7 +152,10 @@ struct wt_qp {
 	struct ibv_cq *scq, *rcq;
 	struct ibv_comp_channel *schan, *rchan;
 	struct ibv_srq *srq;
-	struct ibv_ah *ah;
+	struct ibv_ah *ah;		/* of the peer, or of a group */
+	bool in_group;			/* sends to that, and may have joined it */
+	bool attached;
+	struct wt_addr group;
 	struct ibv_qp_attr attr;	/* as asked for */
 	enum ibv_qp_type type;
 	uint32_t mtu;
@@ -198,6 +201,7 @@ why_t wt_run(struct wt_run *r, const struct wt_script *s);
 /* act.c */
 why_t wt_do_qp(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_use(struct wt_run *r, struct wt_stmt *s);
+why_t wt_do_attach(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_modify(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_mr(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_dereg(struct wt_run *r, struct wt_stmt *s);
