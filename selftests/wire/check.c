@@ -83,6 +83,8 @@ static why_t compare_wc_flag(struct wt_run *r, struct wt_stmt *s,
 	bool found;
 
 	TRY(wt_num(&r->vars, s, name, &want, &found));
+	if (!found && wc->wc_flags & flag && wt_flag(s, "send"))
+		return wt_note(r, WT_RULE_WC_FLAGS, "%s of a send", name);
 	CHECK(found == !!(wc->wc_flags & flag), "%s: the completion has %s",
 	      name, found ? "none" : "one");
 	CHECK(!found || (uint32_t)want == value, "%s is %#x, should be %#x",
@@ -115,7 +117,7 @@ static why_t compare_wc(struct wt_run *r, struct wt_stmt *s,
 	if (wt_flag(s, "grh") != !!(wc->wc_flags & IBV_WC_GRH)) {
 		CHECK(r->qp->type != IBV_QPT_UD, "GRH flag is %d",
 		      !!(wc->wc_flags & IBV_WC_GRH));
-		TRY(wt_note(r, WT_RULE_GRH, "GRH flag is %d",
+		TRY(wt_note(r, WT_RULE_WC_FLAGS, "GRH flag is %d",
 			    !!(wc->wc_flags & IBV_WC_GRH)));
 	}
 	TRY(compare_wc_op(s, wc));

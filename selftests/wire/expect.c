@@ -375,11 +375,8 @@ why_t wt_do_maybe(struct wt_run *r, struct wt_stmt *s)
 	do {
 		TRY(next_frame(r, within, &got));
 	} while (got && r->frame_again && !again && !exact(r));
-	/* for the arguments to have been looked at, even if there is no packet */
-	if (!got)
-		r->frame->p.op = ~op->code;
-	if (compare(r, s, op->code) || r->frame_again != again)
-		r->frame_held = got;
+	if (got && (compare(r, s, op->code) || r->frame_again != again))
+		r->frame_held = true;
 	for (int i = 1; i < s->n; i++)
 		s->used[i] = true;
 	return NULL;

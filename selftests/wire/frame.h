@@ -68,7 +68,7 @@ bool wt_level_by_name(const char *name, enum wt_level *to);
 enum wt_rule {
 	WT_RULE_MIGREQ, WT_RULE_PKEY, WT_RULE_RESERVED, WT_RULE_PADDING,
 	WT_RULE_DF, WT_RULE_ACKREQ, WT_RULE_CREDITS, WT_RULE_EVENT, WT_RULE_COMM_EST,
-	WT_RULE_GRH, WT_RULE_DESTROY, WT_RULES
+	WT_RULE_WC_FLAGS, WT_RULE_DESTROY, WT_RULES
 };
 
 struct wt_rule_info {

@@ -30,8 +30,8 @@ const struct wt_rule_info wt_rules[WT_RULES] = {
 			    "affiliated events are raised, and no others" },
 	[WT_RULE_COMM_EST] = { "comm-est", WT_MAY, "11.6",
 			       "the first packet in RTR is an event" },
-	[WT_RULE_GRH] = { "grh", WT_MAY, "11.4.2.1",
-			  "only completions of datagrams have a GRH" },
+	[WT_RULE_WC_FLAGS] = { "wc-flags", WT_MAY, "11.4.2.1",
+			       "only datagrams have a GRH, only receives a value" },
 	[WT_RULE_DESTROY] = { "destroy", WT_SROCE, "10.2",
 			      "QPs are destroyed within a second" },
 };
