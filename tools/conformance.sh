@@ -3,6 +3,7 @@
 # What a device does of the specification: the scripts of selftests/wire on it, and a
 # report for each clause as text, JSON and HTML in .build/conformance/DEVICE-KERNEL.
 #
+# With names of scripts only these are run, and what was found of others stays.
 # In a VM, with a link that is made there:
 #	DEV=sroce|rxe KERNEL=6.1 tools/conformance.sh [SCRIPT...]
 # On this machine, with a device that is there; PEER is the other end of the wire,
@@ -30,6 +31,19 @@ remaining()
 	TODO=()
 	for name in "${NAMES[@]}"; do
 		grep -qsxF "begin $name" "$OUT/progress" || TODO+=("$name")
+	done
+}
+
+# What was found of these scripts before is void; that of others stays.
+forget()	# name...
+{
+	local file
+	for file in records progress; do
+		[ -e "$OUT/$file" ] || continue
+		awk -v names="$*" 'BEGIN { n = split(names, name, " ")
+				while (n) gone[name[n--]] }
+			!($2 in gone)' "$OUT/$file" >"$OUT/$file.new" &&
+			mv "$OUT/$file.new" "$OUT/$file" || return
 	done
 }
 
@@ -104,9 +118,10 @@ on_this_machine()
 
 main()
 {
-	local f
+	local f reports=()
 	if [ "${1:-}" = --publish ]; then
-		$WIRE/report.py --table $ALL/*/ >$ALL/table.md &&
+		for f in $ALL/*/report.json; do reports+=("${f%report.json}"); done
+		$WIRE/report.py --table "${reports[@]}" >$ALL/table.md &&
 			publish_table $ALL/table.md $WIRE/CONFORMANCE.md "make conformance"
 		return
 	fi
@@ -119,7 +134,7 @@ main()
 	BUDGET=${CONFORM_SECONDS:-900}
 	[ -z "${NETDEV:-}" ] || KERNEL=$(uname -r)
 	OUT=$ALL/$DEV-$KERNEL
-	rm -rf "$OUT"
+	if [ $# -gt 0 ]; then forget "$@" || return; else rm -rf "$OUT"; fi
 	mkdir -p "$OUT"
 	$WIRE/wire --list $WIRE/scripts/*.wire >"$OUT/list" || return
 	if [ -n "${NETDEV:-}" ]; then on_this_machine; else in_vm; fi || return

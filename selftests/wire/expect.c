@@ -148,8 +148,8 @@ static why_t take_frame(struct wt_run *r)
 	r->again += r->frame_again;
 	for (int i = 0; i < WT_RULES; i++) {
 		if (f->odd & 1u << i)
-			TRY(wt_note(r, i, "not so in %s psn=%u",
-				    wt_op_by_code(f->p.op)->name, f->p.psn));
+			TRY(wt_note(r, i, "not so in %s",
+				    wt_op_by_code(f->p.op)->name));
 	}
 	wt_trace_pkt(r, '>', f->when, &f->p, r->frame_again ? " (again)" : "");
 	TRY(why);

@@ -212,6 +212,11 @@ def as_html(report):
     yield "</table></html>"
 
 
+def order(section):
+    """Sections as they follow each other, annexes behind chapters"""
+    return [section.startswith("A")] + [int(n) for n in section.lstrip("A").split(".")]
+
+
 def short(text):
     """A reason without the line that it was found at, and without addresses"""
     text = re.sub(r"^line \d+: (.*?): ", "", text)
@@ -245,7 +250,7 @@ def as_table(reports):
         yield ""
         yield f"| {level}: section | script or rule | what | {' | '.join(heads)} | how, first |"
         yield "| --- | --- | --- |" + " --- |" * len(heads) + " --- |"
-        for name in sorted(rows, key=lambda n: (items[n].sections[0], n)):
+        for name in sorted(rows, key=lambda n: (order(items[n].sections[0]), n)):
             cells = [r.results[name].cell for r in reports]
             yield (f"| {' '.join(items[name].sections)} | {name} | {items[name].text} | "
                    f"{' | '.join(cells)} | {how(reports, name)} |")
