@@ -22,6 +22,7 @@ static const struct {
 	/* rdma-core 44 has no names for these */
 	{ "flush", 1 << 8 },
 	{ "persistent", 1 << 9 },
+	{ "bind", IBV_ACCESS_MW_BIND },
 };
 
 #define ALL_RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | \
@@ -123,6 +124,38 @@ why_t wt_do_dereg(struct wt_run *r, struct wt_stmt *s)
 	CHECK(!ibv_dereg_mr(mr->mr), "ibv_dereg_mr: %s", strerror(errno));
 	mr->mr = NULL;
 	return NULL;
+}
+
+/* mw NAME mr= off= len= access=: a window of type 1, bound to a part of a region */
+why_t wt_do_mw(struct wt_run *r, struct wt_stmt *s)
+{
+	const char *of = wt_text(s, "mr");
+	struct wt_mr *mr = mr_named(r, of ? of : "buf");
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
+	uint64_t off = 0, len = 0;
+	char var[WT_NAME];
+	struct ibv_mw *mw;
+	int access, ret;
+
+	CHECK(s->n > 1 && mr && r->nmws < WT_MRS, "mw NAME mr=REGION");
+	s->used[1] = true;
+	TRY(wt_num(&r->vars, s, "off", &off, NULL));
+	TRY(wt_num(&r->vars, s, "len", &len, NULL));
+	TRY(access_of(s, &access));
+	mw = ibv_alloc_mw(r->dut->pd, IBV_MW_TYPE_1);
+	CHECK(mw, "ibv_alloc_mw: %s", strerror(errno));
+	r->mws[r->nmws++] = mw;
+	bind.bind_info = (struct ibv_mw_bind_info){
+		.mr = mr->mr, .addr = (uintptr_t)r->buf + off, .length = len,
+		.mw_access_flags = access,
+	};
+	ret = ibv_bind_mw(r->qp->qp, mw, &bind);
+	CHECK(!ret, "ibv_bind_mw: %s", strerror(ret));
+	TRY(wt_bound(r));
+	snprintf(var, sizeof(var), "%s.rkey", s->word[1]);
+	TRY(wt_set(&r->vars, var, mw->rkey));
+	snprintf(var, sizeof(var), "%s.va", s->word[1]);
+	return wt_set(&r->vars, var, bind.bind_info.addr);
 }
 
 static why_t sge_of(struct wt_run *r, struct wt_stmt *s, struct ibv_sge *sge)
@@ -663,6 +696,10 @@ why_t wt_close_all(struct wt_run *r)
 		why = why ? why : w;
 	}
 	took = wt_now() - from;
+	while (r->nmws) {
+		if (ibv_dealloc_mw(r->mws[--r->nmws]) && !why)
+			why = because("ibv_dealloc_mw: %s", strerror(errno));
+	}
 	for (int i = 0; i < r->nmrs; i++) {
 		if (r->mrs[i].mr && ibv_dereg_mr(r->mrs[i].mr) && !why)
 			why = because("ibv_dereg_mr: %s", strerror(errno));

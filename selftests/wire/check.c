@@ -145,6 +145,17 @@ why_t wt_do_wc(struct wt_run *r, struct wt_stmt *s)
 	return wt_in_time(r, s, wt_now());
 }
 
+/* The bind of a window has been done. */
+why_t wt_bound(struct wt_run *r)
+{
+	struct ibv_wc wc;
+
+	CHECK(poll_for(r->qp->scq, &wc, r->dut->patience), "no completion");
+	CHECK(!wc.status && wc.opcode == IBV_WC_BIND_MW, "status is %s",
+	      status_name(wc.status));
+	return NULL;
+}
+
 static why_t no_wc(struct wt_qp *qp)
 {
 	struct ibv_wc wc;

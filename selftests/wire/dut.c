@@ -61,6 +61,7 @@ static why_t abilities(struct wt_dut *d)
 	d->atomic_write = !d->any || a.device_cap_flags_ex & CAP_ATOMIC_WRITE;
 	d->atomic = a.orig_attr.atomic_cap != IBV_ATOMIC_NONE;
 	d->srq = a.orig_attr.max_srq;
+	d->mw = a.orig_attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW;
 	return NULL;
 }
 

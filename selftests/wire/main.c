@@ -103,6 +103,7 @@ static const char *lacks(const struct wt_file *f)
 		{ "no-flush", !dut.flush }, { "flush", dut.flush },
 		{ "vlan", has_net(0, true) }, { "srq", dut.srq },
 		{ "atomic-write", dut.atomic_write }, { "atomic", dut.atomic },
+		{ "mw", dut.mw },
 	};
 	static char copy[sizeof(f->needs)];
 	char *word, *save;

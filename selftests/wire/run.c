@@ -52,6 +52,7 @@ static const struct {
 	{ "attach", wt_do_attach, true },
 	{ "modify", wt_do_modify, true },
 	{ "mr", wt_do_mr, false },
+	{ "mw", wt_do_mw, true },
 	{ "dereg", wt_do_dereg, false },
 	{ "recv", wt_do_recv, true },
 	{ "post", wt_do_post, true },

@@ -90,7 +90,7 @@ static why_t each_word(struct wt_file *f, const char *text,
 static why_t take_need(struct wt_file *f, const char *word)
 {
 	static const char *const known[] = {
-		"flush", "no-flush", "vlan", "atomic", "atomic-write", "srq",
+		"flush", "no-flush", "vlan", "atomic", "atomic-write", "srq", "mw",
 	};
 	size_t len = strlen(f->needs), i;
 

@@ -8,7 +8,7 @@
 static void defaults(struct wt_run *r, struct wt_craft *c)
 {
 	const struct wt_net *net = r->qp->net;
-	/* from run to run: the kernel may still hold fragments of the last */
+	/* from run to run, and of this program: the kernel may still hold fragments */
 	static uint16_t ip_id;
 
 	*c = (struct wt_craft){
@@ -24,6 +24,8 @@ static void defaults(struct wt_run *r, struct wt_craft *c)
 		.cutraw = -1,
 		.flip = -1,
 	};
+	if (!ip_id)
+		ip_id = wt_now() >> 8;
 	c->id = ++ip_id;
 	c->p.mig = 1;
 	c->p.pkey = 0xffff;

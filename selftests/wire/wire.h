@@ -106,7 +106,7 @@ struct wt_dut {
 	int nnets;
 	int nl;			/* netlink, for the counters */
 	bool flush, atomic_write;	/* it can do that: so its kernel says */
-	bool atomic, srq;
+	bool atomic, srq, mw;
 	bool any;		/* not ours: by the specification, without counters */
 	uint64_t patience;	/* us to wait for what has to come */
 	uint32_t index;
@@ -173,6 +173,8 @@ struct wt_mr {
 };
 
 struct wt_run {
+	struct ibv_mw *mws[WT_MRS];
+	int nmws;
 	struct wt_dut *dut;
 	struct wt_peer *peer;
 	int family;
@@ -204,6 +206,7 @@ why_t wt_do_use(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_attach(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_modify(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_mr(struct wt_run *r, struct wt_stmt *s);
+why_t wt_do_mw(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_dereg(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_recv(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_post(struct wt_run *r, struct wt_stmt *s);
@@ -242,6 +245,7 @@ why_t wt_in_time(struct wt_run *r, struct wt_stmt *s, uint64_t when);
 
 /* check.c: all other expectations */
 why_t wt_do_wc(struct wt_run *r, struct wt_stmt *s);
+why_t wt_bound(struct wt_run *r);
 why_t wt_do_nowc(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_arm(struct wt_run *r, struct wt_stmt *s);
 why_t wt_do_comp(struct wt_run *r, struct wt_stmt *s);
