@@ -16,7 +16,7 @@ struct sroce_snet;
 #define SROCE_MAX_QP		0x10000
 #define SROCE_MAX_QP_WR		0x8000
 #define SROCE_MAX_CQ		0x20000
-#define SROCE_MAX_CQE		0x3ffff
+#define SROCE_MAX_CQE		0x7ffff
 #define SROCE_MAX_SRQ		0x10000
 #define SROCE_MAX_SRQ_WR	0x8000
 #define SROCE_MAX_MR		0x80000

@@ -29,7 +29,7 @@ static why_t limits(void)
 	      a->max_pd >= 100 && a->max_ah >= 100,
 	      "max_qp %d max_cq %d max_mr %d max_pd %d max_ah %d", a->max_qp,
 	      a->max_cq, a->max_mr, a->max_pd, a->max_ah);
-	CHECK(a->max_qp_wr >= 1024 && a->max_cqe >= 4096, "max_qp_wr %d max_cqe %d",
+	CHECK(a->max_qp_wr >= 1024 && a->max_cqe >= 262144, "max_qp_wr %d max_cqe %d",
 	      a->max_qp_wr, a->max_cqe);
 	CHECK(a->max_sge >= 4, "max_sge %d", a->max_sge);
 	CHECK(a->max_qp_rd_atom > 0 && a->max_qp_init_rd_atom > 0 &&
