@@ -199,7 +199,8 @@ struct sroce_read_range {
  * @cut_end: one past its last PSN
  * @cut_lost: responses of it that have not come twice; 0 once all have, or for no such gap
  * @n: entries in @range
- * @range: the ranges that were requested again, oldest request first
+ * @range: the ranges that were requested again, oldest request first; see
+ *	struct sroce_read_buf
  */
 struct sroce_read_retry {
 	u32			high;
@@ -213,6 +214,16 @@ struct sroce_read_retry {
 	u32			cut_end;
 	u32			cut_lost;
 	u32			n;
+	struct sroce_read_range	*range;
+};
+
+/**
+ * struct sroce_read_buf - what only a requester needs that sends READs or atomics
+ * @bitmap: responses from req.una on that have come, indexed by the PSN modulo its size
+ * @range: for sroce_read_retry.range
+ */
+struct sroce_read_buf {
+	DECLARE_BITMAP(bitmap, SROCE_READ_AHEAD);
 	struct sroce_read_range	range[SROCE_READ_RANGES_MAX];
 };
 
@@ -296,7 +307,8 @@ struct sroce_rtt {
  * @read_cwnd: window of READ responses
  * @quota: request packets that may leave before the next ACK, or @pace_at
  * @pace_at: when more may leave, in ns of sroce_now(); 0 for not waiting
- * @resp_bitmap: responses from @una on that have come, indexed by the PSN modulo its size
+ * @read_buf: memory for READs and atomics; NULL as long as max_rd_atomic was never set to
+ *	more than 0, so that none can start
  */
 struct sroce_req {
 	u32	psn;
@@ -335,7 +347,7 @@ struct sroce_req {
 	struct sroce_cwnd	read_cwnd;
 	u32			quota;
 	u64			pace_at;
-	DECLARE_BITMAP(resp_bitmap, SROCE_READ_AHEAD);
+	struct sroce_read_buf	*read_buf;
 };
 
 /**
@@ -394,16 +406,23 @@ struct sroce_fifo {
 #define SROCE_REPLAYS_MAX	SROCE_MAX_RD_ATOMIC
 
 /**
+ * struct sroce_replay - responses to send again
+ * @idx: index into sroce_resp.res
+ * @range: the responses of that entry
+ */
+struct sroce_replay {
+	u8			idx;
+	struct sroce_resp_range	range;
+};
+
+/**
  * struct sroce_replays - responses to send again, in the order of the requests
  * @n: entries in @q
- * @q: index into sroce_resp.res, and the responses of that entry to send again
+ * @q: SROCE_REPLAYS_MAX entries; NULL as long as there were never any in sroce_resp.res
  */
 struct sroce_replays {
-	u32	n;
-	struct {
-		u8			idx;
-		struct sroce_resp_range	range;
-	} q[SROCE_REPLAYS_MAX];
+	u32			n;
+	struct sroce_replay	*q;
 };
 
 /**
@@ -610,6 +629,17 @@ static inline struct sroce_wqe *sroce_sq_oldest(struct sroce_qp *qp)
 static inline s32 sroce_gap_dist_add(s32 mean, s32 dist)
 {
 	return mean + (min(dist, SROCE_GAP_DIST_MAX) - mean) / 4;
+}
+
+/**
+ * sroce_req_set_read_buf() - let a requester send READs and atomics
+ * @req: the requester, of a locked or new QP; it has no such memory yet
+ * @buf: the memory, zeroed; the QP's owner frees it with the QP
+ */
+static inline void sroce_req_set_read_buf(struct sroce_req *req, struct sroce_read_buf *buf)
+{
+	req->read_buf = buf;
+	req->read_retry.range = buf->range;
 }
 
 static inline struct sroce_qp *to_sqp(struct ib_qp *ibqp)

@@ -228,7 +228,7 @@ static struct sock *sock_create_bare(struct sroce_snet *sn)
 
 /**
  * sroce_txq_open() - let the stack charge the packets of a QP to it
- * @qp: the QP
+ * @qp: the QP, which sends nothing yet; it may have been opened before, in part or as a whole
  *
  * Packets leave without a charge, and transmit queues have no limit, before this has been
  * called.
@@ -245,7 +245,7 @@ int sroce_txq_open(struct sroce_qp *qp)
 	for (i = 0; i < SROCE_TXQS; i++) {
 		struct sroce_txq *txq = &kqp->txq[i];
 
-		if (i == SROCE_TXQ_RESPONSES && !sroce_is_rc(qp))
+		if (txq->sk || (i == SROCE_TXQ_RESPONSES && !sroce_is_rc(qp)))
 			continue;
 		txq->kqp = kqp;
 		txq->sk = sock_create_bare(qp->dev->sn);

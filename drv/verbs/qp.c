@@ -85,24 +85,36 @@ static size_t slots_size(const struct sroce_sq *sq)
 	return (size_t)(sq->mask + 1) * sq->stride;
 }
 
+/* A slot is initialized when it is filled. */
 static int alloc_slots(struct sroce_qp *qp)
 {
-	struct sroce_user *owner = sroce_pd_owner(qp->ibqp.pd);
-	size_t size = slots_size(&qp->sq);
-	int ret = sroce_user_charge(owner, size);
+	if (!qp->sq.slots)
+		qp->sq.slots = kvmalloc(slots_size(&qp->sq),
+					GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL);
+	return qp->sq.slots ? 0 : -ENOMEM;
+}
 
+/*
+ * Of a user's QP nothing is taken from the ring before RTR, or the error state. So its slots
+ * are only charged yet: who makes many QPs learns of the limit here. A kernel user fills the
+ * slots where nothing can be allocated.
+ */
+static int create_slots(struct sroce_qp *qp, u32 stride)
+{
+	int ret;
+
+	qp->sq.stride = stride;
+	ret = sroce_user_charge(sroce_pd_owner(qp->ibqp.pd), slots_size(&qp->sq));
 	if (ret)
-		return ret;
-	qp->sq.slots = kvzalloc(size, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL);
-	if (qp->sq.slots)
-		return 0;
-	sroce_user_uncharge(owner, size);
-	return -ENOMEM;
+		qp->sq.stride = 0;
+	else if (!qp->user)
+		ret = alloc_slots(qp);
+	return ret;
 }
 
 static void free_slots(struct sroce_qp *qp)
 {
-	if (!qp->sq.slots)
+	if (!qp->sq.stride)
 		return;
 	kvfree(qp->sq.slots);
 	sroce_user_uncharge(sroce_pd_owner(qp->ibqp.pd), slots_size(&qp->sq));
@@ -128,8 +140,7 @@ static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 	sq->mask = slots - 1;
 	sq->max_sge = cap->max_send_sge;
 	sq->max_inline = cap->max_inline_data;
-	sq->stride = ALIGN(sizeof(struct sroce_wqe) + space, 64);
-	ret = alloc_slots(qp);
+	ret = create_slots(qp, ALIGN(sizeof(struct sroce_wqe) + space, 64));
 	if (ret)
 		return ret;
 	if (!uc)
@@ -178,6 +189,8 @@ static void free_qp(struct sroce_qp *qp)
 	dst_cache_destroy(&qp->av.dst);
 	free_slots(qp);
 	sroce_user_del(qp->dev, sroce_pd_owner(qp->ibqp.pd), SROCE_OBJ_QP);
+	kfree(qp->req.read_buf);
+	kfree(qp->resp.replays.q);
 	kfree(qp->resp.res);
 	kfree_rcu(kqp, rcu);
 	sroce_live_dec();
@@ -277,8 +290,6 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	ret = sroce_pager_attach(qp);
 	if (!ret)
-		ret = dst_cache_init(&qp->av.dst, GFP_KERNEL_ACCOUNT);
-	if (!ret)
 		ret = create_sq(qp, uc, &init->cap);
 	if (!ret)
 		ret = create_rq(qp, uc, &init->cap);
@@ -287,8 +298,6 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->attr.cap = init->cap;
 	sroce_reset_qp(qp);
 	ret = copy_resp(qp, udata);
-	if (!ret)
-		ret = sroce_txq_open(qp);
 	if (!ret)
 		ret = sroce_qp_tbl_add(qp);
 	if (ret)
@@ -311,6 +320,12 @@ static int resize_res(struct sroce_qp *qp, u32 n)
 	if (sroce_qp_may_receive(qp))
 		n = max(n, qp->resp.nres);
 	if (n) {
+		if (!qp->resp.replays.q)
+			qp->resp.replays.q = kcalloc(SROCE_REPLAYS_MAX,
+						     sizeof(*qp->resp.replays.q),
+						     GFP_KERNEL_ACCOUNT);
+		if (!qp->resp.replays.q)
+			return -ENOMEM;
 		res = kcalloc(n, sizeof(*res), GFP_KERNEL_ACCOUNT);
 		if (!res)
 			return -ENOMEM;
@@ -320,6 +335,45 @@ static int resize_res(struct sroce_qp *qp, u32 n)
 	sroce_task_unlock(qp);
 	kfree(old);
 	return 0;
+}
+
+/* READs and atomics are refused until max_rd_atomic has been set to more than 0. */
+static int alloc_read_buf(struct sroce_qp *qp)
+{
+	struct sroce_read_buf *buf;
+
+	if (qp->req.read_buf)
+		return 0;
+	buf = kzalloc(sizeof(*buf), GFP_KERNEL_ACCOUNT);
+	if (!buf)
+		return -ENOMEM;
+	sroce_task_lock(qp);
+	sroce_req_set_read_buf(&qp->req, buf);
+	sroce_task_unlock(qp);
+	return 0;
+}
+
+/*
+ * Allocate what the new state and attributes need. Hosts may have very many QPs, not all of
+ * which get so far, or send READs. What was allocated stays until the QP is destroyed, even
+ * if the modify fails.
+ */
+static int provide(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		   enum ib_qp_state to)
+{
+	int ret = 0;
+
+	if (to == IB_QPS_RTR || to == IB_QPS_ERR)
+		ret = alloc_slots(qp);
+	if (!ret && to == IB_QPS_RTR)
+		ret = sroce_txq_open(qp);
+	if (!ret && mask & IB_QP_AV && !qp->av.dst.cache)
+		ret = dst_cache_init(&qp->av.dst, GFP_KERNEL_ACCOUNT);
+	if (!ret && mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic)
+		ret = alloc_read_buf(qp);
+	if (!ret && mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		ret = resize_res(qp, attr->max_dest_rd_atomic);
+	return ret;
 }
 
 /*
@@ -419,11 +473,9 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 		if (ret)
 			return ret;
 	}
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		ret = resize_res(qp, attr->max_dest_rd_atomic);
-		if (ret)
-			return ret;
-	}
+	ret = provide(qp, attr, mask, to);
+	if (ret)
+		return ret;
 
 	sroce_task_lock(qp);
 	/* the QP may have entered the error state before it was locked */

@@ -41,6 +41,7 @@ static void install(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask
 							IB_QP_PORT | IB_QP_PKEY_INDEX));
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		resize_res(qp, attr->max_dest_rd_atomic);
+	sim_provide(qp);
 }
 
 static void enter(struct world *w, struct sroce_qp *qp, enum ib_qp_state to)

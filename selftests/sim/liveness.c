@@ -15,13 +15,9 @@ static u64 ack_timeout(const struct world *w)
 static u32 responses(const struct host_run *hr)
 {
 	const struct sroce_req *req = &hr->kqp->qp.req;
-	u32 i, n = sim_count(hr->kqp, SROCE_CNT_ODP_MISS);
+	u32 n = sim_count(hr->kqp, SROCE_CNT_ODP_MISS);
 
-	if (req->una == req->acked)
-		return n;
-	for (i = 0; i < ARRAY_SIZE(req->resp_bitmap); i++)
-		n += __builtin_popcountl(req->resp_bitmap[i]);
-	return n;
+	return req->una == req->acked ? n : n + sim_kept_responses(req);
 }
 
 /**

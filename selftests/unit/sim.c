@@ -60,7 +60,8 @@ static void init_rings(struct sroce_qp *qp, const struct sim_cfg *c)
 	sq->max_inline = c->max_inline;
 	sq->stride = (sizeof(struct sroce_wqe) + room + 63) & ~63u;
 	sq->slots = aligned_alloc(64, c->slots * sq->stride);
-	memset(sq->slots, 0, c->slots * sq->stride);
+	/* as kvmalloc() may leave them */
+	memset(sq->slots, 0xa5, c->slots * sq->stride);
 	ring_init(&sq->ring, c->slots, sizeof(struct sroce_abi_send_wqe) + room);
 
 	rq_init(&qp->rq, c->rq_slots ? c->rq_slots : c->slots, c->max_sge);
@@ -91,6 +92,25 @@ static u32 qpn_of(u32 nr)
 	return 0x11 * (nr + 1);
 }
 
+/* As drv/verbs/qp.c allocates what the attributes need */
+void sim_provide(struct sroce_qp *qp)
+{
+	if (qp->attr.max_rd_atomic && !qp->req.read_buf)
+		sroce_req_set_read_buf(&qp->req, calloc(1, sizeof(*qp->req.read_buf)));
+	if (qp->resp.nres && !qp->resp.replays.q)
+		qp->resp.replays.q = calloc(SROCE_REPLAYS_MAX, sizeof(*qp->resp.replays.q));
+}
+
+/* Responses that a requester has kept behind a missing one */
+u32 sim_kept_responses(const struct sroce_req *req)
+{
+	u32 i, n = 0;
+
+	for (i = 0; req->read_buf && i < ARRAY_SIZE(req->read_buf->bitmap); i++)
+		n += __builtin_popcountl(req->read_buf->bitmap[i]);
+	return n;
+}
+
 static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, u32 nr)
 {
 	bool is_b = nr & 1;
@@ -115,6 +135,7 @@ static void init_attr(struct sroce_qp *qp, const struct sim_cfg *c, u32 nr)
 	qp->resp.nres = c->dest_rd_atomic;
 	qp->resp.res = calloc(c->dest_rd_atomic + !c->dest_rd_atomic,
 			      sizeof(*qp->resp.res));
+	sim_provide(qp);
 }
 
 static void kqp_init(struct sim *s, struct sroce_kqp *kqp,
@@ -216,6 +237,8 @@ static void kqp_free(struct sroce_kqp *kqp)
 	free(kqp->qp.sq.ring.buf);
 	free(kqp->qp.rq.ring.buf);
 	free(kqp->qp.resp.res);
+	free(kqp->qp.resp.replays.q);
+	free(kqp->qp.req.read_buf);
 	free(kqp->scq.e);
 	free(kqp->rcq.e);
 }

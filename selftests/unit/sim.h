@@ -261,6 +261,8 @@ void sim_post(struct sroce_kqp *kqp, const struct sim_wr *wr);
 struct ib_sge sim_sge(const struct sim_buf *b, u64 off, u32 len);
 
 /* States */
+void sim_provide(struct sroce_qp *qp);
+u32 sim_kept_responses(const struct sroce_req *req);
 void sim_enter(struct sroce_kqp *kqp, enum ib_qp_state to);
 void sim_destroy(struct sroce_kqp *kqp);
 /* The window is as large as it gets, as on a fast path. */

@@ -105,8 +105,8 @@ static u32 answered_end(struct sroce_req *req, const struct sroce_wqe *wqe)
 
 	if (sroce_psn_diff(wqe->first_psn, psn) > 0)
 		psn = wqe->first_psn;
-	while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap)) {
-		__clear_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap);
+	while (psn != end && test_bit(psn % SROCE_READ_AHEAD, req->read_buf->bitmap)) {
+		__clear_bit(psn % SROCE_READ_AHEAD, req->read_buf->bitmap);
 		psn = sroce_psn_add(psn, 1);
 	}
 	return psn;
@@ -401,7 +401,7 @@ static bool response_fits(const struct sroce_qp *qp,
 static void mark_received(struct sroce_req *req, u32 psn, u32 end)
 {
 	for (; psn != end; psn = sroce_psn_add(psn, 1))
-		__set_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap);
+		__set_bit(psn % SROCE_READ_AHEAD, req->read_buf->bitmap);
 }
 
 /*
@@ -530,7 +530,7 @@ static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	else if (sroce_psn_diff(response_end(qp, pkt), qp->req.una) >
 		 SROCE_READ_AHEAD)
 		sroce_count(qp, SROCE_CNT_ACK_EARLY);
-	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.resp_bitmap))
+	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.read_buf->bitmap))
 		duplicate(qp, pkt);
 	else
 		return take_response(qp, pkt, wqe);
@@ -617,7 +617,7 @@ static bool are_segs_missing(const struct sroce_qp *qp, const struct sroce_pkt *
 	    sroce_psn_diff(end, req->una) > SROCE_READ_AHEAD)
 		return false;
 	for (psn = pkt->psn; psn != end; psn = sroce_psn_add(psn, 1))
-		if (test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap))
+		if (test_bit(psn % SROCE_READ_AHEAD, req->read_buf->bitmap))
 			return false;
 	return true;
 }

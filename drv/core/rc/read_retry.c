@@ -40,7 +40,7 @@ bool sroce_read_retry_missing(const struct sroce_req *req, u32 psn)
 	s32 ahead = sroce_psn_diff(psn, req->una);
 
 	return ahead >= SROCE_READ_AHEAD ||
-	       (ahead >= 0 && !test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap));
+	       (ahead >= 0 && !test_bit(psn % SROCE_READ_AHEAD, req->read_buf->bitmap));
 }
 
 /* The first PSN in a range which is (@missing) or isn't missing; @end if there is none */

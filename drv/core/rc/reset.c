@@ -35,32 +35,52 @@ void sroce_reset_sq(struct sroce_qp *qp)
 	qp->req.acked_idx = sq->cons;
 }
 
+/* What was allocated for the requester stays. */
+static void reset_requester(struct sroce_qp *qp)
+{
+	struct sroce_read_buf *buf = qp->req.read_buf;
+
+	memset(&qp->req, 0, sizeof(qp->req));
+	INIT_LIST_HEAD(&qp->req.ofo_resps);
+	qp->req.next_idx = qp->sq.cons;
+	qp->req.acked_idx = qp->sq.cons;
+	if (!buf)
+		return;
+	memset(buf, 0, sizeof(*buf));
+	sroce_req_set_read_buf(&qp->req, buf);
+}
+
+/* Likewise for the responder */
+static void reset_responder(struct sroce_qp *qp)
+{
+	struct sroce_replay *q = qp->resp.replays.q;
+	struct sroce_res *res = qp->resp.res;
+	u32 nres = qp->resp.nres;
+
+	memset(&qp->resp, 0, sizeof(qp->resp));
+	INIT_LIST_HEAD(&qp->resp.ofo_queue);
+	qp->resp.ofo_max = SROCE_OFO_MAX;
+	qp->resp.replays.q = q;
+	if (res)
+		memset(res, 0, nres * sizeof(*res));
+	qp->resp.res = res;
+	qp->resp.nres = nres;
+}
+
 /**
  * sroce_reset_qp() - drop all work and all progress, without completions
  * @qp: the QP, locked or new, which enters RESET
  */
 void sroce_reset_qp(struct sroce_qp *qp)
 {
-	struct sroce_res *res = qp->resp.res;
-	u32 nres = qp->resp.nres;
-
 	sroce_reset_sq(qp);
 	if (qp->rq.ring.buf)
 		sroce_ring_consume(&qp->rq.ring, sroce_ring_filled(&qp->rq.ring));
 	/* the lists of a new QP are not initialized yet */
 	if (qp->resp.ofo_queue.next)
 		sroce_ofo_purge(qp);
-	memset(&qp->req, 0, sizeof(qp->req));
-	INIT_LIST_HEAD(&qp->req.ofo_resps);
-	memset(&qp->resp, 0, sizeof(qp->resp));
-	INIT_LIST_HEAD(&qp->resp.ofo_queue);
-	qp->resp.ofo_max = SROCE_OFO_MAX;
-	if (res)
-		memset(res, 0, nres * sizeof(*res));
-	qp->resp.res = res;
-	qp->resp.nres = nres;
-	qp->req.next_idx = qp->sq.cons;
-	qp->req.acked_idx = qp->sq.cons;
+	reset_requester(qp);
+	reset_responder(qp);
 	qp->state = IB_QPS_RESET;
 	qp->cnp_due = false;
 	qp->cnp_at = 0;
@@ -162,5 +182,6 @@ void sroce_reset_req(struct sroce_qp *qp)
 	req->retrans.probe_at = 0;
 	req->rtt.sampling = false;
 	req->rtt.marks = 0;
-	bitmap_zero(req->resp_bitmap, SROCE_READ_AHEAD);
+	if (req->read_buf)
+		bitmap_zero(req->read_buf->bitmap, SROCE_READ_AHEAD);
 }

@@ -475,7 +475,7 @@ static u32 hole_size(const struct sroce_req *req, const struct sroce_wqe *wqe)
 	for (n = 1; n <= left && n < SROCE_READ_AHEAD; n++) {
 		u32 psn = sroce_psn_add(req->una, n);
 
-		if (test_bit(psn % SROCE_READ_AHEAD, req->resp_bitmap))
+		if (test_bit(psn % SROCE_READ_AHEAD, req->read_buf->bitmap))
 			return n;
 	}
 	return 0;

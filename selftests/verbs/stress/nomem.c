@@ -29,6 +29,7 @@ struct verb {
 	void (*undo)(void);
 	bool (*there)(void);	/* it has done its work, whatever it said */
 	unsigned int step;	/* only one in so many faults: it takes long */
+	void (*before)(void);	/* or NULL */
 };
 
 static void arm(unsigned int n)
@@ -154,10 +155,36 @@ static bool to_rtr(void)
 	return !ibv_modify_qp(ep.qp, &attr, mask);
 }
 
-static void to_init(void)
+/* A QP in INIT that has only what it needs there: what a modify has allocated stays. */
+static void fresh_qp(void)
 {
-	if (vt_ep_state(&ep, IBV_QPS_RESET) || vt_ep_init(&ep))
-		tap_note("the QP does not get back to INIT");
+	ibv_destroy_qp(ep.qp);
+	ep.qp = create_qp() ? qp : NULL;
+	if (!ep.qp)
+		tap_bail("ibv_create_qp: %s", strerror(errno));
+	if (vt_ep_init(&ep))
+		tap_bail("the QP does not get to INIT");
+}
+
+static void fresh_rtr(void)
+{
+	fresh_qp();
+	if (!to_rtr())
+		tap_bail("the QP does not get to RTR");
+}
+
+static bool to_rts(void)
+{
+	struct ibv_qp_attr attr;
+	int mask;
+
+	attr = vt_attr_rts(&ep, &mask);
+	return !ibv_modify_qp(ep.qp, &attr, mask);
+}
+
+static bool to_err(void)
+{
+	return !vt_ep_state(&ep, IBV_QPS_ERR);
 }
 
 static struct ibv_ah *ah;
@@ -208,7 +235,6 @@ static void put_string(struct request *r, uint16_t type, const char *s)
 	r->nlh.nlmsg_len += NLA_ALIGN(a->nla_len);
 }
 
-
 static int nl_fd;
 
 /* Return: 0 or a negative errno; without an answer, that of the socket */
@@ -254,17 +280,19 @@ static bool link_there(void)
 }
 
 static const struct verb verbs[] = {
-	{ "ibv_open_device", open_device, close_device, NULL, 1 },
-	{ "ibv_alloc_pd", alloc_pd, dealloc_pd, NULL, 1 },
-	{ "ibv_reg_mr", reg_mr, dereg_mr, NULL, 1 },
-	{ "ibv_create_cq", create_cq, destroy_cq, NULL, 1 },
-	{ "ibv_resize_cq", resize_cq, nothing, NULL, 1 },
-	{ "ibv_create_srq", create_srq, destroy_srq, NULL, 1 },
-	{ "ibv_modify_srq", resize_srq, nothing, NULL, 1 },
-	{ "ibv_create_qp", create_qp, destroy_qp, NULL, 1 },
-	{ "ibv_modify_qp", to_rtr, to_init, NULL, 1 },
-	{ "ibv_create_ah", create_ah, destroy_ah, NULL, 1 },
-	{ "rdma link add", link_add, link_delete, link_there, 29 },
+	{ "ibv_open_device", open_device, close_device, NULL, 1, NULL },
+	{ "ibv_alloc_pd", alloc_pd, dealloc_pd, NULL, 1, NULL },
+	{ "ibv_reg_mr", reg_mr, dereg_mr, NULL, 1, NULL },
+	{ "ibv_create_cq", create_cq, destroy_cq, NULL, 1, NULL },
+	{ "ibv_resize_cq", resize_cq, nothing, NULL, 1, NULL },
+	{ "ibv_create_srq", create_srq, destroy_srq, NULL, 1, NULL },
+	{ "ibv_modify_srq", resize_srq, nothing, NULL, 1, NULL },
+	{ "ibv_create_qp", create_qp, destroy_qp, NULL, 1, NULL },
+	{ "ibv_modify_qp, RTR", to_rtr, nothing, NULL, 1, fresh_qp },
+	{ "ibv_modify_qp, RTS", to_rts, nothing, NULL, 1, fresh_rtr },
+	{ "ibv_modify_qp, error", to_err, nothing, NULL, 1, fresh_qp },
+	{ "ibv_create_ah", create_ah, destroy_ah, NULL, 1, NULL },
+	{ "rdma link add", link_add, link_delete, link_there, 29, NULL },
 };
 
 static void try_verb(const struct verb *v)
@@ -274,6 +302,8 @@ static void try_verb(const struct verb *v)
 	for (n = 1; n < FAULTS_MAX; n += v->step) {
 		bool hit, ok;
 
+		if (v->before)
+			v->before();
 		arm(n);
 		ok = v->run();
 		hit = disarm();
