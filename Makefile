@@ -42,7 +42,7 @@ NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
-.PHONY: bench bench-quick bench-readme profile
+.PHONY: bench bench-quick bench-core bench-readme profile
 .PHONY: intree check-intree kernels netem interop router txqueues hostile stalled check-userland
 .PHONY: apps conformance check-packages features deb rpm
 .PHONY: check-be lint compile_commands clean install help
@@ -126,9 +126,14 @@ bench: vm-module
 bench-quick: vm-module
 	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh quick
 
+## bench-core: what the protocol core takes of this machine's CPU, in ns and cycles; half a minute
+bench-core:
+	@selftests/bench/core.sh
+
 ## bench-readme: the figures and the picture in selftests/bench from the last runs (RUN="directory...")
 bench-readme:
 	@selftests/bench/run.sh figures $(RUN)
+	@! [ -e .build/bench-core/table.md ] || selftests/bench/core.sh figures
 	@! [ -e .build/profile/title ] || selftests/bench/profile.sh figures
 
 ## profile: what a message's instructions are for, sroce and rdma_rxe; in .build/profile, 3 minutes (PROFILE_ONLY=)
@@ -251,7 +256,7 @@ check-be:
 clean:
 	rm -rf .build
 	rm -f sroce.ko compile_commands.json
-	@for d in selftests/unit selftests/sim selftests/fuzz selftests/fuzzvm selftests/verbs selftests/wire selftests/apps; do \
+	@for d in selftests/unit selftests/sim selftests/bench/core selftests/fuzz selftests/fuzzvm selftests/verbs selftests/wire selftests/apps; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 ## help: this list
