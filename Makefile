@@ -124,6 +124,7 @@ bench: vm-module
 
 ## bench-quick: the same on one veth pair, some minutes; counted figures have limits
 bench-quick: vm-module
+	@$(MAKE) -s -C selftests/verbs
 	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh quick
 
 ## bench-core: what the protocol core takes of this machine's CPU, in ns and cycles; half a minute

@@ -201,11 +201,31 @@ count_tcp()
 	count_rows stream "" 0 "per MiB" 64
 }
 
+# What QPs cost, by selftests/verbs/stress/qpcost.c: lines of name, value and unit. Memory is
+# counted: it is the same on every machine of as many CPUs.
+qp_costs()	# QPs
+{
+	timeout -k 1 "$B_LIMIT" "$VERBS/.out/qpcost" "$B_DEV0" "$B_DEV1" "$1"
+}
+
+QP_METRICS="init_memory connect_memory"
+
+count_qps()
+{
+	local what value unit
+	qp_costs 2000 >$COUNTS.qps || { counted_failed qp; return; }
+	while read -r what value unit; do
+		[[ " $QP_METRICS " != *" $what "* ]] ||
+			row qp RC 0 1 counted "$what" "$unit" "$value"
+	done <$COUNTS.qps
+}
+
 count_all_cases()
 {
 	case $B_NOW in
 	tcp)	count_tcp ;;
-	*)	count_case write_bw 1048576 64
+	*)	count_qps
+		count_case write_bw 1048576 64
 		count_case read_bw 1048576 64
 		count_case send_bw 1048576 64 -r 32 -e
 		count_case send_bw 64 10240 -l 32 -e ;;

@@ -227,6 +227,19 @@ measured_tcp()	# stream|pingpong
 	fi
 }
 
+# Instructions where the clock counts them
+measured_qp()
+{
+	local what value unit
+	qp_costs 1000 >/tmp/bench.qps || { failed qp; return; }
+	while read -r what value unit; do
+		[[ $what == *_time ]] || continue
+		! counts_instructions ||
+			{ unit=instr/QP value=$(awk "BEGIN { print $value * 1e3 }"); }
+		row qp RC 0 1 "" "$what" "$unit" "$value"
+	done </tmp/bench.qps
+}
+
 one_case()	# test:transport:size:qps:mode
 {
 	local f
@@ -235,6 +248,7 @@ one_case()	# test:transport:size:qps:mode
 	case $1 in
 	stream*|pingpong*)	measured_tcp "${f[0]}" ;;
 	*:apart)	measured_apart "${f[@]}" ;;
+	qp:*)	measured_qp ;;
 	memcpy*)	row memcpy "" 0 1 "" bandwidth MB/s "$(perf bench \
 				--format=simple mem memcpy -s 64KB -l 20000 \
 				-f default | awk '/^[0-9.]+$/ { print $1 / 1e6 }')" ;;
@@ -255,7 +269,7 @@ cases_veth_1500()
 		{write,send}_bw:UC:65536:1:poll send_bw:UD:{64,1024}:1:poll \
 		{write,send,read,atomic}_lat:RC:8:1:poll \
 		{send,read}_lat:RC:8:1:event write_lat:RC:65536:1:poll \
-		write_lat:UC:8:1:poll send_lat:UD:64:1:poll
+		write_lat:UC:8:1:poll send_lat:UD:64:1:poll qp:RC:0:1:
 }
 
 cases_veth_4500()
@@ -294,7 +308,7 @@ cases_icount()
 {
 	printf '%s\n' write_bw:RC:{65536,1048576}:1:poll write_bw:RC:64:1:{poll,list32} \
 		read_bw:RC:{65536,1048576}:1:event \
-		send_bw:RC:{64,65536,1048576}:1:event send_lat:RC:8:1:event
+		send_bw:RC:{64,65536,1048576}:1:event send_lat:RC:8:1:event qp:RC:0:1:
 }
 
 cases_icount_wire()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What transfers cost, counted, against selftests/bench/limits: trips through the
-# IP stack, skbs, allocations, bytes copied and bytes CRC'd.
+# IP stack, skbs, allocations, bytes copied and bytes CRC'd; and the memory of a QP.
 set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
@@ -11,7 +11,8 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/bench/count.sh
 . "$DIR/bench/count.sh"
 
-PLACE=veth MTU=1500 REP=0 B_RAW=/tmp/counted.csv
+# shellcheck disable=SC2034 # of count.sh
+PLACE=veth MTU=1500 REP=0 B_RAW=/tmp/counted.csv VERBS=$DIR/verbs
 B_LIMIT=60	# nothing is timed
 
 [ "$LINK_TYPE" = sroce ] ||
@@ -26,6 +27,7 @@ within_limits()
 # Had the short cut been taken, there would be nothing to count.
 wire_is_used() { [ "$(counter sroce0 loopback_pkts)" -eq 0 ]; }
 
+make -s -C "$VERBS" || exit 1
 bench_topology $MTU
 if contender sroce; then
 	ok "a link at each end of a veth pair"

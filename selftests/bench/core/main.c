@@ -4,8 +4,8 @@
  * packet and by message. Three runs of each case: all of it, without CRC, and without
  * copies; what these are less is what CRC and copies take.
  *
- * usage: core		a table in Markdown
- *	  core -T	test cases, as TAP: what is transferred, and that there are figures
+ * usage: core [-c TEXT]	a table in Markdown, of cases with TEXT in their name
+ *	  core -T		test cases, as TAP: what is transferred, and that there are figures
  */
 
 #include <stdio.h>
@@ -212,7 +212,7 @@ static void row(const struct work *wk, double cycles, const struct cost *c)
 
 static struct sroce_kqp ends[2];
 
-static void table(void)
+static void table(const char *only)
 {
 	double cycles = cycles_per_ns();
 	u32 i;
@@ -225,6 +225,8 @@ static void table(void)
 	for (i = 0; i < ARRAY_SIZE(works); i++) {
 		struct cost c;
 
+		if (!strstr(works[i].name, only))
+			continue;
 		ends_new(ends, works[i].mtu, works[i].len * works[i].depth);
 		c = measure(ends, &works[i]);
 		row(&works[i], cycles, &c);
@@ -302,18 +304,24 @@ static void tests(void)
 
 int main(int argc, char **argv)
 {
-	const char *few = getenv("BENCH_CORE_BATCHES");
+	const char *few = getenv("BENCH_CORE_BATCHES"), *only = "";
+	int c;
 
 	if (few)
 		batches = atoi(few);
-	if (argc == 1) {
-		table();
-		return 0;
+	while ((c = getopt(argc, argv, "Tc:")) != -1) {
+		switch (c) {
+		case 'T':
+			tests();
+			return tap_finish();
+		case 'c':
+			only = optarg;
+			break;
+		default:
+			fputs("usage: core [-T] [-c TEXT]\n", stderr);
+			return 2;
+		}
 	}
-	if (getopt(argc, argv, "T") != 'T') {
-		fputs("usage: core [-T]\n", stderr);
-		return 2;
-	}
-	tests();
-	return tap_finish();
+	table(only);
+	return 0;
 }

@@ -152,7 +152,7 @@ raw_lines()
 limits_are_counted()
 {
 	local who test size metric limit bad=0 names
-	names=$(count_points sroce | cut -d' ' -f1; echo ip_trips)
+	names=$(count_points sroce | cut -d' ' -f1; printf '%s\n' ip_trips $QP_METRICS)
 	while read -r who test size metric limit; do
 		grep -qx "$metric" <<<"$names" ||
 			{ echo "nobody counts $metric"; bad=1; }
