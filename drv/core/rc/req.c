@@ -457,6 +457,8 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			retransmitted = true;
 			continue;
 		}
+		if (!next && sroce_sq_sched_empty(qp))
+			break;
 		wqe = sroce_sq_sched_next(qp, next);
 		if (!wqe || is_cut_short(qp, wqe)) {
 			wait_for_window(qp);

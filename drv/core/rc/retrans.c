@@ -603,18 +603,20 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
-	u64 timeout = sroce_rtt_ack_timeout(qp), when;
-	u64 rto = sroce_rtt_rto(qp, timeout);
-	u64 train = div_u64(req->rtt.srtt, sroce_rtt_trains(qp));
+	u64 timeout, rto, train, when;
 
-	if (req->pace_at)
+	if (req->pace_at) {
+		train = div_u64(req->rtt.srtt, sroce_rtt_trains(qp));
 		sroce_task_set_ack_timer(qp, req->pace_at, min(train / 2, SROCE_SLACK_MAX));
+	}
 	/* while this side waits for pages, the peer is not late */
 	if (req->rnr_wait || req->paging || req->n_ofo_resps || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
 		return;
 	}
+	timeout = sroce_rtt_ack_timeout(qp);
+	rto = sroce_rtt_rto(qp, timeout);
 	if (!req->deadline && timeout)
 		req->deadline = sroce_now() + timeout;
 	schedule_probe(qp, rto);

@@ -265,6 +265,20 @@ static struct sroce_wqe *next_wqe(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_sq_sched_empty() - whether all that was posted has been sent once
+ * @qp: the QP, locked
+ *
+ * Most trips into a QP whose messages are single find this: one look is less than those of
+ * sroce_sq_sched_next() and sroce_sq_sched_pending(), which would find nothing.
+ */
+bool sroce_sq_sched_empty(const struct sroce_qp *qp)
+{
+	const struct sroce_sq *sq = &qp->sq;
+
+	return qp->req.next_idx == sq->prod && (!qp->user || sq->ring.own == sq->db_tail);
+}
+
+/**
  * sroce_sq_sched_pending() - whether there is a work request that is not sent entirely
  * @qp: the QP, locked
  */
@@ -311,7 +325,7 @@ struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp)
 {
 	struct sroce_wqe *wqe;
 
-	if (must_wait(qp))
+	if (sroce_sq_sched_empty(qp) || must_wait(qp))
 		return NULL;
 	wqe = next_wqe(qp);
 	if (!wqe || wqe->status != IB_WC_SUCCESS || sroce_wqe_is_mem_op(wqe))

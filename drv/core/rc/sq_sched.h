@@ -10,6 +10,7 @@ struct sroce_req;
 struct sroce_wqe;
 
 bool sroce_sq_sched_idle(const struct sroce_qp *qp);
+bool sroce_sq_sched_empty(const struct sroce_qp *qp);
 bool sroce_sq_sched_pending(struct sroce_qp *qp);
 bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn);
 struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn);
