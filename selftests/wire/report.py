@@ -114,7 +114,7 @@ class Report:
         return ran, [n for n in ran if self.results[n].verdict == "fails"]
 
     def verdict(self, clause):
-        """fails: where it must not; differs: where it may; passes; untested"""
+        """fails: where it must not; differs: where it may; passes; or nobody asked"""
         verdicts = {(self.items[n].level, self.results[n].verdict) for n in clause.names
                     if n in self.items}
         if ("must", "fails") in verdicts:
@@ -123,6 +123,8 @@ class Report:
             return "differs"
         if {("must", "passes"), ("may", "passes")} & verdicts:
             return "passes"
+        if {("sroce", "passes"), ("sroce", "fails")} & verdicts:
+            return "sroce's only"
         return "untested" if clause.names else "no script"
 
     def summary(self):
