@@ -183,7 +183,7 @@ struct sroce_read_range {
 };
 
 /* Most ranges of responses that are requested again at a time */
-#define SROCE_READ_RANGES_MAX	64
+#define SROCE_READ_RANGES_MAX	48
 
 /**
  * struct sroce_read_retry - recovery of lost responses, see rc/read_retry.c

@@ -136,7 +136,8 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 {
 	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, response);
 
-	if (!txq->sk)
+	/* see open_one() */
+	if (!READ_ONCE(txq->sk))
 		return U32_MAX;
 	if (!response)
 		follow_poster(qp);
@@ -226,6 +227,23 @@ static struct sock *sock_create_bare(struct sroce_snet *sn)
 	return sk;
 }
 
+/*
+ * A doorbell may make a trip into a QP in INIT meanwhile. It sends nothing, but asks for room
+ * if it finds the socket.
+ */
+static int open_one(struct sroce_kqp *kqp, struct sroce_txq *txq)
+{
+	struct sock *sk = sock_create_bare(kqp->qp->dev->sn);
+
+	if (!sk)
+		return -ENOMEM;
+	txq->kqp = kqp;
+	txq->def_write_space = sk->sk_write_space;
+	sk->sk_write_space = write_space;
+	smp_store_release(&txq->sk, sk);
+	return 0;
+}
+
 /**
  * sroce_txq_open() - let the stack charge the packets of a QP to it
  * @qp: the QP, which sends nothing yet; it may have been opened before, in part or as a whole
@@ -240,19 +258,16 @@ static struct sock *sock_create_bare(struct sroce_snet *sn)
 int sroce_txq_open(struct sroce_qp *qp)
 {
 	struct sroce_kqp *kqp = qp->kqp;
-	int i;
+	int i, ret;
 
 	for (i = 0; i < SROCE_TXQS; i++) {
 		struct sroce_txq *txq = &kqp->txq[i];
 
 		if (txq->sk || (i == SROCE_TXQ_RESPONSES && !sroce_is_rc(qp)))
 			continue;
-		txq->kqp = kqp;
-		txq->sk = sock_create_bare(qp->dev->sn);
-		if (!txq->sk)
-			return -ENOMEM;
-		txq->def_write_space = txq->sk->sk_write_space;
-		txq->sk->sk_write_space = write_space;
+		ret = open_one(kqp, txq);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }

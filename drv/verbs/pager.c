@@ -62,9 +62,9 @@ struct fault_req {
  */
 struct fault_error {
 	u32	key;
+	u64	iova;
 	bool	write;
 	bool	fresh;
-	u64	iova;
 };
 
 /**

@@ -521,7 +521,8 @@ static void flush_rest(struct sroce_qp *qp)
  *
  * Return: 0, -EINVAL for a transition that is not allowed or a value out of bounds,
  * -EOPNOTSUPP for an attribute that is not in the specification, such as a rate limit,
- * -ENODEV if the netdev is gone, -ENOMEM.
+ * -ENODEV if the netdev is gone, -ENOMEM for what the new state or an attribute needs: the
+ * QP keeps its state then, also on the way from RESET or INIT to the error state.
  */
 int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
