@@ -415,6 +415,13 @@ static bool has_retrans(const struct sroce_req *req)
 	return req->retrans.from != req->retrans.to || req->retrans.copies;
 }
 
+/* To build new packets must not delay it. */
+static void retransmit_now(struct sroce_qp *qp)
+{
+	send_retrans(qp);
+	qp->deferred |= SROCE_DEFER_SEND_NOW;
+}
+
 /* Whether there is something that more budget would send */
 static bool has_more(struct sroce_qp *qp)
 {
@@ -451,9 +458,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 			break;
 		}
 		if (has_retrans(req)) {
-			send_retrans(qp);
-			/* building new packets must not delay it */
-			qp->deferred |= SROCE_DEFER_SEND_NOW;
+			retransmit_now(qp);
 			retransmitted = true;
 			continue;
 		}
