@@ -72,6 +72,8 @@ def read_records(lines, items):
         title, family, what, text = rest
         where = f"{title}, {family}"
         if kind == "note":
+            if name in items and items[name].level == "sroce":
+                continue    # by what sroce does, not by what the rule says
             rule = results["rule:" + what]
             rule.failed += 1
             rule.reasons.append((f"{name}: {where}", text))

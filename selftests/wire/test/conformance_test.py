@@ -33,6 +33,7 @@ HEADS = {
 
 LIST = """\
 rule\tcredits\tmust\t9.7.7.2\tcredits are right
+rule\tother\tmust\t9.7.7.2\tthe rest is right
 script\tone\tmust\t9.7\tthe first
 script\ttwo\tmay\t9.7 9.8\tthe second
 script\tthree\tsroce\t9.8\tthe third
@@ -43,7 +44,7 @@ CLAUSES = """\
 9.7 what is reliable
 \tone two
 9.7.7.2 credits
-\trule:credits
+\trule:credits rule:other
 9.8 what is not
 \tthree
 \ttwo
@@ -58,13 +59,14 @@ case\tone\tthe first (A=1)\tIPv4\tpass\t
 case\tone\tthe first (A=2)\tIPv4\tfail\tline 3: > ACK: no packet <came>
 note\tone\tthe first (A=1)\tIPv4\tcredits\tsyndrome is 0x1f
 case\ttwo\tthe second\tIPv6\tpass\t
+note\tthree\tthe third\tIPv6\tother\tnot so in ACK
 found\tthree\tcrash\tBUG: unable
 """
 
 TABLE = """\
 | level | rdma_rxe 6.1 |
 | --- | --- |
-| must | 2 of 2 fail |
+| must | 2 of 3 fail |
 | may | 0 of 1 fail |
 | sroce | 1 of 1 fail |
 
