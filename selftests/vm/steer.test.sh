@@ -120,6 +120,15 @@ link_again()
 	GID_A=$(gid_index "$DEV_A" v4)
 }
 
+# That two CPUs want one QP at a time is chance: none does in a transfer now and then.
+meets()
+{
+	for _ in {1..5}; do
+		! grows backlog_pkts bw ib_send_bw -b -n 1000 || return 0
+	done
+	return 1
+}
+
 make -s -C "$DIR/verbs" || exit 1
 trap 'echo 1 >$CPU; topo_down; rm -f "$OUT"' EXIT
 topo_veth
@@ -135,8 +144,7 @@ check "lists of small messages are steered" lists
 check "the CPU whose process posts SENDs goes on sending" in_order ib_send_bw 400
 check "and that whose process posts READs receiving" in_order ib_read_bw 100
 check "trains don't stay with a CPU that both receives and sends them" chased
-check "packets that meet a locked QP wait in its backlog" \
-	grows backlog_pkts bw ib_send_bw -b -n 1000
+check "packets that meet a locked QP wait in its backlog" meets
 echo 0 >$PARAM
 check "steer=0: none are steered" stays steered_pkts bw ib_write_bw -n 500
 echo 1 >$PARAM
