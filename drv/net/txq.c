@@ -136,7 +136,7 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 {
 	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, response);
 
-	/* see open_one() */
+	/* pairs with the release in open_one() */
 	if (!READ_ONCE(txq->sk))
 		return U32_MAX;
 	if (!response)
@@ -240,6 +240,7 @@ static int open_one(struct sroce_kqp *kqp, struct sroce_txq *txq)
 	txq->kqp = kqp;
 	txq->def_write_space = sk->sk_write_space;
 	sk->sk_write_space = write_space;
+	/* pairs with READ_ONCE() in sroce_tx_room(): who finds it finds all of it */
 	smp_store_release(&txq->sk, sk);
 	return 0;
 }
