@@ -549,15 +549,16 @@ static u64 earlier(u64 a, u64 b)
  * executing. That may take it long, and it may count repeated READs against max_rd_atomic.
  * On a path whose round trip is longer than that, the answer may still be under way.
  */
-static u64 patience(struct sroce_qp *qp)
+static u64 patience(struct sroce_qp *qp, u64 timeout)
 {
 	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	const struct sroce_req *req = &qp->req;
-	u64 timeout = sroce_rtt_ack_timeout(qp), rtt = sroce_rtt_min(qp);
 	u32 part = PATIENCE_FIRST;
+	u64 rtt;
 
 	if (!req->reads || req->read_retry.selective)
 		return 0;
+	rtt = sroce_rtt_min(qp);
 	if (wqe && sroce_wqe_wants_response(wqe) &&
 	    req->una != sroce_read_split_start(wqe, req->una))
 		part = PATIENCE_NEXT;
@@ -569,7 +570,7 @@ static u64 patience(struct sroce_qp *qp)
  * and the timeout counts from the newest packet: to send all packets between two AckReqs
  * can take longer than the round trip.
  */
-static void schedule_probe(struct sroce_qp *qp, u64 rto)
+static void schedule_probe(struct sroce_qp *qp, u64 timeout, u64 rto)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
@@ -577,7 +578,7 @@ static void schedule_probe(struct sroce_qp *qp, u64 rto)
 
 	rp->timer_psn = req->max_psn;
 	rp->ack_owed = req->rtt.sampling;
-	rto = max(rto, patience(qp));
+	rto = max(rto, patience(qp, timeout));
 	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
 		return;
 	if (!rp->probe_at || (sending && !rp->probes))
@@ -619,7 +620,7 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 	rto = sroce_rtt_rto(qp, timeout);
 	if (!req->deadline && timeout)
 		req->deadline = sroce_now() + timeout;
-	schedule_probe(qp, rto);
+	schedule_probe(qp, timeout, rto);
 	when = earlier(req->deadline, rp->probe_at);
 	if (when)
 		sroce_task_set_ack_timer(qp, when, timer_slack(rp, rto, timeout));
