@@ -279,19 +279,22 @@ static bool link_there(void)
 	return !access("/sys/class/infiniband/nomem0", F_OK);
 }
 
+/* One that needs nothing before it, and whose result is what it says */
+#define VERB(name, run, undo)	{ name, run, undo, NULL, 1, NULL }
+
 static const struct verb verbs[] = {
-	{ "ibv_open_device", open_device, close_device, NULL, 1, NULL },
-	{ "ibv_alloc_pd", alloc_pd, dealloc_pd, NULL, 1, NULL },
-	{ "ibv_reg_mr", reg_mr, dereg_mr, NULL, 1, NULL },
-	{ "ibv_create_cq", create_cq, destroy_cq, NULL, 1, NULL },
-	{ "ibv_resize_cq", resize_cq, nothing, NULL, 1, NULL },
-	{ "ibv_create_srq", create_srq, destroy_srq, NULL, 1, NULL },
-	{ "ibv_modify_srq", resize_srq, nothing, NULL, 1, NULL },
-	{ "ibv_create_qp", create_qp, destroy_qp, NULL, 1, NULL },
+	VERB("ibv_open_device", open_device, close_device),
+	VERB("ibv_alloc_pd", alloc_pd, dealloc_pd),
+	VERB("ibv_reg_mr", reg_mr, dereg_mr),
+	VERB("ibv_create_cq", create_cq, destroy_cq),
+	VERB("ibv_resize_cq", resize_cq, nothing),
+	VERB("ibv_create_srq", create_srq, destroy_srq),
+	VERB("ibv_modify_srq", resize_srq, nothing),
+	VERB("ibv_create_qp", create_qp, destroy_qp),
 	{ "ibv_modify_qp, RTR", to_rtr, nothing, NULL, 1, fresh_qp },
 	{ "ibv_modify_qp, RTS", to_rts, nothing, NULL, 1, fresh_rtr },
 	{ "ibv_modify_qp, error", to_err, nothing, NULL, 1, fresh_qp },
-	{ "ibv_create_ah", create_ah, destroy_ah, NULL, 1, NULL },
+	VERB("ibv_create_ah", create_ah, destroy_ah),
 	{ "rdma link add", link_add, link_delete, link_there, 29, NULL },
 };
 
