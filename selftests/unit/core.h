@@ -42,4 +42,7 @@
 #include "drv/core/wire/train_icrc.h"
 #include "drv/core/wire/wire.h"
 
+/* crc.c: what sroce_crc32() of the tests is made of */
+u32 crc32_by_tables(u32 crc, const void *data, u32 len);
+
 #endif /* UNIT_CORE_H */

@@ -482,45 +482,9 @@ void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 	qp->kqp->rnr_when = qp->kqp->sim->now + delay;
 }
 
-/* Eight bytes at a time; independent of the kernel's tables */
-static u32 crc_table[8][256];
-
-static void crc_init(void)
-{
-	u32 i, k, crc;
-
-	for (i = 0; i < 256; i++) {
-		for (crc = i, k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-		crc_table[0][i] = crc;
-	}
-	for (k = 1; k < 8; k++)
-		for (i = 0; i < 256; i++)
-			crc_table[k][i] = crc_table[k - 1][i] >> 8 ^
-				crc_table[0][crc_table[k - 1][i] & 0xff];
-}
-
 u32 sroce_crc32(u32 crc, const void *data, u32 len)
 {
-	const u8 *p = data;
-	u32 k;
-
-	if (!crc_table[0][1])
-		crc_init();
-	for (; len >= 8; len -= 8, p += 8) {
-		u8 in[8];
-		u32 sum = 0;
-
-		memcpy(in, p, 8);
-		for (k = 0; k < 4; k++)
-			in[k] ^= crc >> 8 * k;
-		for (k = 0; k < 8; k++)
-			sum ^= crc_table[7 - k][in[k]];
-		crc = sum;
-	}
-	while (len--)
-		crc = crc >> 8 ^ crc_table[0][(crc ^ *p++) & 0xff];
-	return crc;
+	return crc32_by_tables(crc, data, len);
 }
 
 /* QPs that are locked and hold a reference to a region */

@@ -15,41 +15,13 @@
 
 bool without_crc;
 
-static u32 table[8][256];
 static bool has_clmul;
 
 static __attribute__((constructor)) void crc_init(void)
 {
-	u32 i, k, crc;
-
-	for (i = 0; i < 256; i++) {
-		for (crc = i, k = 0; k < 8; k++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-		table[0][i] = crc;
-	}
-	for (k = 1; k < 8; k++)
-		for (i = 0; i < 256; i++)
-			table[k][i] = table[k - 1][i] >> 8 ^ table[0][table[k - 1][i] & 0xff];
 #ifdef __x86_64__
 	has_clmul = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
 #endif
-}
-
-static u32 by_tables(u32 crc, const u8 *p, u32 len)
-{
-	u64 in;
-
-	for (; len >= 8; len -= 8, p += 8) {
-		memcpy(&in, p, 8);
-		in = le64toh(in) ^ crc;
-		crc = table[7][in & 255] ^ table[6][in >> 8 & 255] ^
-		      table[5][in >> 16 & 255] ^ table[4][in >> 24 & 255] ^
-		      table[3][in >> 32 & 255] ^ table[2][in >> 40 & 255] ^
-		      table[1][in >> 48 & 255] ^ table[0][in >> 56];
-	}
-	while (len--)
-		crc = crc >> 8 ^ table[0][(crc ^ *p++) & 255];
-	return crc;
 }
 
 #ifdef __x86_64__
@@ -86,12 +58,12 @@ static CLMUL u32 by_clmul(u32 crc, const u8 *p, u32 len)
 	for (; len >= 16; p += 16, len -= 16)
 		a = fold(a, by16, load(p));
 	_mm_storeu_si128((__m128i *)left, a);
-	return by_tables(by_tables(0, left, sizeof(left)), p, len);
+	return crc32_by_tables(crc32_by_tables(0, left, sizeof(left)), p, len);
 }
 #else
 static u32 by_clmul(u32 crc, const u8 *p, u32 len)
 {
-	return by_tables(crc, p, len);
+	return crc32_by_tables(crc, p, len);
 }
 #endif
 
@@ -100,7 +72,7 @@ u32 sroce_crc32(u32 crc, const void *data, u32 len)
 	if (without_crc)
 		return 0;
 	return has_clmul && len >= CLMUL_MIN ? by_clmul(crc, data, len) :
-					       by_tables(crc, data, len);
+					       crc32_by_tables(crc, data, len);
 }
 
 const char *crc_name(void)
