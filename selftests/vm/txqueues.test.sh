@@ -19,9 +19,10 @@ PORT=18800 MODE=tcp
 # All that is under way at a time, of both directions, has room in a receive ring: what
 # is overtaken is not mixed up with what is lost.
 LOAD="-q 8 -s 16384 -t 8" RING=4096
-# What counts packets that something has overtaken, or that are missing
-OVERTAKEN="out_of_sequence ofo_queued implied_nak_seq_err packet_seq_err
-out_of_window_responses"
+# What counts packets that something has overtaken, or that are missing; and what says why
+OVERTAKEN="out_of_sequence|ofo_queued|implied_nak_seq_err|packet_seq_err"
+OVERTAKEN+="|out_of_window_responses"
+WHY=".*drops|.*_errors|steer.*|backlog.*|.*congest.*|.*timeout.*"
 
 device_of() { echo sroce0; }
 
@@ -59,7 +60,11 @@ sent_by_queue()
 	queue && $1 == "Sent" { print $4 }'
 }
 
-counts_of() { for c in $OVERTAKEN; do echo "$c $(counter sroce0 "$c")"; done; }
+counts_of()
+{
+	(cd /sys/class/infiniband/sroce0/ports/1/hw_counters &&
+		grep -s . -- * | tr ':' ' ')
+}
 
 # What this machine has sent and received, once nothing is under way any more
 traffic()
@@ -88,12 +93,13 @@ chase()	# tool
 
 note() { counts_of >"/tmp/counts.$1"; traffic >"/tmp/traffic.$1"; }
 
-# What has moved on this machine since the note
-moved_here()
+# What has moved on this machine since the note, of the counters named like that
+moved_here()	# pattern
 {
 	note after
-	awk 'NR == FNR { n[$1] = $2; next } $2 > n[$1] { print $1, $2 - n[$1] }' \
-		/tmp/counts.before /tmp/counts.after
+	awk 'NR == FNR { n[$1] = $2; next }
+	$2 > n[$1] && $1 ~ "'"^(${1})$"'" { print $1, $2 - n[$1] }' \
+		/tmp/counts.before /tmp/counts.after | paste -sd, | sed 's/,/, /g'
 }
 
 # Packets that this machine has sent and received since the note
@@ -130,9 +136,11 @@ same_packets()
 in_order()
 {
 	local one two
-	one=$(moved_here) two=$(on 2 moved_here)
-	[ -z "$one$two" ] || { printf 'machine 1: %s\nmachine 2: %s\n' "${one//$'\n'/, }" \
-		"${two//$'\n'/, }"; return 1; }
+	one=$(moved_here "$OVERTAKEN") two=$(on 2 moved_here "'$OVERTAKEN'")
+	[ -n "$one$two" ] || return 0
+	printf 'machine %s: %s; %s\n' 1 "$one" "$(moved_here "$WHY")" \
+		2 "$two" "$(on 2 moved_here "'$WHY'")"
+	return 1
 }
 
 one()	# tool option...
