@@ -46,10 +46,12 @@ struct kase {
 	.pairs = (n), .opcode = IB_WR_RDMA_READ, .len = (mib) * MIB, .count = (each),	\
 	.depth = (deep), .rd_atomic = (rd)
 
-#define SLOW(ring, drops, part_, dropped_) {						\
-	.name = "receiver of 1 us, ring of " #ring,					\
+#define SLOW(ring, drops, part_, dropped_)						\
+	FAR_AND_SLOW(10, ring, drops, part_, dropped_)
+#define FAR_AND_SLOW(us, ring, drops, part_, dropped_) {				\
+	.name = "receiver of 1 us, ring of " #ring ", " #us " us away",			\
 	.flows = { WRITES(1, 128), .kick = BURST(250), .back_n = drops,			\
-		   .link = LINK(10, 1000, ring, 100, 0) },				\
+		   .link = LINK(us, 1000, ring, 100, 0) },				\
 	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 }
 #define INCAST(n, each, limit_, drops, part_, dropped_, jain_) {			\
@@ -160,6 +162,8 @@ static const struct kase cases[] = {
 	SLOW(100, true, 90, 3),
 	SLOW(512, true, 90, 3),
 	SLOW(1024, true, 90, 3),
+	/* a ring that holds a tenth of what the path does shows no queue before it overflows */
+	FAR_AND_SLOW(500, 100, true, 0, 3),
 	INCAST(16, 24, 100, false, 90, 2, .95),
 	INCAST(16, 24, 1000, false, 90, 2, .95),
 	INCAST(16, 24, 100, true, 85, 5, .95),

@@ -162,6 +162,10 @@ static void decreases(void)
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
 	CHECK_EQ(sroce_cwnd(&c), 70);
 
+	t_case("cwnd: and at most 7/8 if the peer drops what follows, without a queue, too");
+	c = begin_avoidance(160, MS, 0);
+	CHECK(sroce_cwnd_lost(&c, 1, 0, now));
+	CHECK_EQ(sroce_cwnd(&c), 139);
 	t_case("cwnd: once per round trip, and not before a sample shows the effect");
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
@@ -301,10 +305,10 @@ static void undo(void)
 	c = begin_avoidance(100, 1 * MS, 100 * US);
 	CHECK(sroce_cwnd_local_drop(&c, now));
 	sroce_cwnd_undo(&c, now, 0);
-	CHECK_EQ(sroce_cwnd(&c), 90);
+	CHECK_EQ(sroce_cwnd(&c), 87);
 	sroce_cwnd_timeout(&c, now);
 	sroce_cwnd_undo(&c, now, 0);
-	CHECK_EQ(sroce_cwnd(&c), 45);
+	CHECK_EQ(sroce_cwnd(&c), 43);
 
 	t_case("cwnd: and with them what was decreased before");
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
@@ -466,10 +470,10 @@ static void local_drops(void)
 
 	t_case("cwnd: a full queue of this host decreases it, once per round trip");
 	CHECK(sroce_cwnd_local_drop(&c, now));
-	CHECK_EQ(sroce_cwnd(&c), 90);
+	CHECK_EQ(sroce_cwnd(&c), 87);
 	CHECK(!sroce_cwnd_local_drop(&c, now + c.rtt));
 	CHECK(sroce_cwnd_local_drop(&c, now + c.rtt + 1));
-	CHECK_EQ(sroce_cwnd(&c), 81);
+	CHECK_EQ(sroce_cwnd(&c), 76);
 }
 
 static void cnps(void)

@@ -11,7 +11,8 @@
  * A loss alone does not decrease it, since a loss may be random. A queue has overflowed if
  * the round trip shows that there is one, or if too much of a window is lost. The decrease
  * leaves what the path holds without a queue, as TCP Westwood's does, but at least 0.7 of
- * the window.
+ * the window; and at most 7/8 if a queue of this host has overflowed, or if the peer drops
+ * all that follows a loss.
  *
  * On a long path one sample in a round trip is often of a packet that meets no queue.
  * sroce_cwnd_mark() takes more; the longest counts when packets are lost. TCP beside
@@ -39,6 +40,8 @@
 /* A loss of this part of a window, but at least of so many packets, is an overflow */
 #define HEAVY_PART		3
 #define HEAVY_MIN		3U
+/* A decrease takes this part of the window at least. */
+#define LEAST_CUT		8
 /* Where round trips are short, those in which a decrease is made up for */
 #define REGROW_RTTS		48
 /* Below this, in packets, the growth in front of a queue is slower */
@@ -311,10 +314,10 @@ static bool is_heavy(const struct sroce_cwnd *c)
 	return c->lost >= max(sroce_cwnd(c) / HEAVY_PART, HEAVY_MIN);
 }
 
-/* The window after a decrease */
-static u32 decreased(const struct sroce_cwnd *c)
+/* The window after a decrease. @most: of the window, in packets */
+static u32 decreased(const struct sroce_cwnd *c, u32 most)
 {
-	u32 cwnd = sroce_cwnd(c);
+	u32 cwnd = sroce_cwnd(c), kept;
 
 	if (is_heavy(c))
 		return BETA(cwnd);
@@ -322,7 +325,14 @@ static u32 decreased(const struct sroce_cwnd *c)
 	if (!c->rtt || queue_of(c, c->rtt) > QUEUE_LONG ||
 	    (is_long(c) && c->ssthresh && !c->sampled))
 		return after_loss(c);
-	return max_t(u32, after_loss(c), div64_u64(cwnd * c->min_rtt, c->min_rtt + queue_peak(c)));
+	kept = div64_u64(cwnd * c->min_rtt, c->min_rtt + queue_peak(c));
+	return max(after_loss(c), min(kept, most));
+}
+
+/* The most that a decrease leaves where a queue may be too short to show, or gone by now */
+static u32 least_cut(const struct sroce_cwnd *c)
+{
+	return sroce_cwnd(c) - sroce_cwnd(c) / LEAST_CUT - 1;
 }
 
 /* Decrease the window to @to, for good; CUBIC's curve begins anew. */
@@ -371,7 +381,8 @@ bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now)
 	wait = !apart || c->sampled ? c->rtt : 4 * c->rtt;
 	if (now - c->cut_at <= wait || !is_overflow(c, apart))
 		return false;
-	decrease(c, decreased(c), now);
+	/* what is sent again for a loss that was random is little, unless it is all */
+	decrease(c, decreased(c, apart ? prior : least_cut(c)), now);
 	c->prior = prior;
 	c->prior_ssthresh = ssthresh;
 	return true;
@@ -406,7 +417,7 @@ bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now)
 {
 	if (now - c->cut_at <= c->rtt)
 		return false;
-	decrease(c, decreased(c), now);
+	decrease(c, decreased(c, least_cut(c)), now);
 	return true;
 }
 
