@@ -288,6 +288,21 @@ void sroce_read_retry_refused(struct sroce_qp *qp, u32 end)
 	request_until(qp, end);
 }
 
+/* One past the newest response before rr->high that has come, or @psn if all are older */
+static u32 received_until(const struct sroce_req *req, u32 psn)
+{
+	u32 end = sroce_psn_add(req->una, SROCE_READ_AHEAD);
+
+	if (!req->read_buf)
+		return psn;
+	if (sroce_psn_diff(end, req->read_retry.high) > 0)
+		end = req->read_retry.high;
+	while (sroce_psn_diff(end, psn) > 0 &&
+	       sroce_read_retry_missing(req, sroce_psn_add(end, -1)))
+		end = sroce_psn_add(end, -1);
+	return sroce_psn_diff(end, psn) > 0 ? end : psn;
+}
+
 /**
  * sroce_read_retry_postpone() - expect no responses from a PSN on for now
  * @qp: the QP, RC, locked
@@ -300,6 +315,8 @@ void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn)
 
 	if (sroce_psn_diff(rr->high, psn) <= 0)
 		return;
+	/* the NAK may be late: what has come after it stays */
+	psn = received_until(&qp->req, psn);
 	rr->high = psn;
 	for (i = 0; i < rr->n; i++)
 		if (sroce_psn_diff(rr->range[i].end, psn) > 0)
