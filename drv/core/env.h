@@ -136,7 +136,7 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len);
 
 /*
  * Keep the payload of a received packet until the release, beyond the trip. pkt->carrier
- * may be replaced. Return: false without memory, or if too much is kept for the QP's process.
+ * may be replaced. Return: false without memory, or if too much is kept for the QP's user.
  */
 bool sroce_pkt_hold(struct sroce_qp *qp, struct sroce_pkt *pkt);
 void sroce_pkt_release(struct sroce_qp *qp, const struct sroce_pkt *pkt);

@@ -240,13 +240,13 @@ static int sroce_alloc_ucontext(struct ib_ucontext *uc, struct ib_udata *udata)
 	if (!user)
 		return -ENOMEM;
 	to_suc(uc)->user = user;
-	sroce_flusher_init(&to_suc(uc)->flusher);
+	sroce_flusher_init(&user->flusher);
 	return 0;
 }
 
 static void sroce_dealloc_ucontext(struct ib_ucontext *uc)
 {
-	sroce_flusher_stop(&to_suc(uc)->flusher);
+	sroce_flusher_settle(&sroce_uc_user(uc)->flusher);
 	sroce_user_put(sroce_uc_user(uc));
 }
 

@@ -140,7 +140,7 @@ struct sroce_task {
 };
 
 /**
- * struct sroce_flusher - visits QPs of a process in the error state, see drv/task/flusher.c
+ * struct sroce_flusher - visits QPs of a user in the error state, see drv/task/flusher.c
  * @lock: guards the members below; inside sroce_qp.lock
  * @qps: the QPs, the next to be visited first; sroce_kqp.err_list
  * @n: number of @qps
@@ -175,13 +175,14 @@ struct sroce_flusher {
  * @open_bth: BTH of the first open packet
  * @open_len: bytes of each open packet from BTH on, ICRC included
  * @open_joins: the open packets are appended to the train @open
- * @flusher: flusher of the process; NULL for a kernel user
+ * @flusher: flusher of its user; NULL for a kernel user
  * @err_list: entry in sroce_flusher.qps; changed with the QP locked
+ * @groups: multicast groups that the QP is in; guarded by sroce_dev.group_lock
  * @sq_mem: memory of the send ring
  * @rq_mem: memory of the receive ring
  * @pager: faults in pages of ODP regions, see drv/verbs/pager.c
- * @held: bytes of received packets that the QPs of its process keep, or those of all kernel
- *	users of the device
+ * @held: bytes of received packets that the QPs of its user keep, or those of all kernel users
+ *	of the device
  */
 struct sroce_kqp {
 	struct sroce_qp		*qp;
@@ -201,6 +202,7 @@ struct sroce_kqp {
 	bool			open_joins;
 	struct sroce_flusher	*flusher;
 	struct list_head	err_list;
+	u32			groups;
 	struct sroce_ringmem	*sq_mem;
 	struct sroce_ringmem	*rq_mem;
 	struct sroce_pager	*pager;

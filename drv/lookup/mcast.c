@@ -212,6 +212,7 @@ static int new_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce
 	m->times = 1;
 	list_add_tail_rcu(&m->list, &g->members);
 	g->n++;
+	kqp->groups++;
 	return 0;
 }
 
@@ -230,6 +231,7 @@ static void del_member(struct sroce_dev *dev, struct sroce_group *g, struct sroc
 {
 	list_del_rcu(&m->list);
 	g->n--;
+	m->kqp->groups--;
 	uncount_member(dev, g, m->owner);
 	kfree_rcu(m, rcu);
 }
@@ -311,17 +313,18 @@ static void detach_bucket(struct sroce_dev *dev, struct hlist_head *head,
 
 /**
  * sroce_mcast_detach_all() - detach a QP from all groups
- * @qp: the QP, which is being destroyed
+ * @qp: the QP, which is being destroyed: nobody attaches or detaches it any more
  */
 void sroce_mcast_detach_all(struct sroce_qp *qp)
 {
 	struct sroce_dev *dev = qp->dev;
 	int i;
 
-	if (qp->svc != SROCE_SVC_UD || !atomic_read(&dev->objects[SROCE_OBJ_GROUP]))
+	/* the RDMA core detaches what users have attached; to look at all groups takes long */
+	if (!qp->kqp->groups)
 		return;
 	mutex_lock(&dev->group_lock);
-	for (i = 0; i < SROCE_GROUP_BUCKETS; i++)
+	for (i = 0; i < SROCE_GROUP_BUCKETS && qp->kqp->groups; i++)
 		detach_bucket(dev, &dev->groups[i], qp->kqp);
 	mutex_unlock(&dev->group_lock);
 }

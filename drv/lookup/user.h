@@ -20,6 +20,8 @@
  * @privileged: a process with CAP_SYS_RESOURCE; it is counted by itself, and has no shares
  * @memory: bytes of rings and objects
  * @objects: number of objects on all devices, by enum sroce_obj
+ * @held: bytes of received packets that the user's QPs keep
+ * @flusher: visits the user's QPs in the error state
  * @lock: guards the members below, see drv/mem/faultq.c
  * @faulting: number of fault jobs that are running
  * @ready: queues with jobs that may run
@@ -31,6 +33,8 @@ struct sroce_user {
 	bool			privileged;
 	atomic_long_t		memory;
 	atomic_t		objects[SROCE_OBJS];
+	atomic_long_t		held;
+	struct sroce_flusher	flusher;
 	spinlock_t		lock;
 	u32			faulting;
 	struct list_head	ready;
@@ -40,14 +44,10 @@ struct sroce_user {
  * struct sroce_ucontext - user context of a process, as the RDMA core allocates it
  * @ibuc: the RDMA core's part
  * @user: its user
- * @flusher: visits its QPs in the error state
- * @held: bytes of received packets that its QPs keep
  */
 struct sroce_ucontext {
 	struct ib_ucontext	ibuc;
 	struct sroce_user	*user;
-	struct sroce_flusher	flusher;
-	atomic_long_t		held;
 };
 
 static inline struct sroce_ucontext *to_suc(struct ib_ucontext *uc)

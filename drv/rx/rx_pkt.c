@@ -62,7 +62,7 @@ static atomic_long_t held_bytes;
 
 /*
  * Limit held memory: no socket accounts for it, and peers with many QPs could fill it. It is
- * not dropped with time: a process keeps no more than its part from others.
+ * not dropped with time: a user keeps no more than his part from others.
  */
 static bool charge(struct sroce_qp *qp, long size)
 {

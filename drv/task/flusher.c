@@ -2,10 +2,11 @@
 /*
  * Flushes receives that a process posts in the error state. It posts them without a system
  * call, so its QPs in that state are visited in turn, by one work item for all QPs of a
- * process. What that costs is bounded, whatever the number of QPs and of receives.
+ * user, who may open the device any number of times. What that costs is bounded, whatever the number of QPs and of receives.
  */
 
 #include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
 #include "drv/compat/compat.h"
 #include "drv/core/rc/flush.h"
@@ -109,27 +110,55 @@ static void work_fn(struct work_struct *work)
 }
 
 /**
- * sroce_flusher_init() - set up the flusher of a process
- * @fl: the flusher
+ * sroce_flusher_init() - set up the flusher of a user
+ * @fl: the flusher, zeroed; one that is set up already is left alone
+ *
+ * Context: process. May be called by several processes of the user at a time.
  */
 void sroce_flusher_init(struct sroce_flusher *fl)
 {
-	spin_lock_init(&fl->lock);
-	INIT_LIST_HEAD(&fl->qps);
-	INIT_WORK(&fl->work, work_fn);
-	sroce_hrtimer_setup(&fl->timer, timer_fn, HRTIMER_MODE_REL_SOFT);
+	static DEFINE_MUTEX(lock);
+
+	mutex_lock(&lock);
+	if (!fl->work.func) {
+		spin_lock_init(&fl->lock);
+		INIT_LIST_HEAD(&fl->qps);
+		INIT_WORK(&fl->work, work_fn);
+		sroce_hrtimer_setup(&fl->timer, timer_fn, HRTIMER_MODE_REL_SOFT);
+	}
+	mutex_unlock(&lock);
+}
+
+static bool has_qps(struct sroce_flusher *fl)
+{
+	bool ret;
+
+	spin_lock_bh(&fl->lock);
+	ret = fl->n;
+	spin_unlock_bh(&fl->lock);
+	return ret;
 }
 
 /**
- * sroce_flusher_stop() - stop the flusher of a process
- * @fl: the flusher; all QPs of the process have been destroyed
+ * sroce_flusher_settle() - stop the flusher of a user, if no other context needs it
+ * @fl: the flusher; all QPs of the caller's context have been destroyed
+ *
+ * The timer is started only while there are QPs. Whoever owns the last of them comes here
+ * afterwards, so nothing runs when the last context has ended. Another context may add a
+ * QP while the timer is being cancelled, then it is started again.
  *
  * Context: process, may sleep for as long as a visit to a QP takes.
  */
-void sroce_flusher_stop(struct sroce_flusher *fl)
+void sroce_flusher_settle(struct sroce_flusher *fl)
 {
+	if (has_qps(fl))
+		return;
 	hrtimer_cancel(&fl->timer);
 	cancel_work_sync(&fl->work);
+	spin_lock_bh(&fl->lock);
+	if (fl->n)
+		start_timer(fl, DELAY_MIN);
+	spin_unlock_bh(&fl->lock);
 }
 
 /**

@@ -6,7 +6,7 @@
 #include "drv/lookup/kqp.h"
 
 void sroce_flusher_init(struct sroce_flusher *fl);
-void sroce_flusher_stop(struct sroce_flusher *fl);
+void sroce_flusher_settle(struct sroce_flusher *fl);
 void sroce_flusher_add(struct sroce_kqp *kqp);
 void sroce_flusher_del(struct sroce_kqp *kqp);
 

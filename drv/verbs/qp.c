@@ -246,12 +246,6 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	qp->attr.port_num = 1;
 }
 
-/* Where packets that a QP keeps are counted */
-static atomic_long_t *held_bytes(struct sroce_qp *qp, struct ib_ucontext *uc)
-{
-	return uc ? &container_of(uc, struct sroce_ucontext, ibuc)->held : &qp->dev->held;
-}
-
 /**
  * sroce_qp_create() - create a queue pair
  * @ibqp: the QP
@@ -265,6 +259,7 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
+	struct sroce_user *owner = sroce_pd_owner(ibqp->pd);
 	struct ib_ucontext *uc = sroce_uc(udata);
 	struct sroce_kqp *kqp;
 	int ret;
@@ -274,18 +269,18 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	ret = check_init(to_sdev(ibqp->device), init, udata);
 	if (ret)
 		return ret;
-	ret = sroce_user_add(to_sdev(ibqp->device), sroce_pd_owner(ibqp->pd), SROCE_OBJ_QP);
+	ret = sroce_user_add(to_sdev(ibqp->device), owner, SROCE_OBJ_QP);
 	if (ret)
 		return ret;
 	kqp = kzalloc(sizeof(*kqp), GFP_KERNEL_ACCOUNT);
 	if (!kqp) {
-		sroce_user_del(to_sdev(ibqp->device), sroce_pd_owner(ibqp->pd), SROCE_OBJ_QP);
+		sroce_user_del(to_sdev(ibqp->device), owner, SROCE_OBJ_QP);
 		return -ENOMEM;
 	}
 	init_qp(qp, init, udata);
 	sroce_task_init(qp, kqp, sroce_udp_resume);
-	kqp->flusher = uc ? &to_suc(uc)->flusher : NULL;
-	kqp->held = held_bytes(qp, uc);
+	kqp->flusher = owner ? &owner->flusher : NULL;
+	kqp->held = owner ? &owner->held : &qp->dev->held;
 	sroce_live_inc();
 
 	ret = sroce_pager_attach(qp);

@@ -545,7 +545,7 @@ static void shares(void)
 	u64 all = 0, own;
 	u32 n;
 
-	t_case("ofo: of what may be kept, a greedy process takes a fifth of what others leave");
+	t_case("ofo: of what may be kept, a greedy user takes a fifth of what others leave");
 	for (n = 0; n < 12; n++) {
 		u64 left = SHARE_MAX - all;
 

@@ -13,7 +13,7 @@ struct sroce_pkt;
 struct sroce_qp;
 
 /*
- * Whether a process may keep packets of @own bytes of the @all that are kept, if @max may be.
+ * Whether a user may keep packets of @own bytes of the @all that are kept, if @max may be.
  * It may keep a quarter of what is free then: n greedy ones take all but (4/5)^n.
  */
 static inline bool sroce_ofo_is_fair(u64 own, u64 all, u64 max)
