@@ -556,7 +556,8 @@ struct sroce_resp {
  * @drained: SQD was reached and nothing is outstanding
  * @lb_copy_only: loopback packets carry their payload, because the QP has used a window or
  *	a region on demand, which they can't refer to
- * @has_mw: the QP has bound type 2 windows, which are unbound when it is destroyed
+ * @windows: type 2 windows that the QP has bound and not invalidated; they are unbound when
+ *	it is destroyed. Those that were freed meanwhile are still counted
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
  * @last_mr: the region or window that this trip used last, referenced, or NULL
@@ -598,7 +599,7 @@ struct sroce_qp {
 	u64			cnp_at;
 	bool			drained;
 	bool			lb_copy_only;
-	bool			has_mw;
+	u32			windows;
 	bool			comm_est;
 	bool			last_wqe;
 	struct sroce_mr		*last_mr;

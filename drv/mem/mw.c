@@ -4,6 +4,9 @@
  * them: see drv/core/mem/mem_ops.c.
  */
 
+#include <linux/rcupdate.h>
+#include <linux/rcupdate_wait.h>
+#include <linux/sched.h>
 #include "drv/core/env.h"
 #include "drv/core/mem/mr.h"
 #include "drv/lookup/sdev.h"
@@ -54,38 +57,57 @@ int sroce_mw_dealloc(struct ib_mw *ibmw)
 	return 0;
 }
 
-/* Bottom halves are disabled: a softirq on this CPU might wait for the claim to end. */
-static void unbind_from_qp(const struct sroce_qp *qp, struct sroce_mr *mw)
-{
-	if (!refcount_inc_not_zero(&mw->ref))
-		return;
-	if (sroce_mr_claim(mw, SROCE_MR_VALID)) {
-		bool bound = mw->qpn == qp->qpn;
+/* Regions and windows that are looked at before others get the CPU */
+#define SCAN_BATCH	256
 
+/*
+ * Bottom halves are disabled: a softirq on this CPU might wait for the claim to end.
+ * Return: whether the window was one of the QP's
+ */
+static bool unbind_from_qp(const struct sroce_qp *qp, struct sroce_mr *mw)
+{
+	bool bound = false;
+
+	if (mw->kind != SROCE_MW_2 || READ_ONCE(mw->qpn) != qp->qpn ||
+	    !refcount_inc_not_zero(&mw->ref))
+		return false;
+	local_bh_disable();
+	if (sroce_mr_claim(mw, SROCE_MR_VALID)) {
+		bound = mw->qpn == qp->qpn;
 		if (bound)
 			sroce_mr_unbind(mw);
 		sroce_mr_release(mw, bound ? SROCE_MR_FREE : SROCE_MR_VALID);
 	}
 	sroce_mr_put(mw);
+	local_bh_enable();
+	return bound;
 }
 
 /**
  * sroce_mw_unbind_qp() - unbind the type 2 windows that a QP has bound
  * @qp: the QP, which is being destroyed and binds no more windows
+ *
+ * A device may have very many regions. The search ends with the last window of the QP, and
+ * lets others have the CPU.
+ *
+ * Context: process, may sleep.
  */
 void sroce_mw_unbind_qp(const struct sroce_qp *qp)
 {
+	u32 left = qp->windows, seen = 0;
 	struct sroce_mr *mw;
 	unsigned long index;
 
-	if (!qp->has_mw)
+	if (!left)
 		return;
 	rcu_read_lock();
-	xa_for_each(&qp->dev->mrs, index, mw)
-		if (mw->kind == SROCE_MW_2 && READ_ONCE(mw->qpn) == qp->qpn) {
-			local_bh_disable();
-			unbind_from_qp(qp, mw);
-			local_bh_enable();
-		}
+	xa_for_each(&qp->dev->mrs, index, mw) {
+		left -= unbind_from_qp(qp, mw);
+		if (!left)
+			break;
+		/* the walk goes on by index, and keeps nothing that RCU guards */
+		if (!(++seen % SCAN_BATCH))
+			cond_resched_rcu();
+	}
 	rcu_read_unlock();
 }

@@ -375,6 +375,17 @@ static void key_invalidations(void)
 	CHECK_EQ(x.w->mr.state, SROCE_MR_VALID);
 	win_end(&x);
 
+	t_case("mem_ops: a QP that has invalidated its windows of type 2 has none to unbind");
+	win_init(&x, SROCE_MW_2);
+	b = bind_of(&x, 0, 64);
+	CHECK_EQ(x.t.s->b.qp.windows, 0);
+	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_SUCCESS);
+	CHECK_EQ(x.t.s->b.qp.windows, 1);
+	CHECK_EQ(post_inv(&x.t.s->b, b.new_key), IB_WC_SUCCESS);
+	CHECK_EQ(post_inv(&x.t.s->b, b.new_key), IB_WC_SUCCESS);
+	CHECK_EQ(x.t.s->b.qp.windows, 0);
+	win_end(&x);
+
 	t_case("mem_ops: regions of processes and type 1 windows are not invalidated");
 	win_init(&x, SROCE_MW_1);
 	b = bind_of(&x, 0, 64);

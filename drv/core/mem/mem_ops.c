@@ -52,6 +52,7 @@ int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 		/* it may have been bound or registered anew before it was claimed */
 		if (may_invalidate(qp, mr, key, remote)) {
 			sroce_mr_unbind(mr);
+			qp->windows -= mr->kind == SROCE_MW_2;
 			sroce_mr_release(mr, SROCE_MR_FREE);
 			sroce_count(qp, SROCE_CNT_INVALIDATE);
 			ret = 0;
@@ -100,7 +101,7 @@ static void rebind(struct sroce_qp *qp, struct sroce_mr *mw,
 		mw->length = b->length;
 		mw->access = b->access;
 		mw->qpn = qp->qpn;
-		qp->has_mw |= mw->kind == SROCE_MW_2;
+		qp->windows += mw->kind == SROCE_MW_2;
 	}
 	sroce_mr_release(mw, mr ? SROCE_MR_VALID : SROCE_MR_FREE);
 }
