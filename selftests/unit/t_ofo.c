@@ -105,17 +105,17 @@ static void arrives(struct xfers *t, u32 behind)
 	xfers_forge(t, &(struct sroce_pkt){ .opcode = 0x04, .psn = 1001 + behind }, NULL);
 }
 
-/* A READ that is queued accounts for its responses. */
-static void behind_read(u32 ahead, bool kept)
+/* A READ that is queued accounts for its responses, up to a bound. */
+static void behind_read(u32 responses, u32 ahead, bool kept)
 {
 	struct xfers t;
 
-	t_case("ofo: a request %u PSNs ahead, behind a READ of 10 responses, is %s", ahead,
-	       kept ? "kept" : "not kept");
+	t_case("ofo: a request %u PSNs ahead, behind a READ of %u responses, is %s", ahead,
+	       responses, kept ? "kept" : "not kept");
 	xfers_init(&t, NULL, 65536, 4096);
 	xfers_forge(&t, &(struct sroce_pkt){
 		.opcode = 0x0c, .psn = 1001, .va = t.b->mr.iova, .rkey = t.b->mr.key,
-		.length = 10 * t.s->b.qp.mtu,
+		.length = responses * t.s->b.qp.mtu,
 	}, NULL);
 	arrives(&t, ahead - 1);
 	CHECK_EQ(t.s->b.qp.resp.ofo_len, 1 + kept);
@@ -569,8 +569,10 @@ UNIT_TESTS(ofo)
 	far_ahead(AHEAD - 1, true);
 	far_ahead(AHEAD, false);
 	far_ahead(0x7fffff, false);
-	behind_read(AHEAD + 9, true);
-	behind_read(AHEAD + 10, false);
+	behind_read(10, AHEAD + 9, true);
+	behind_read(10, AHEAD + 10, false);
+	behind_read(SROCE_READ_AHEAD + 1, AHEAD + SROCE_READ_AHEAD - 1, true);
+	behind_read(SROCE_READ_AHEAD + 1, AHEAD + SROCE_READ_AHEAD, false);
 	blind();
 	shares();
 	for (i = 0; i < ARRAY_SIZE(seconds); i++)

@@ -104,10 +104,14 @@ static void unlink_ofo(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo)
 	resp->ofo_read_psns -= ofo->read_psns;
 }
 
+/*
+ * READs count for no more than a requester like us has outstanding. Otherwise a forged one
+ * of 2 GB had most of all PSNs accepted. What is beyond is retransmitted.
+ */
 static bool is_too_far(const struct sroce_resp *resp, const struct sroce_pkt *pkt)
 {
 	return sroce_psn_diff(pkt->psn, resp->psn) >=
-	       (s64)(PSN_AHEAD_MAX + resp->ofo_read_psns);
+	       (s64)(PSN_AHEAD_MAX + min_t(u64, resp->ofo_read_psns, SROCE_READ_AHEAD));
 }
 
 /* Fields that a packet of this opcode does not have are 0. */
