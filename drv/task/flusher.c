@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Flushes receives that a process posts in the error state. It posts them without a system
- * call, so its QPs in that state are visited in turn, by one work item for all QPs of a
- * user, who may open the device any number of times. What that costs is bounded, whatever the number of QPs and of receives.
+ * call, so its QPs in that state are visited in turn, by one work item for all QPs of a user,
+ * who may open the device any number of times. What that costs is bounded, whatever the number
+ * of QPs and of receives.
  */
 
 #include <linux/hrtimer.h>
