@@ -177,8 +177,9 @@ test_identification()
 
 qps_ready() { grep -q ready /tmp/early; }
 
-# early FROM TO: what a process keeps of packets that are early has a limit: a quarter of 1/64
-# of the memory. Of 8 times 4,000 of a KiB each, in trains, no more are kept than fit.
+# early FROM TO: what a user keeps of packets that are early has a limit: a fifth of 1/64 of the
+# memory, for all contexts together. Of 8 times 4,000 of a KiB each, in trains, for a context
+# each, no more are kept than fit.
 early()
 {
 	local qps held trains fit
@@ -194,7 +195,7 @@ early()
 	kill $qps
 	wait $qps 2>/dev/null
 	fit=$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)
-	fit=$((fit / 64 / 4))
+	fit=$((fit / 64 / 5))
 	echo "$trains packets in trains; $held are kept, of a KiB and more, where $fit KiB may be"
 	[ $trains -gt 16000 ] && [ $held -gt 500 ] && [ $held -lt $fit ]
 }
@@ -305,7 +306,7 @@ test_bursts IPv4 "$IP4_A" "$IP4_B"
 test_bursts IPv6 "$IP6_A" "$IP6_B"
 test_identification "$IP4_A" "$IP4_B"
 in_a tc qdisc replace dev va root netem slot 20ms 20ms limit 10000
-check "early packets are kept as far as a process may, in trains, too" \
+check "early packets are kept as far as a user may, by many contexts, in trains, too" \
 	early "$IP4_A" "$IP4_B"
 in_slots
 test_redirect

@@ -2,13 +2,15 @@
 /* run: by gro.test.sh */
 /*
  * QPs of B that are connected to QPs of A which do not exist, and expect PSN 0: prints their
- * numbers, in one line, and waits to be killed.
+ * numbers, in one line, and waits to be killed. They are of a user without privileges, who
+ * has opened the device once for each.
  */
 
 #include <unistd.h>
 #include "vt.h"
 
 #define QPS	8
+#define USER	65533
 
 static why_t connect_to_nobody(struct vt_ep *ep)
 {
@@ -24,6 +26,7 @@ static why_t connect_to_nobody(struct vt_ep *ep)
 
 int main(int argc, char **argv)
 {
+	struct vt_dev dev[QPS] = {};
 	struct vt_conf conf;
 	struct vt_ep ep[QPS];
 	why_t why;
@@ -32,8 +35,13 @@ int main(int argc, char **argv)
 	memset(ep, 0, sizeof(ep));
 	vt_start(argc, argv);
 	conf = vt_conf(IBV_QPT_RC);
+	conf.buf = 4096;
+	vt_enter_netns(&vt_devs[1]);
+	if (setgid(USER) || setuid(USER))
+		tap_bail("setuid: %s", strerror(errno));
 	for (i = 0; i < QPS; i++) {
-		why = vt_ep_open(&ep[i], &vt_devs[1], &conf);
+		vt_dev_open(&dev[i], vt_devs[1].name);
+		why = vt_ep_open(&ep[i], &dev[i], &conf);
 		if (!why)
 			why = connect_to_nobody(&ep[i]);
 		if (why)
