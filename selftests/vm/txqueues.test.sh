@@ -9,6 +9,8 @@ set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/faults.sh
+. "$DIR/lib/faults.sh"
 # shellcheck source=selftests/lib/two.sh
 . "$DIR/lib/two.sh"
 
@@ -60,12 +62,6 @@ sent_by_queue()
 	queue && $1 == "Sent" { print $4 }'
 }
 
-counts_of()
-{
-	(cd /sys/class/infiniband/sroce0/ports/1/hw_counters &&
-		grep -s . -- * | tr ':' ' ')
-}
-
 # What this machine has sent and received, once nothing is under way any more
 traffic()
 {
@@ -91,15 +87,14 @@ chase()	# tool
 
 # ---- a transfer -----------------------------------------------------------
 
-note() { counts_of >"/tmp/counts.$1"; traffic >"/tmp/traffic.$1"; }
+note() { counters sroce0 >"/tmp/counts.$1"; traffic >"/tmp/traffic.$1"; }
 
 # What has moved on this machine since the note, of the counters named like that
 moved_here()	# pattern
 {
 	note after
-	awk 'NR == FNR { n[$1] = $2; next }
-	$2 > n[$1] && $1 ~ "'"^(${1})$"'" { print $1, $2 - n[$1] }' \
-		/tmp/counts.before /tmp/counts.after | paste -sd, | sed 's/,/, /g'
+	moved /tmp/counts.before /tmp/counts.after |
+		awk -v names="^($1)$" '$1 ~ names' | paste -sd, | sed 's/,/, /g'
 }
 
 # Packets that this machine has sent and received since the note
