@@ -130,16 +130,6 @@ void sroce_flusher_init(struct sroce_flusher *fl)
 	mutex_unlock(&lock);
 }
 
-static bool has_qps(struct sroce_flusher *fl)
-{
-	bool ret;
-
-	spin_lock_bh(&fl->lock);
-	ret = fl->n;
-	spin_unlock_bh(&fl->lock);
-	return ret;
-}
-
 /**
  * sroce_flusher_settle() - stop the flusher of a user, if no other context needs it
  * @fl: the flusher; all QPs of the caller's context have been destroyed
@@ -152,7 +142,7 @@ static bool has_qps(struct sroce_flusher *fl)
  */
 void sroce_flusher_settle(struct sroce_flusher *fl)
 {
-	if (has_qps(fl))
+	if (READ_ONCE(fl->n))
 		return;
 	hrtimer_cancel(&fl->timer);
 	cancel_work_sync(&fl->work);
