@@ -166,6 +166,7 @@ static void decreases(void)
 	c = begin_avoidance(160, MS, 0);
 	CHECK(sroce_cwnd_lost(&c, 1, 0, now));
 	CHECK_EQ(sroce_cwnd(&c), 139);
+
 	t_case("cwnd: once per round trip, and not before a sample shows the effect");
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));

@@ -40,7 +40,7 @@
 /* A loss of this part of a window, but at least of so many packets, is an overflow */
 #define HEAVY_PART		3
 #define HEAVY_MIN		3U
-/* A decrease takes this part of the window at least. */
+/* The least part of the window that a decrease for an overflow that is certain takes */
 #define LEAST_CUT		8
 /* Where round trips are short, those in which a decrease is made up for */
 #define REGROW_RTTS		48
