@@ -546,7 +546,10 @@ static why_t counters_now(struct wt_run *r)
 	return NULL;
 }
 
-/* A packet without an answer may not have been looked at yet. */
+/*
+ * A packet without an answer may not have been looked at yet; and a requester whose request
+ * has no answer may send it again meanwhile.
+ */
 why_t wt_check_counters(struct wt_run *r)
 {
 	uint64_t end = wt_now() + WT_SOON;
@@ -557,7 +560,7 @@ why_t wt_check_counters(struct wt_run *r)
 	do {
 		why = counters_now(r);
 		if (why)
-			wt_sleep(5000);
+			TRY(wt_no_frames(r, WT_POLL));
 	} while (why && wt_now() < end);
 	return why;
 }

@@ -22,6 +22,7 @@
 #define WT_LONG		5000000ull	/* us to wait for what has to come */
 #define WT_SOON		300000ull	/* us for what has come all but surely */
 #define WT_SETTLE	3000ull		/* us of quiet that end a script */
+#define WT_POLL		5000ull		/* us between two looks at what takes its time */
 #define WT_MAYBE	20000ull	/* us for what may come, or not */
 #define WT_SECTIONS	6
 #define WT_NOTE		200
