@@ -51,6 +51,8 @@ network()
 	igb)	modprobe igb ;;
 	*)	modprobe virtio_net ;;
 	esac
+	# see ns_add in topology.sh
+	echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad
 	ip link set eth0 up
 	ip addr add "10.9.0.$VM_ID/24" dev eth0
 	ip -6 addr add "fd09::$VM_ID/64" dev eth0 nodad
