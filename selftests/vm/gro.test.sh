@@ -83,15 +83,17 @@ captured()
 # same packets as the one that is received.
 read_later()
 {
-	local reader
+	local reader rc=0
+	rm -f /tmp/reader.go
 	in_b /usr/bin/python3 -c '
-import socket, struct, sys, time
+import os, socket, struct, sys, time
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
 s.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
 s.bind(("vb", 0))
-s.settimeout(4)
+s.settimeout(0.5)
 print("ready", flush=True)
-time.sleep(2)
+while not os.path.exists("/tmp/reader.go"):
+    time.sleep(0.1)
 trains = 0
 try:
     while True:
@@ -105,8 +107,10 @@ except TimeoutError:
     sys.exit(trains < 10)' >/tmp/reader 2>&1 &
 	reader=$!
 	wait_until 10 grep -q ready /tmp/reader
-	bw ib_write_bw || return
+	bw ib_write_bw || rc=$?
+	touch /tmp/reader.go
 	wait $reader || { cat /tmp/reader; return 1; }
+	return $rc
 }
 
 # ---- bursts ----------------------------------------------------------------
