@@ -12,7 +12,7 @@ export LC_ALL=C
 
 NEEDS=(debhelper dh-dkms dpkg-dev fakeroot)
 SOURCES=(Kbuild Makefile drv uapi LICENSES tools packaging debian
-	README.md FEATURES.md SECURITY.md CHANGELOG.md INSTALL.md)
+	README.md FEATURES.md SECURITY.md CHANGELOG.md INSTALL.md TROUBLESHOOTING.md CONTAINERS.md)
 
 say() { echo "deb: $*" >&2; }
 die() { say "$*"; exit 1; }

@@ -84,8 +84,12 @@ test_deb()
 	check "sroce-dkms: sources and dkms.conf" has_files "$(deb_files "$deb")" \
 		"/usr/src/sroce-$VERSION/dkms.conf\$" "/Kbuild\$" "/drv/dev/main.c\$" \
 		"/uapi/sroce_abi.h\$" "/drv/compat/probes/" "/copyright\$"
+	check "sroce-dkms: documents" has_files "$(deb_files "$deb")" \
+		"/doc/sroce-dkms/"{README,INSTALL,TROUBLESHOOTING,CONTAINERS}.md
 	check "sroce-tools: the unit" has_files "$(deb_files "$tools")" \
 		"/systemd/system/sroce@.service\$"
+	check "sroce-tools: documents" has_files "$(deb_files "$tools")" \
+		"/doc/sroce-tools/"{TROUBLESHOOTING,CONTAINERS}.md
 }
 
 rpm_is()	# file query value
@@ -103,7 +107,7 @@ rpm_builds()	# file
 
 test_rpm()
 {
-	local rpm=$RPMS/sroce-dkms-$VERSION-1.noarch.rpm
+	local name rpm=$RPMS/sroce-dkms-$VERSION-1.noarch.rpm
 	check "make rpm" packaging/rpm.sh "$RPMS"
 	check "sroce-dkms.rpm: version $VERSION" rpm_is "$rpm" '%{VERSION}' "$VERSION"
 	check "sroce-dkms.rpm: licence" \
@@ -117,6 +121,11 @@ test_rpm()
 	check "sroce-tools.rpm: the unit" has_files \
 		"$(rpm -qpl "$RPMS/sroce-tools-$VERSION-1.noarch.rpm")" \
 		"^/usr/lib/systemd/system/sroce@.service\$"
+	for name in dkms tools; do
+		check "sroce-$name.rpm: documents" has_files \
+			"$(rpm -qpl "$RPMS/sroce-$name-$VERSION-1.noarch.rpm")" \
+			"/doc/.*/"{TROUBLESHOOTING,CONTAINERS}.md
+	done
 	ROOT=$SCRATCH/root.rpm
 	check "bookworm for it" fresh_root bookworm linux-image-amd64 linux-headers-amd64
 	check "dkms" in_root sh -c \
