@@ -28,7 +28,8 @@ cell()	# name command...
 pyverbs() { bash "$DIR/vm/pyverbs.test.sh"; }
 
 echo "cell boots yes"
-if load_module && topo_veth; then
+cell loaded load_module
+if [ $BAD -eq 0 ] && topo_veth; then
 	cell rping stock_tool rping b v4
 	cell ib_write_bw stock_tool ib_write_bw b v4
 	topo_down
