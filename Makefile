@@ -41,7 +41,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 .DEFAULT_GOAL := all
-.PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim coverage shell
+.PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim links links-plot coverage shell
 .PHONY: bench bench-quick bench-core bench-readme profile
 .PHONY: intree check-intree kernels netem interop router txqueues hostile stalled check-userland
 .PHONY: apps conformance check-packages features deb rpm
@@ -116,6 +116,14 @@ fuzz-vm: vm-module
 ## sim: the protocol core against SEEDS=10000 seeds (JOBS=, CLASS=), or SEED=n (TRACE=1, SHRINK=1)
 sim:
 	@$(MAKE) --no-print-directory -s -C selftests/sim run
+
+## links: flows that share a simulated link, what they transfer, lose and wait for; a table, half a minute (CASE=READ)
+links:
+	@$(MAKE) --no-print-directory -s -C selftests/sim links
+
+## links-plot: windows, rates and the queue of some of them over time, as SVG in selftests/sim/.out
+links-plot:
+	@$(MAKE) --no-print-directory -s -C selftests/sim links-plot
 
 ## bench: sroce, rdma_rxe and TCP; tables and plots in .build/bench, an hour (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
 bench: vm-module
