@@ -273,4 +273,5 @@ clean:
 
 ## help: this list
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | \
+		awk '{ i = index($$0, ": "); printf "  make %-16s %s\n", substr($$0, 1, i - 1), substr($$0, i + 2) }'
