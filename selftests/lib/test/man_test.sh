@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The manual pages name what the sources have, and nothing else: counters, attributes,
-# parameters, the doctor's codes, options.
+# parameters, the doctor's codes, options. So do documents, as far as they name tests.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
@@ -105,6 +105,24 @@ documents()
 	return $rc
 }
 
+# Tests and cases that the table of attacks names exist: a case is in the file before it.
+attacks()
+{
+	local word file="" n=0 rc=0
+	while IFS= read -r word; do
+		case $word in
+		\`*)	file=selftests/${word//\`/}
+			[ -e "$file" ] || { echo "no $file"; rc=1; } ;;
+		*)	n=$((n + 1))
+			grep -qF -- "${word//\"/}" "$file" ||
+				{ echo "$file has no case $word"; rc=1; } ;;
+		esac
+	done < <(sed -n '/^## Attacks/,/^## Unit/p' selftests/README.md | sed -n 's/^| [^|]* | //p' |
+		grep -oE '`[^`]+`|"[^"]+"')
+	[ $n -ge 20 ] || { echo "only $n cases"; rc=1; }
+	return $rc
+}
+
 lint() { mandoc -T lint -W warning man/*.[1-9]; }
 
 check "sroce.4 has all counters, and no others" counters
@@ -114,5 +132,6 @@ check "sroce-doctor.8 has all codes, and no others" codes
 check "the pages have all options" options
 check "sroce-top's counters exist" of_top
 check "codes and counters in the documents exist" documents
+check "the tests in the table of attacks exist" attacks
 check "mandoc has no complaint" lint
 done_testing
