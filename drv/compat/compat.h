@@ -119,7 +119,7 @@ static inline struct ib_umem *sroce_umem_get(struct ib_device *ibdev, unsigned l
 static inline void sroce_tunnel_sock_setup(struct net *net, struct socket *sock,
 					   struct udp_tunnel_sock_cfg *cfg)
 {
-#ifdef SROCE_HAVE_TUNNEL_SOCK
+#ifdef SROCE_HAVE_TUNNEL_SETUP_SOCK
 	setup_udp_tunnel_sock(net, sock->sk, cfg);
 #else
 	setup_udp_tunnel_sock(net, sock, cfg);
@@ -128,7 +128,7 @@ static inline void sroce_tunnel_sock_setup(struct net *net, struct socket *sock,
 
 static inline void sroce_tunnel_sock_release(struct socket *sock)
 {
-#ifdef SROCE_HAVE_TUNNEL_SOCK
+#ifdef SROCE_HAVE_TUNNEL_RELEASE_SOCK
 	udp_tunnel_sock_release(sock->sk);
 #else
 	udp_tunnel_sock_release(sock);

@@ -119,17 +119,20 @@ int net_passive_inc(struct net *net, int by);
 #endif
 
 /* <net/udp_tunnel.h> */
-#if KERNEL_udp_tunnel == 1
+#if KERNEL_tunnel_setup == 1
 void setup_udp_tunnel_sock(struct net *net, struct sock *sk, struct udp_tunnel_sock_cfg *cfg);
-void udp_tunnel_sock_release(struct sock *sk);
-#else
+#elif KERNEL_tunnel_setup == 2
 void setup_udp_tunnel_sock(struct net *net, struct socket *sock,
 			   struct udp_tunnel_sock_cfg *cfg);
-#if KERNEL_udp_tunnel == 2
+#else
+void setup_udp_tunnel_sock(struct net *net, struct udp_tunnel_sock_cfg *cfg);
+#endif
+#if KERNEL_tunnel_release == 1
+void udp_tunnel_sock_release(struct sock *sk);
+#elif KERNEL_tunnel_release == 2
 void udp_tunnel_sock_release(struct socket *sock);
 #else
-void udp_tunnel_sock_release(struct sock *sk);
-#endif
+void udp_tunnel_sock_release(struct net *net);
 #endif
 
 /* <rdma/ib_umem.h> */
