@@ -52,6 +52,7 @@
 	C(RX_QKEY, "rx_qkey_violations")				\
 	C(RX_LENGTH, "rx_length_drops")					\
 	C(RX_NETDEV, "rx_wrong_netdev_drops")				\
+	C(RX_MULTICAST_DROPS, "rx_multicast_drops")			\
 	C(OUT_OF_BUFFER, "out_of_buffer")					\
 	/* responder */							\
 	C(DUPLICATE, "duplicate_request")				\

@@ -211,7 +211,7 @@ static int new_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce
 	m->owner = owner;
 	m->times = 1;
 	list_add_tail_rcu(&m->list, &g->members);
-	g->n++;
+	WRITE_ONCE(g->n, g->n + 1);
 	kqp->groups++;
 	return 0;
 }
@@ -230,7 +230,7 @@ static int add_member(struct sroce_dev *dev, struct sroce_group *g, struct ib_qp
 static void del_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce_member *m)
 {
 	list_del_rcu(&m->list);
-	g->n--;
+	WRITE_ONCE(g->n, g->n - 1);
 	m->kqp->groups--;
 	uncount_member(dev, g, m->owner);
 	kfree_rcu(m, rcu);

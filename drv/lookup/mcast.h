@@ -31,7 +31,7 @@ struct sroce_member {
  * @node: entry in sroce_dev.groups
  * @gid: multicast address of the group
  * @members: struct sroce_member, read under RCU
- * @n: number of @members
+ * @n: number of @members; also read under RCU
  * @rcu: frees the structure after a grace period
  */
 struct sroce_group {

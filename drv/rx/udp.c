@@ -185,45 +185,6 @@ static void deliver(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len)
 	sroce_transport_rx(qp, pkt);
 }
 
-/* Pass a packet to the QPs of a group. Return: how many there are. */
-static u32 deliver_to_group(struct sroce_group *g, const struct sroce_pkt *pkt, u32 len)
-{
-	struct sroce_member *m;
-	u32 n = 0;
-
-	list_for_each_entry_rcu(m, &g->members, list) {
-		if (!refcount_inc_not_zero(&m->kqp->ref))
-			continue;
-		sroce_count(m->kqp->qp, SROCE_CNT_RX_MULTICAST);
-		sroce_task_lock(m->kqp->qp);
-		deliver(m->kqp->qp, pkt, len);
-		sroce_task_unlock_run(m->kqp->qp);
-		sroce_qp_tbl_put(m->kqp);
-		n++;
-	}
-	return n;
-}
-
-/* Pass a packet of @len bytes to all QPs of its group. Return: whether there is one. */
-static bool deliver_multicast(struct sroce_snet *sn, const struct sk_buff *skb,
-			      const struct sroce_pkt *pkt, u32 len)
-{
-	struct sroce_group *g;
-	struct sroce_dev *dev;
-	u32 n = 0;
-
-	if (pkt->qpn != SROCE_QPN_MULTICAST)
-		return false;
-	list_for_each_entry_rcu(dev, &sn->devs, net_list) {
-		if (rcu_access_pointer(dev->ndev) != skb->dev)
-			continue;
-		g = sroce_mcast_find(dev, &pkt->dgid);
-		if (g)
-			n += deliver_to_group(g, pkt, len);
-	}
-	return n;
-}
-
 /**
  * struct part - one of the skbs that a train consists of
  * @skb: it; the first has the others in its frag_list
@@ -259,6 +220,7 @@ struct part {
  * @flat: contiguous data behind the segment that was received last, in @part
  * @flat_len: bytes at @flat; 0 if they are not known
  * @hdr: space for transport headers that are not contiguous in @skb
+ * @copies: copies that were made of segments for members of a group
  * @pkt: the packet in the segment
  */
 struct rx {
@@ -278,8 +240,63 @@ struct rx {
 	const u8		*flat;
 	u32			flat_len;
 	u8			hdr[SROCE_HDR_MAX];
+	u32			copies;
 	struct sroce_pkt	pkt;
 };
+
+/*
+ * Most copies that are made of the packets of a train for members of a group. All are made in
+ * one go, and a full train to a full group would make 16,384.
+ */
+#define COPIES_MAX	2048
+
+/* Pass the packet to the QPs of a group. Return: how many there are. */
+static u32 deliver_to_group(struct rx *rx, struct sroce_dev *dev, struct sroce_group *g,
+			    u32 len)
+{
+	struct sroce_member *m;
+	u32 n = 0, left;
+
+	list_for_each_entry_rcu(m, &g->members, list) {
+		if (rx->copies == COPIES_MAX)
+			break;
+		if (!refcount_inc_not_zero(&m->kqp->ref))
+			continue;
+		sroce_count(m->kqp->qp, SROCE_CNT_RX_MULTICAST);
+		sroce_task_lock(m->kqp->qp);
+		deliver(m->kqp->qp, &rx->pkt, len);
+		sroce_task_unlock_run(m->kqp->qp);
+		sroce_qp_tbl_put(m->kqp);
+		rx->copies++;
+		n++;
+	}
+	if (likely(rx->copies < COPIES_MAX))
+		return n;
+	/* members may join and leave meanwhile */
+	left = max(READ_ONCE(g->n), n) - n;
+	this_cpu_add(dev->counters->c[SROCE_CNT_RX_MULTICAST_DROPS], left);
+	return n + left;
+}
+
+/* Pass the packet, of @len bytes, to all QPs of its group. Return: whether there is one. */
+static bool deliver_multicast(struct rx *rx, u32 len)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	struct sroce_group *g;
+	struct sroce_dev *dev;
+	u32 n = 0;
+
+	if (pkt->qpn != SROCE_QPN_MULTICAST)
+		return false;
+	list_for_each_entry_rcu(dev, &rx->sn->devs, net_list) {
+		if (rcu_access_pointer(dev->ndev) != rx->skb->dev)
+			continue;
+		g = sroce_mcast_find(dev, &pkt->dgid);
+		if (g)
+			n += deliver_to_group(rx, dev, g, len);
+	}
+	return n;
+}
 
 static void first_part(struct rx *rx)
 {
@@ -485,8 +502,7 @@ static int receive_one(struct rx *rx, u32 off, u32 len)
 		return SROCE_CNT_RX_ICRC;
 	if (sroce_gid_tbl_is_multicast(&pkt->dgid)) {
 		put_qp(rx);
-		return deliver_multicast(rx->sn, rx->skb, pkt, len) ?
-		       RX_DONE : SROCE_CNT_RX_NO_QP;
+		return deliver_multicast(rx, len) ? RX_DONE : SROCE_CNT_RX_NO_QP;
 	}
 	ret = get_qp(rx);
 	if (ret == RX_DONE)

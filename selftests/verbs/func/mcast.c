@@ -6,6 +6,11 @@
 
 #define MULTICAST_QPN	0xffffff
 #define LEN		200
+/* Sends that may leave as one train, and QPs that get each of them */
+#define TRAIN		64
+#define MEMBERS		40
+/* Copies that are made of a train */
+#define COPIES		2048
 
 static why_t attach(struct vt_ep *ep, int n)
 {
@@ -25,29 +30,39 @@ static why_t detach(struct vt_ep *ep, int n)
 	return NULL;
 }
 
-static why_t send_to(struct vt_ep *ep, int n)
+/* Send @num messages to group @n by one call */
+static why_t send_many(struct vt_ep *ep, int n, int num)
 {
 	struct ibv_sge sge = vt_sge(&ep->buf, 0, LEN);
 	union ibv_gid gid = vt_group(0, n);
-	struct ibv_send_wr wr = {
-		.wr_id = n, .opcode = IBV_WR_SEND, .sg_list = &sge,
-		.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = { .remote_qpn = MULTICAST_QPN,
-			   .remote_qkey = VT_QKEY },
-	};
+	struct ibv_send_wr wr[TRAIN] = {};
 	struct ibv_ah_attr attr = {
 		.is_global = 1, .port_num = VT_PORT,
 		.grh = { .dgid = gid, .sgid_index = ep->dev->gid_index,
 			 .hop_limit = 4 },
 	};
+	struct ibv_ah *ah = ibv_create_ah(ep->dev->pd, &attr);
 	struct ibv_wc wc;
+	int i;
 
-	wr.wr.ud.ah = ibv_create_ah(ep->dev->pd, &attr);
-	CHECK(wr.wr.ud.ah, "ibv_create_ah of a group: %s", strerror(errno));
-	TRY(vt_post_send(ep, &wr));
+	CHECK(ah, "ibv_create_ah of a group: %s", strerror(errno));
+	for (i = 0; i < num; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = n, .opcode = IBV_WR_SEND, .sg_list = &sge,
+			.num_sge = 1, .next = i + 1 < num ? &wr[i + 1] : NULL,
+			.send_flags = i + 1 < num ? 0 : IBV_SEND_SIGNALED,
+			.wr.ud = { .ah = ah, .remote_qpn = MULTICAST_QPN,
+				   .remote_qkey = VT_QKEY },
+		};
+	TRY(vt_post_send(ep, wr));
 	TRY(vt_poll_ok(ep->scq, &wc, n));
-	CHECK(!ibv_destroy_ah(wr.wr.ud.ah), "ibv_destroy_ah");
+	CHECK(!ibv_destroy_ah(ah), "ibv_destroy_ah");
 	return NULL;
+}
+
+static why_t send_to(struct vt_ep *ep, int n)
+{
+	return send_many(ep, n, 1);
 }
 
 static why_t gets(struct vt_ep *to, const struct vt_ep *from)
@@ -126,6 +141,79 @@ static why_t here_and_there(struct vt_pair *p, const void *arg)
 	return detach(&p->b, 3);
 }
 
+/* Wait until as many copies have been made or dropped as there should be. */
+static why_t copied(const struct vt_dev *dev, uint64_t made, uint64_t want)
+{
+	uint64_t until = vt_now_us() + VT_LONG * 1000;
+
+	do {
+		vt_sleep_ms(20);
+		if (vt_counted(dev, "rx_multicast_pkts") +
+		    vt_counted(dev, "rx_multicast_drops") - made == want)
+			return NULL;
+	} while (vt_now_us() < until);
+	return because("%llu copies made or dropped, not %llu",
+		       (unsigned long long)(vt_counted(dev, "rx_multicast_pkts") +
+					    vt_counted(dev, "rx_multicast_drops") - made),
+		       (unsigned long long)want);
+}
+
+/* A train to a large group must not take a CPU for long: the rest of it is dropped. */
+static why_t flood(struct vt_pair *p, struct vt_ep *member)
+{
+	struct vt_dev *dev = p->b.dev;
+	uint64_t pkts, drops, trains;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < MEMBERS; i++) {
+		TRY(vt_ep_open(&member[i], dev, &p->conf));
+		TRY(vt_ep_init(&member[i]));
+		TRY(vt_ep_rtr(&member[i], &p->a));
+		TRY(attach(&member[i], 6));
+		TRY(vt_post_recv_at(&member[i], 5, 0, 1024));
+		TRY(vt_post_recv_at(&member[i], 6, 0, 1024));
+	}
+	vt_sleep_ms(20);
+	pkts = vt_counted(dev, "rx_multicast_pkts");
+	drops = vt_counted(dev, "rx_multicast_drops");
+	trains = vt_counted(dev, "rx_trains");
+	CHECK(drops != ~0ULL, "no counter of copies that are not made");
+	TRY(send_many(&p->a, 6, TRAIN));
+	TRY(copied(dev, pkts + drops, TRAIN * MEMBERS));
+	trains = vt_counted(dev, "rx_trains") - trains;
+	pkts = vt_counted(dev, "rx_multicast_pkts") - pkts;
+	tap_note("%llu copies of %llu trains", (unsigned long long)pkts,
+		 (unsigned long long)trains);
+	CHECK(trains, "no train");
+	CHECK(pkts <= trains * COPIES, "%llu copies", (unsigned long long)pkts);
+	/* each has got the first ones, and gets what follows */
+	for (i = 0; i < MEMBERS; i++) {
+		TRY(vt_poll_ok(member[i].rcq, &wc, 5));
+		TRY(vt_poll_ok(member[i].rcq, &wc, 6));
+		TRY(vt_post_recv_at(&member[i], 5, 0, 1024));
+	}
+	TRY(send_to(&p->a, 6));
+	for (i = 0; i < MEMBERS; i++)
+		TRY(vt_poll_ok(member[i].rcq, &wc, 5));
+	return NULL;
+}
+
+static why_t large_group(struct vt_pair *p, const void *arg)
+{
+	struct vt_ep member[MEMBERS] = {};
+	why_t why = flood(p, member), closing = NULL;
+	int i;
+
+	(void)arg;
+	for (i = 0; i < MEMBERS && member[i].dev; i++) {
+		if (member[i].qp)
+			detach(&member[i], 6);
+		closing = closing ?: vt_ep_close(&member[i]);
+	}
+	return why ?: closing;
+}
+
 static why_t refused(struct vt_pair *p, const void *arg)
 {
 	union ibv_gid gid = vt_group(0, 4);
@@ -157,6 +245,7 @@ int main(int argc, char **argv)
 	vt_run("UD multicast: on this host and on others", &c, here_and_there,
 	       NULL);
 	vt_run("UD multicast: attached with two LIDs", &c, two_lids, NULL);
+	vt_run("UD multicast: a train to a large group", &c, large_group, NULL);
 	vt_run("UD multicast: what is refused", &c, refused, NULL);
 	vt_run("RC multicast: none", &rc, not_rc, NULL);
 	return tap_finish();

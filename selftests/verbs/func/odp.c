@@ -247,31 +247,13 @@ static why_t implicit(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
-/* What the driver has counted so far */
-static uint64_t counted(const struct vt_dev *dev, const char *what)
-{
-	unsigned long long val = 0;
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", dev->name,
-		 what);
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%llu", &val) != 1)
-		val = ~0ULL;
-	if (f)
-		fclose(f);
-	return val;
-}
-
 static uint64_t both(const char *what)
 {
 	/* the core keeps what it was told for 10 ms */
 	vt_sleep_ms(20);
 	if (!strcmp(vt_devs[0].name, vt_devs[1].name))
-		return counted(&vt_devs[0], what);
-	return counted(&vt_devs[0], what) + counted(&vt_devs[1], what);
+		return vt_counted(&vt_devs[0], what);
+	return vt_counted(&vt_devs[0], what) + vt_counted(&vt_devs[1], what);
 }
 
 /* All of a message that nobody has touched comes by a few faults. */

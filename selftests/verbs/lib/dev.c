@@ -202,3 +202,21 @@ union ibv_gid vt_group(int net, int n)
 	inet_pton(AF_INET6, text, gid.raw);
 	return gid;
 }
+
+/* What the driver has counted so far; all ones if it has no such counter */
+uint64_t vt_counted(const struct vt_dev *dev, const char *what)
+{
+	unsigned long long val = 0;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s", dev->name,
+		 what);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%llu", &val) != 1)
+		val = ~0ULL;
+	if (f)
+		fclose(f);
+	return val;
+}

@@ -79,6 +79,7 @@ void vt_start(int argc, char **argv);
 void vt_enter_netns(const struct vt_dev *dev);
 bool vt_wanted(const char *name);
 union ibv_gid vt_group(int net, int n);
+uint64_t vt_counted(const struct vt_dev *dev, const char *what);
 enum ibv_mtu vt_max_mtu(void);
 static inline uint32_t vt_mtu_bytes(enum ibv_mtu mtu)
 {
