@@ -29,6 +29,9 @@ enum sroce_txq_nr {
  * struct sroce_txq - a transmit queue of a QP, see drv/net/txq.c
  * @skbs: packets for the IP stack, in order; sent after unlock
  * @lbpkts: loopback packets, in order; delivered after unlock
+ * @n_lbpkts: number of @lbpkts
+ * @lb_bytes: bytes of payload of @lbpkts
+ * @lb_stopped: @lbpkts are as many as there may be; whoever takes them makes a trip more
  * @sending: a CPU is sending from both lists; it also sends what other CPUs queue
  * @dropped: the IP stack has dropped packets, or reported congestion; the next trip tells
  *	the transport
@@ -42,6 +45,9 @@ enum sroce_txq_nr {
 struct sroce_txq {
 	struct sk_buff_head	skbs;
 	struct list_head	lbpkts;
+	u32			n_lbpkts;
+	u32			lb_bytes;
+	bool			lb_stopped;
 	bool			sending;
 	bool			dropped;
 	u32			queued;

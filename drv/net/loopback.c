@@ -113,13 +113,34 @@ void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt)
 {
 	struct sroce_pkt *pkt = &lbpkt->pkt;
 	bool response = pkt->op->flags & SROCE_RESPONSE;
+	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, response);
 
 	pkt->sgid = qp->av.sgid;
 	pkt->dgid = qp->av.dgid;
 	pkt->vlan = 0xffff;
 	sroce_count(qp, SROCE_CNT_LOOPBACK_PACKETS);
 	this_cpu_add(qp->counters->c[SROCE_CNT_LOOPBACK_BYTES], pkt->payload_len);
-	list_add_tail(&lbpkt->list, &sroce_kqp_txq(qp->kqp, response)->lbpkts);
+	list_add_tail(&lbpkt->list, &txq->lbpkts);
+	txq->n_lbpkts++;
+	txq->lb_bytes += pkt->payload_len;
+}
+
+/**
+ * sroce_loopback_take() - take the loopback packets of a transmit queue
+ * @txq: transmit queue of a locked QP
+ * @list: they are appended to it
+ *
+ * Return: whether the queue was stopped, so that a trip must follow.
+ */
+bool sroce_loopback_take(struct sroce_txq *txq, struct list_head *list)
+{
+	bool stopped = txq->lb_stopped;
+
+	list_splice_tail_init(&txq->lbpkts, list);
+	txq->n_lbpkts = 0;
+	txq->lb_bytes = 0;
+	txq->lb_stopped = false;
+	return stopped;
 }
 
 /**

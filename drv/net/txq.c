@@ -29,6 +29,10 @@
 /* Bytes that a packet takes beside a payload of the path MTU; most have less */
 #define PKT_OVERHEAD	48
 
+/* Most loopback packets in a queue, and bytes of them at which it is full: those of a trip */
+#define LBPKTS_MAX	SROCE_TX_BUDGET
+#define LB_BYTES_MAX	SROCE_TX_BUDGET_BYTES
+
 /* Bytes that this host holds, given to the IP stack or not */
 static u32 held(const struct sroce_txq *txq)
 {
@@ -104,6 +108,26 @@ static u32 room(struct sroce_qp *qp, const struct sroce_txq *txq)
 	return most > n ? most - n : 0;
 }
 
+/*
+ * Loopback packets that a queue takes now. While one CPU delivers packets, or waits for the lock
+ * of the receiver, others may build more, as fast as a process posts. What is being delivered
+ * does not count. The bytes may be exceeded by those of one trip.
+ */
+static u32 loopback_room(const struct sroce_txq *txq)
+{
+	if (txq->lb_bytes >= LB_BYTES_MAX)
+		return 0;
+	return LBPKTS_MAX - min_t(u32, txq->n_lbpkts, LBPKTS_MAX);
+}
+
+/* Stop a queue of loopback packets. Whoever delivers those that are there makes a trip more. */
+static void stop_loopback(struct sroce_qp *qp, struct sroce_txq *txq)
+{
+	if (!txq->lb_stopped)
+		sroce_count(qp, SROCE_CNT_TX_STOPPED);
+	txq->lb_stopped = true;
+}
+
 static bool is_idle(struct sroce_qp *qp)
 {
 	const struct sroce_txq *txq = qp->kqp->txq;
@@ -141,7 +165,7 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 		return U32_MAX;
 	if (!response)
 		follow_poster(qp);
-	return is_stopped(txq) ? 0 : room(qp, txq);
+	return is_stopped(txq) ? 0 : min(room(qp, txq), loopback_room(txq));
 }
 
 /**
@@ -149,7 +173,7 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response)
  * @qp: the QP, locked
  * @response: the queue of responses, not that of requests
  *
- * The tasklet makes a trip once half of the queue has drained.
+ * The tasklet makes a trip once half of the queue has drained, and of loopback packets all.
  *
  * Return: whether there is room now, so that the queue is not stopped.
  */
@@ -161,6 +185,10 @@ bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
 		return true;
 	if (is_stopped(txq))
 		return false;
+	if (!loopback_room(txq)) {
+		stop_loopback(qp, txq);
+		return false;
+	}
 	if (room(qp, txq) || !stop(txq, most_packets(qp) / 2 * (qp->mtu + PKT_OVERHEAD)))
 		return true;
 	sroce_count(qp, SROCE_CNT_TX_STOPPED);

@@ -140,13 +140,14 @@ static void prepare_packets(struct sroce_qp *qp, struct sroce_txq *txq,
  *
  * @more: the protocol is called again at once, and its packets may join the last train.
  *
- * Return: whether packets are left over, other than that train, or were dropped.
+ * Return: whether packets are left over, other than that train, or were dropped, or others
+ * may follow, as loopback packets have left a full queue.
  */
 static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 {
 	struct sk_buff_head list;
+	bool dropped, stopped = false;
 	LIST_HEAD(lbpkts);
-	bool dropped;
 	u32 round;
 
 	if (txq->sending)
@@ -158,7 +159,7 @@ static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 	txq->sending = true;
 	for (round = 0; round < ROUNDS; round++) {
 		take_packets(txq, &list, more);
-		list_splice_init(&txq->lbpkts, &lbpkts);
+		stopped |= sroce_loopback_take(txq, &lbpkts);
 		if (skb_queue_empty(&list) && list_empty(&lbpkts))
 			break;
 		prepare_packets(qp, txq, &list);
@@ -170,7 +171,7 @@ static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 	}
 	txq->sending = false;
 	this_cpu_dec(nested);
-	return txq->dropped || (!more && !txq_empty(txq));
+	return txq->dropped || stopped || (!more && !txq_empty(txq));
 }
 
 static bool send_queued(struct sroce_qp *qp, bool more)
@@ -682,12 +683,14 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
  */
 void sroce_task_drop_queued(struct sroce_kqp *kqp)
 {
+	LIST_HEAD(lbpkts);
 	int i;
 
 	for (i = 0; i < SROCE_TXQS; i++) {
 		sroce_txq_purge(&kqp->txq[i]);
-		sroce_loopback_purge(&kqp->txq[i].lbpkts);
+		sroce_loopback_take(&kqp->txq[i], &lbpkts);
 	}
+	sroce_loopback_purge(&lbpkts);
 }
 
 /**

@@ -65,6 +65,9 @@
  *                     tasklet is to go on
  * txq[].dropped       the owner that has sent what  the owner in its next trip, which
  * (struct sroce_kqp)  the IP stack has dropped      tells the transport
+ * txq[].lb_stopped    a trip that has more          the owner that takes them from
+ * (struct sroce_kqp)  loopback packets to send      the queue; it makes a trip
+ *                     than the queue takes          more
  * db_cpu              the trip that takes in a      never: the next doorbell changes it
  *                     doorbell
  * txq[].sending       the owner, before it drops    the same CPU, with the lock held
