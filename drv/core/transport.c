@@ -10,6 +10,7 @@
 #include "drv/core/mem/mr.h"
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/comp.h"
+#include "drv/core/rc/flush.h"
 #include "drv/core/rc/req.h"
 #include "drv/core/rc/resp.h"
 #include "drv/core/rc/resp_rate.h"
@@ -175,7 +176,7 @@ static bool run_requester(struct sroce_qp *qp)
 }
 
 /**
- * sroce_transport_run() - send what may be sent, at the end of a trip
+ * sroce_transport_run() - send, or flush, what there is, at the end of a trip
  * @qp: the QP, locked
  *
  * Return: whether the budget ran out: call again after others had a turn.
@@ -190,6 +191,8 @@ bool sroce_transport_run(struct sroce_qp *qp)
 	if (qp->svc == SROCE_SVC_RC)
 		more = run_responder(qp);
 	more |= run_requester(qp);
+	if (unlikely(qp->sq.flushing))
+		more |= sroce_flush_go_on(qp);
 	sroce_mr_put_last(qp);
 	return more;
 }

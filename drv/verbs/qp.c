@@ -450,6 +450,37 @@ static int path_from_attr(struct sroce_qp *qp, struct sroce_av *av,
 	return ret;
 }
 
+/*
+ * Unlock a QP of which a batch of work requests was flushed. The caller flushes more, or makes
+ * a trip more in the end: of a user's QP the tasklet does not go on meanwhile, as a softirq
+ * would flush several batches.
+ */
+static void unlock_between(struct sroce_qp *qp) __releases(&qp->lock)
+{
+	if (qp->user)
+		sroce_task_unlock_run_once(qp);
+	else
+		sroce_task_unlock_verb(qp);
+}
+
+/*
+ * Lock a QP that may have to leave SQE: what was to be flushed must not be executed. Others may
+ * go on posting, and have that flushed, too, but can't keep the caller here: then it is left
+ * with sroce_sq.flushing.
+ */
+static void lock_flushed(struct sroce_qp *qp, enum ib_qp_state to) __acquires(&qp->lock)
+{
+	u32 left = qp->sq.mask / SROCE_FLUSH_BATCH + 1;
+
+	sroce_task_lock(qp);
+	for (; unlikely(qp->sq.flushing && to == IB_QPS_RTS) && left; left--) {
+		sroce_flush_sq(qp);
+		unlock_between(qp);
+		cond_resched();
+		sroce_task_lock(qp);
+	}
+}
+
 static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 {
 	enum ib_qp_state from, to;
@@ -472,11 +503,15 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 	if (ret)
 		return ret;
 
-	sroce_task_lock(qp);
+	lock_flushed(qp, to);
 	/* the QP may have entered the error state before it was locked */
 	if (qp->state != from && to != IB_QPS_ERR && to != IB_QPS_RESET) {
 		sroce_task_unlock_verb(qp);
 		return -EINVAL;
+	}
+	if (qp->sq.flushing && to == IB_QPS_RTS) {
+		sroce_task_unlock_verb(qp);
+		return -EBUSY;
 	}
 	if (!qp->user)
 		/* pairs with the release in drv/verbs/post.c */
@@ -484,27 +519,42 @@ static int modify_locked(struct sroce_qp *qp, struct ib_qp_attr *attr, int mask)
 	set_attrs(qp, attr, mask, &av);
 	if (mask & IB_QP_STATE)
 		enter_state(qp, from, to);
-	sroce_task_unlock_verb(qp);
+	if (to == IB_QPS_ERR)
+		unlock_between(qp);
+	else
+		sroce_task_unlock_verb(qp);
 	return 0;
 }
 
+/* Whether a user's receives are left to be flushed; the tasklet sees to those of others. */
+static bool has_receives(const struct sroce_qp *qp)
+{
+	return qp->user && !qp->srq && sroce_ring_filled(&qp->rq.ring);
+}
+
 /*
- * A modify to the error state has flushed the first receives. Flush the rest in the context
- * of the caller, but no more than the ring holds, or others could keep it here.
+ * A modify to the error state has flushed the first work requests. Flush the rest in the
+ * context of the caller, but no more than the rings hold, or others could keep it here. The
+ * tasklet goes on for a process that is killed; a kernel user is about to post a last send, for
+ * which there must be room.
  */
 static void flush_rest(struct sroce_qp *qp)
 {
-	u32 rounds = qp->rq.ring.mask / SROCE_FLUSH_BATCH;
+	u32 rounds = max(qp->sq.mask, qp->rq.ring.mask) / SROCE_FLUSH_BATCH;
 
-	for (; rounds && sroce_ring_filled(&qp->rq.ring); rounds--) {
-		if (fatal_signal_pending(current))
-			return;
+	for (; rounds && (READ_ONCE(qp->sq.flushing) || has_receives(qp)); rounds--) {
+		if (qp->user && fatal_signal_pending(current))
+			break;
 		sroce_task_lock(qp);
-		if (qp->state == IB_QPS_ERR)
+		if (qp->state == IB_QPS_ERR && qp->sq.flushing)
+			sroce_flush_sq(qp);
+		if (qp->state == IB_QPS_ERR && has_receives(qp))
 			sroce_flush_rq(qp);
-		sroce_task_unlock_verb(qp);
+		unlock_between(qp);
 		cond_resched();
 	}
+	sroce_task_lock(qp);
+	sroce_task_unlock_verb(qp);
 }
 
 /**
@@ -516,8 +566,9 @@ static void flush_rest(struct sroce_qp *qp)
  *
  * Return: 0, -EINVAL for a transition that is not allowed or a value out of bounds,
  * -EOPNOTSUPP for an attribute that is not in the specification, such as a rate limit,
- * -ENODEV if the netdev is gone, -ENOMEM for what the new state or an attribute needs: the
- * QP keeps its state then, also on the way from RESET or INIT to the error state.
+ * -ENODEV if the netdev is gone, -EBUSY if others went on posting to a QP that is to leave
+ * SQE, -ENOMEM for what the new state or an attribute needs: the QP keeps its state then, also
+ * on the way from RESET or INIT to the error state.
  */
 int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
@@ -530,7 +581,7 @@ int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	sroce_task_send_held(qp);
 	mutex_lock(&qp->mutex);
 	ret = modify_locked(qp, attr, mask);
-	if (!ret && qp->user && mask & IB_QP_STATE && attr->qp_state == IB_QPS_ERR)
+	if (!ret && READ_ONCE(qp->state) == IB_QPS_ERR)
 		flush_rest(qp);
 	mutex_unlock(&qp->mutex);
 	return ret;

@@ -152,6 +152,77 @@ static void endless(void)
 	sim_end(s);
 }
 
+/* More send work requests than are flushed at a time */
+#define DEEP	1000U
+
+static void deep_post(struct xfers *t, struct sim_wr *wr, u32 n)
+{
+	for (; n; n--) {
+		sim_put_send(&t->s->a, wr);
+		wr->wr_id++;
+	}
+	sim_doorbell(&t->s->a);
+}
+
+static struct sim_wr deep_init(struct xfers *t)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+
+	cfg.slots = 2048;
+	cfg.cqe = 4096;
+	xfers_init(t, &cfg, 65536, 4096);
+	wr = xfer_make(t, IB_WR_RDMA_WRITE, 10);
+	deep_post(t, &wr, DEEP);
+	return wr;
+}
+
+static void deep(void)
+{
+	struct sroce_cq *cq;
+	struct sim_wr wr;
+	struct xfers t;
+	u32 i, before;
+
+	t_case("flush: a long send queue in batches, in order, each once");
+	wr = deep_init(&t);
+	cq = &t.s->a.scq;
+	before = cq->n;
+	sim_enter(&t.s->a, IB_QPS_ERR);
+	CHECK_EQ(cq->n, before + SROCE_FLUSH_BATCH);
+	CHECK(t.s->a.qp.sq.flushing);
+	/* posted meanwhile, so that one is behind all others */
+	deep_post(&t, &wr, 1);
+	CHECK_EQ(cq->n, before + 2 * SROCE_FLUSH_BATCH);
+	sim_run(t.s);
+	CHECK(!t.s->a.qp.sq.flushing);
+	CHECK_EQ(cq->n, DEEP + 1);
+	for (i = 0; i < cq->n; i++) {
+		CHECK_EQ(cq->e[i].wr_id, i);
+		CHECK_EQ(cq->e[i].status, i < before ? IB_WC_SUCCESS : IB_WC_WR_FLUSH_ERR);
+	}
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_WC_FLUSH), DEEP + 1 - before);
+	xfers_end(&t);
+}
+
+/* What is left when the QP is reset is dropped, and the next life begins with nothing. */
+static void deep_reset(void)
+{
+	struct xfers t;
+	u32 n;
+
+	t_case("flush: RESET of a send queue that is flushed in part");
+	deep_init(&t);
+	sim_enter(&t.s->a, IB_QPS_ERR);
+	n = t.s->a.scq.n;
+	sim_enter(&t.s->a, IB_QPS_RESET);
+	CHECK(!t.s->a.qp.sq.flushing);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, n);
+	CHECK_EQ(sroce_ring_filled(&t.s->a.qp.sq.ring), 0);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(flush)
 {
 	bad_locals();
@@ -160,4 +231,6 @@ UNIT_TESTS(flush)
 	sqe(IB_QPT_UC);
 	sqe(IB_QPT_UD);
 	endless();
+	deep();
+	deep_reset();
 }

@@ -159,6 +159,8 @@ struct sroce_posted {
  * @max_inline: most inline bytes per work request
  * @ring: the ring shared with user space; unused by a kernel QP
  * @db_tail: one past the last slot of @ring for which the doorbell has rung
+ * @flushing: in a state that executes nothing: some are still to be flushed
+ * @flushed: a batch of them was flushed in this trip
  * @posted: copy of the head of the slot that is being fetched
  */
 struct sroce_sq {
@@ -171,6 +173,8 @@ struct sroce_sq {
 	u32			max_inline;
 	struct sroce_ring	ring;
 	u32			db_tail;
+	bool			flushing;
+	bool			flushed;
 	struct sroce_posted	posted;
 };
 

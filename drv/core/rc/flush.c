@@ -90,22 +90,50 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 	}
 }
 
+/* Whether work requests that a doorbell has rung for are not completed */
+static bool has_sends(const struct sroce_qp *qp)
+{
+	const struct sroce_sq *sq = &qp->sq;
+
+	return sq->cons != sq->prod || (qp->user && sq->ring.own != sq->db_tail);
+}
+
 /**
- * sroce_flush_sq() - complete all send work requests with a flush error
- * @qp: the QP, locked
+ * sroce_flush_sq() - complete send work requests with a flush error
+ * @qp: the QP, locked, in a state that does not execute them
  *
- * At most as many as the ring holds, so that a user who goes on posting can't occupy the
- * CPU. A work request that is posted later rings its own doorbell.
+ * At most SROCE_FLUSH_BATCH of them: each is copied from the ring, which may have many
+ * thousands. sroce_sq.flushing tells whether some are left. Those are flushed by the trips
+ * that follow, see sroce_flush_go_on(), between which others have a turn. A work request that
+ * is posted later rings its own doorbell.
  */
 void sroce_flush_sq(struct sroce_qp *qp)
 {
-	u32 left = qp->sq.mask;
+	u32 left = SROCE_FLUSH_BATCH;
 
-	do {
-		while (qp->sq.cons != qp->sq.prod)
-			sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
-	} while (left-- && sroce_wqe_fetch(qp));
+	/* an overflow of the CQ may flush, too */
+	while (left-- && (qp->sq.cons != qp->sq.prod || sroce_wqe_fetch(qp)))
+		sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
+	/* nothing is under way any more, also if some are left */
 	sroce_reset_req(qp);
+	WRITE_ONCE(qp->sq.flushing, has_sends(qp));
+	qp->sq.flushed = qp->sq.flushing;
+}
+
+/**
+ * sroce_flush_go_on() - flush more send work requests at the end of a trip
+ * @qp: the QP, locked, with sroce_sq.flushing
+ *
+ * Not if this trip has flushed a batch already.
+ *
+ * Return: whether a trip must follow.
+ */
+bool sroce_flush_go_on(struct sroce_qp *qp)
+{
+	if (!qp->sq.flushed)
+		sroce_flush_sq(qp);
+	qp->sq.flushed = false;
+	return qp->sq.flushing;
 }
 
 static void flush_recv(struct sroce_qp *qp, const struct sroce_rwqe *wqe)
@@ -157,7 +185,8 @@ void sroce_flush_rq(struct sroce_qp *qp)
 
 /**
  * sroce_flush_qp_error() - enter the error state and flush both queues
- * @qp: the QP, locked; see sroce_flush_rq() for what may be left to flush
+ * @qp: the QP, locked; see sroce_flush_sq() and sroce_flush_rq() for what may be left to
+ *	flush
  */
 void sroce_flush_qp_error(struct sroce_qp *qp)
 {
@@ -190,7 +219,7 @@ void sroce_flush_qp_fatal(struct sroce_qp *qp, enum ib_event_type event)
  */
 void sroce_sq_fail(struct sroce_qp *qp, enum ib_wc_status status)
 {
-	if (qp->sq.cons == qp->sq.prod)
+	if (qp->sq.cons == qp->sq.prod || qp->sq.flushing)
 		return;
 	if (qp->svc == SROCE_SVC_RC || qp->svc == SROCE_SVC_RAW) {
 		/* whoever polls the completion must find the error state */

@@ -9,7 +9,8 @@ struct sroce_qp;
 
 void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status);
 void sroce_flush_sq(struct sroce_qp *qp);
-/* Most receive work requests that are flushed at a time */
+bool sroce_flush_go_on(struct sroce_qp *qp);
+/* Most work requests of a queue that are flushed at a time */
 #define SROCE_FLUSH_BATCH	256
 
 void sroce_flush_rq(struct sroce_qp *qp);

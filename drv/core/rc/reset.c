@@ -20,10 +20,15 @@ void sroce_reset_sq(struct sroce_qp *qp)
 {
 	struct sroce_sq *sq = &qp->sq;
 
-	for (; sq->cons != sq->prod; sq->cons = sroce_sq_next(sq, sq->cons)) {
+	/*
+	 * Only datagrams have something to release. Of a user's, few are taken from the ring
+	 * at a time, so this is short.
+	 */
+	for (; qp->svc == SROCE_SVC_UD && sq->cons != sq->prod;
+	     sq->cons = sroce_sq_next(sq, sq->cons)) {
 		struct sroce_wqe *wqe = sroce_sq_wqe(sq, sq->cons);
 
-		if (qp->svc == SROCE_SVC_UD && wqe->ah)
+		if (wqe->ah)
 			sroce_ah_put(wqe->ah);
 	}
 	if (qp->user && sq->ring.buf)
@@ -31,6 +36,8 @@ void sroce_reset_sq(struct sroce_qp *qp)
 	sq->db_tail = sq->ring.own;
 	sq->cons = sq->ring.own;
 	sq->prod = sq->ring.own;
+	sq->flushing = false;
+	sq->flushed = false;
 	qp->req.next_idx = sq->cons;
 	qp->req.acked_idx = sq->cons;
 }

@@ -383,6 +383,153 @@ static why_t deep_packet(struct vt_pair *p, const void *arg)
 	return flushed_in_order(&p->b, 0, MANY);
 }
 
+/* ---- a long send queue ----------------------------------------------------------- */
+
+/* Sends that wait, as the peer has no receive for them: as many as a QP may have */
+static why_t post_sends(struct vt_pair *p, uint32_t n)
+{
+	struct ibv_sge sge[16];
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .sg_list = sge, .num_sge = 16 };
+	uint32_t i;
+
+	for (i = 0; i < 16; i++)
+		sge[i] = vt_sge(&p->a.buf, 0, 4);
+	for (wr.wr_id = 0; wr.wr_id < n; wr.wr_id++)
+		TRY(vt_post_send(&p->a, &wr));
+	return NULL;
+}
+
+static why_t sends_flushed(struct vt_ep *ep, uint32_t n)
+{
+	struct ibv_wc wc;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		/* all are flushed when the verb returns */
+		CHECK(ibv_poll_cq(ep->scq, 1, &wc) == 1, "%u of %u are flushed", i, n);
+		CHECK(wc.wr_id == i && wc.status == IBV_WC_WR_FLUSH_ERR,
+		      "send %u: wr %u, status %d", i, (unsigned int)wc.wr_id, wc.status);
+	}
+	return vt_quiet(ep->scq, 100);
+}
+
+/* The flush lets others run. */
+static why_t deep_sends(struct vt_pair *p, const void *arg)
+{
+	uint32_t n = p->a.cap.max_send_wr;
+	struct urgent u = {};
+	uint64_t start, took;
+	why_t why;
+
+	(void)arg;
+	TRY(post_sends(p, n));
+	vt_run_on(0);
+	CHECK(!pthread_create(&u.thread, NULL, urgent_fn, &u), "pthread_create");
+	vt_sleep_ms(50);
+	u.worst = 0;
+	start = vt_now_us();
+	why = vt_ep_state(&p->a, IBV_QPS_ERR);
+	took = vt_now_us() - start;
+	vt_sleep_ms(5);
+	u.stop = true;
+	pthread_join(u.thread, NULL);
+	TRY(why);
+	tap_note("flush of %u sends: %llu us, a thread was held up for %llu us", n,
+		 (unsigned long long)took, (unsigned long long)u.worst);
+	TRY(sends_flushed(&p->a, n));
+	/* under one lock it would be nearly all of it; the host of a VM may be busy, too */
+	CHECK(u.worst < took / 2, "a thread is held up for %llu us of %llu",
+	      (unsigned long long)u.worst, (unsigned long long)took);
+	return NULL;
+}
+
+/* The peer has gone, and the error state is entered in a softirq, which flushes. */
+static why_t deep_fail(struct vt_pair *p)
+{
+	struct ibv_wc wc;
+
+	TRY(post_sends(p, p->a.cap.max_send_wr));
+	TRY(vt_ep_state(&p->b, IBV_QPS_RESET));
+	TRY(vt_poll(p->a.scq, &wc, VT_LONG));
+	CHECK(!wc.wr_id && wc.status == IBV_WC_RETRY_EXC_ERR, "wr %u: status %d",
+	      (unsigned int)wc.wr_id, wc.status);
+	return NULL;
+}
+
+static why_t deep_destroy(struct vt_pair *p, const void *arg)
+{
+	(void)arg;
+	TRY(deep_fail(p));
+	CHECK(!ibv_destroy_qp(p->a.qp), "ibv_destroy_qp: %s", strerror(errno));
+	p->a.qp = NULL;
+	return NULL;
+}
+
+/* What is left when the QP is reset never completes. */
+static why_t deep_reset(struct vt_pair *p, const void *arg)
+{
+	uint32_t n = 1;
+	struct ibv_wc wc;
+
+	(void)arg;
+	TRY(deep_fail(p));
+	TRY(vt_ep_state(&p->a, IBV_QPS_RESET));
+	for (; ibv_poll_cq(p->a.scq, 1, &wc) == 1; n++)
+		CHECK(wc.wr_id == n && wc.status == IBV_WC_WR_FLUSH_ERR,
+		      "send %u: wr %u, status %d", n, (unsigned int)wc.wr_id, wc.status);
+	tap_note("%u of %u sends were complete at the RESET", n, p->a.cap.max_send_wr);
+	TRY(vt_quiet(p->a.scq, 100));
+	TRY(vt_connect(p));
+	return vt_ping(p);
+}
+
+static why_t deep_error(struct vt_pair *p, const void *arg)
+{
+	struct ibv_wc wc;
+	uint32_t i;
+
+	(void)arg;
+	TRY(deep_fail(p));
+	for (i = 1; i < p->a.cap.max_send_wr; i++) {
+		TRY(vt_poll(p->a.scq, &wc, VT_LONG));
+		CHECK(wc.wr_id == i && wc.status == IBV_WC_WR_FLUSH_ERR,
+		      "send %u: wr %u, status %d", i, (unsigned int)wc.wr_id, wc.status);
+	}
+	return vt_quiet(p->a.scq, 100);
+}
+
+static why_t deep_again(struct vt_pair *p, const void *arg)
+{
+	uint32_t n = p->a.cap.max_send_wr;
+	struct ibv_wc wc;
+
+	(void)arg;
+	TRY(post_sends(p, n));
+	TRY(vt_ep_state(&p->a, IBV_QPS_ERR));
+	TRY(sends_flushed(&p->a, n));
+	/* a doorbell in ERR flushes what it has rung for */
+	TRY(post_sends(p, n));
+	for (uint32_t i = 0; i < n; i++) {
+		TRY(vt_poll(p->a.scq, &wc, VT_LONG));
+		CHECK(wc.wr_id == i && wc.status == IBV_WC_WR_FLUSH_ERR,
+		      "send %u: wr %u, status %d", i, (unsigned int)wc.wr_id, wc.status);
+	}
+	TRY(vt_ep_state(&p->a, IBV_QPS_RESET));
+	return vt_quiet(p->a.scq, 100);
+}
+
+static void run_deep_sends(const char *name, vt_case fn)
+{
+	struct vt_conf c = vt_conf(IBV_QPT_RC);
+
+	c.send_wr = vt_devs[0].attr.max_qp_wr / 2;
+	c.send_sge = 16;
+	c.cqe = 2 * c.send_wr + 16;
+	c.timeout = 10;
+	c.retry = 1;
+	vt_run(name, &c, fn, NULL);
+}
+
 static void run_deep(const char *name, vt_case fn)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
@@ -400,6 +547,11 @@ int main(int argc, char **argv)
 	run_srq("SRQ resizes while receives are taken", 20000, 1, resize_taking);
 	run_deep("thousands of receives, error state by a verb", deep_modify);
 	run_deep("thousands of receives, error state by a packet", deep_packet);
+	run_deep_sends("thousands of sends, error state by a verb", deep_sends);
+	run_deep_sends("thousands of sends, error state by a timer", deep_error);
+	run_deep_sends("thousands of sends, destroyed while they are flushed", deep_destroy);
+	run_deep_sends("thousands of sends, reset while they are flushed", deep_reset);
+	run_deep_sends("thousands of sends, error state, and more of them", deep_again);
 	if (vt_wanted("QPs in the error state"))
 		test_crowd();
 	return tap_finish();
