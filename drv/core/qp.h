@@ -439,7 +439,7 @@ struct sroce_replays {
  */
 struct sroce_resp_rate {
 	bool			limited;
-	u32			sent;
+	u64			sent;
 	u64			since;
 	u64			last;
 	u32			first;

@@ -388,7 +388,7 @@ static void losses(void)
 	sroce_cc_lost(&s->a.qp, 1);
 	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 2);
 
-	t_case("cc: dropped requests and CNPs decrease it, too; dropped responses don't");
+	t_case("cc: dropped requests and CNPs decrease it, too; dropped ACKs don't");
 	s->now += SIM_MS;
 	req->cwnd.cwnd = 1000;
 	sroce_cc_local_drop(&s->a.qp, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The rate of READ responses, which CNPs limit */
+/* The rate of READ responses, which CNPs and full queues of this host limit */
 
 #include "tests.h"
 #include "peer.h"
@@ -92,6 +92,29 @@ static void limited(void)
 		sim_run_until(t.s, t.s->now + 4 * SIM_MS);
 	}
 	CHECK(n > 1 && n < 50);
+	xfers_end(&t);
+}
+
+static void dropped_here(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+
+	t_case("resp_rate: responses that this host drops limit it, too, with ECN or without");
+	r = begin(&t);
+	t.s->b.qp.av.tclass = 0;
+	sroce_transport_tx_dropped(&t.s->b.qp, true);
+	CHECK(!r->limited);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 100 * MTU);
+	sim_run_until(t.s, t.s->now + 10 * US);
+	r->since = r->last - SIM_MS;
+	sroce_transport_tx_dropped(&t.s->b.qp, true);
+	CHECK_EQ(r->cwnd.cwnd, 50);
+	CHECK_EQ(count(&t, SROCE_CNT_CWND_DECREASE), 1);
+
+	t_case("resp_rate: once for all that is dropped at a time");
+	sroce_transport_tx_dropped(&t.s->b.qp, true);
+	CHECK_EQ(r->cwnd.cwnd, 50);
 	xfers_end(&t);
 }
 
@@ -242,6 +265,7 @@ static void new_path(void)
 UNIT_TESTS(resp_rate)
 {
 	limited();
+	dropped_here();
 	pause();
 	acks();
 	early_timer();

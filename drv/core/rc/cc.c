@@ -160,14 +160,18 @@ void sroce_cc_timeout(struct sroce_qp *qp)
 
 /**
  * sroce_cc_local_drop() - note that a queue of this host has dropped packets
- * @qp: the QP, locked
- * @response: they were responses
+ * @qp: the QP, RC, locked
+ * @response: they were responses; ACKs are too few to matter
  */
 void sroce_cc_local_drop(struct sroce_qp *qp, bool response)
 {
-	if (qp->cc && !response)
+	if (!qp->cc)
+		return;
+	if (!response)
 		count_decrease(qp, &qp->req.cwnd,
 			       sroce_cwnd_local_drop(&qp->req.cwnd, sroce_now()));
+	else if (sroce_resp_rate_active(qp))
+		count_decrease(qp, &qp->resp.rate.cwnd, sroce_resp_rate_decrease(qp));
 }
 
 /**
@@ -188,7 +192,7 @@ void sroce_cc_cnp(struct sroce_qp *qp)
 	/* it does not say which packets were marked */
 	responding = sroce_resp_rate_active(qp);
 	if (responding)
-		count_decrease(qp, &qp->resp.rate.cwnd, sroce_resp_rate_cnp(qp));
+		count_decrease(qp, &qp->resp.rate.cwnd, sroce_resp_rate_decrease(qp));
 	if (!responding || sroce_cc_in_flight(qp) > 0)
 		count_decrease(qp, c, sroce_cwnd_cnp(c, sroce_now()));
 }

@@ -4,9 +4,9 @@
  *
  * A responder hears nothing of responses that arrive or are lost. A requester like sroce
  * asks for no more than a window of them; an adapter asks for all, and reports congestion
- * by CNPs. There is no limit until the first of them. It sets one, a part of the rate at
- * which responses have left until then; the rate goes down and recovers as DCQCN's, and the
- * limit ends when it is far above that.
+ * by CNPs; and a queue of this host may overflow. There is no limit until the first of these
+ * events. It sets one, a part of the rate at which responses have left until then; the rate
+ * goes down and recovers as DCQCN's, and the limit ends when it is far above that.
  *
  * The rate is a congestion window per PERIOD, so that rc/cwnd.c does the arithmetic.
  */
@@ -57,7 +57,7 @@ static void start(struct sroce_resp_rate *r, u64 now)
 }
 
 /**
- * sroce_resp_rate_active() - whether a CNP may be for READ responses
+ * sroce_resp_rate_active() - whether a CNP or a local drop may be for READ responses
  * @qp: the QP, RC, locked
  */
 bool sroce_resp_rate_active(const struct sroce_qp *qp)
@@ -68,12 +68,12 @@ bool sroce_resp_rate_active(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_resp_rate_cnp() - heed a CNP for READ responses
+ * sroce_resp_rate_decrease() - heed a CNP for READ responses, or that this host has dropped some
  * @qp: the QP, RC, locked; sroce_resp_rate_active()
  *
  * Return: whether the rate has decreased.
  */
-bool sroce_resp_rate_cnp(struct sroce_qp *qp)
+bool sroce_resp_rate_decrease(struct sroce_qp *qp)
 {
 	struct sroce_resp_rate *r = &qp->resp.rate;
 	u64 now = sroce_now();
@@ -125,7 +125,6 @@ u32 sroce_resp_rate_free(struct sroce_qp *qp, u32 most)
 void sroce_resp_rate_sent(struct sroce_qp *qp, u32 n)
 {
 	struct sroce_resp_rate *r = &qp->resp.rate;
-
 	u64 now = sroce_now();
 
 	if (!r->sent || now - r->last >= BREAK) {

@@ -6,7 +6,7 @@
 #include "drv/core/qp.h"
 
 bool sroce_resp_rate_active(const struct sroce_qp *qp);
-bool sroce_resp_rate_cnp(struct sroce_qp *qp);
+bool sroce_resp_rate_decrease(struct sroce_qp *qp);
 u32 sroce_resp_rate_free(struct sroce_qp *qp, u32 most);
 void sroce_resp_rate_sent(struct sroce_qp *qp, u32 n);
 void sroce_resp_rate_wait(struct sroce_qp *qp);
