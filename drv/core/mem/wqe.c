@@ -225,7 +225,7 @@ bool sroce_wqe_fetch(struct sroce_qp *qp)
 	struct sroce_wqe *wqe;
 	int msg;
 
-	if (!qp->user || sroce_sq_full(sq) || sq->ring.own == sq->db_tail)
+	if (sroce_sq_full(sq) || !sroce_sq_rung(sq))
 		return false;
 
 	slot = sroce_ring_slot(&sq->ring, sq->ring.own);

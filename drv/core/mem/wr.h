@@ -210,6 +210,12 @@ static inline bool sroce_sq_full(const struct sroce_sq *sq)
 	return sroce_sq_next(sq, sq->prod) == sq->cons;
 }
 
+/* Whether a doorbell has rung for slots that are not fetched; never with a kernel QP */
+static inline bool sroce_sq_rung(const struct sroce_sq *sq)
+{
+	return sq->ring.own != sq->db_tail;
+}
+
 /* Whether it has a response other than an ACK */
 static inline bool sroce_wqe_wants_response(const struct sroce_wqe *wqe)
 {

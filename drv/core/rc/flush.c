@@ -90,14 +90,6 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 	}
 }
 
-/* Whether work requests that a doorbell has rung for are not completed */
-static bool has_sends(const struct sroce_qp *qp)
-{
-	const struct sroce_sq *sq = &qp->sq;
-
-	return sq->cons != sq->prod || (qp->user && sq->ring.own != sq->db_tail);
-}
-
 /**
  * sroce_flush_sq() - complete send work requests with a flush error
  * @qp: the QP, locked, in a state that does not execute them
@@ -109,15 +101,15 @@ static bool has_sends(const struct sroce_qp *qp)
  */
 void sroce_flush_sq(struct sroce_qp *qp)
 {
+	struct sroce_sq *sq = &qp->sq;
 	u32 left = SROCE_FLUSH_BATCH;
 
 	/* an overflow of the CQ may flush, too */
-	while (left-- && (qp->sq.cons != qp->sq.prod || sroce_wqe_fetch(qp)))
+	while (left-- && (sq->cons != sq->prod || sroce_wqe_fetch(qp)))
 		sroce_sq_complete(qp, IB_WC_WR_FLUSH_ERR);
-	/* nothing is under way any more, also if some are left */
 	sroce_reset_req(qp);
-	WRITE_ONCE(qp->sq.flushing, has_sends(qp));
-	qp->sq.flushed = qp->sq.flushing;
+	WRITE_ONCE(sq->flushing, sq->cons != sq->prod || sroce_sq_rung(sq));
+	sq->flushed = sq->flushing;
 }
 
 /**

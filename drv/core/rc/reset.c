@@ -163,7 +163,7 @@ void sroce_reset_path(struct sroce_qp *qp)
 
 /**
  * sroce_reset_req() - reset the progress of the requester after a flush
- * @qp: the QP, locked; its send queue is empty
+ * @qp: the QP, locked; nothing that is left in its send queue will be executed
  */
 void sroce_reset_req(struct sroce_qp *qp)
 {

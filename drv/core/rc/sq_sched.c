@@ -275,7 +275,7 @@ bool sroce_sq_sched_empty(const struct sroce_qp *qp)
 {
 	const struct sroce_sq *sq = &qp->sq;
 
-	return qp->req.next_idx == sq->prod && (!qp->user || sq->ring.own == sq->db_tail);
+	return qp->req.next_idx == sq->prod && !sroce_sq_rung(sq);
 }
 
 /**
