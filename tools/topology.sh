@@ -59,13 +59,10 @@ in_b() { if ns_exists $NS_B; then ip netns exec $NS_B "$@"; else "$@"; fi; }
 
 # ---- topologies ------------------------------------------------------------
 
-# While a link-local address is being checked for duplicates, the kernel asks for no neighbour
-# on behalf of the RDMA core, whose patience is a second: an IPv6 QP would not get to RTR.
 ns_add()	# name
 {
 	ip netns add "$1"
 	ip -n "$1" link set lo up
-	ip netns exec "$1" sysctl -qw net.ipv6.conf.default.accept_dad=0
 }
 
 addresses()	# namespace netdev ip4 ip6

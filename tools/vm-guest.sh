@@ -19,13 +19,18 @@ fail() { echo "$*" >>"$ME/verdict"; note "$*"; }
 
 # A guest under TCG on a busy host stops for seconds at a time: the watchdogs
 # must wait longer than on real hardware before they cry.
+#
+# While a link-local address is being checked for duplicates, the kernel asks for no neighbour
+# on behalf of the RDMA core, whose patience is a second: an IPv6 QP would not get to RTR. No
+# namespace checks.
 limits()
 {
 	local s
 	for s in kernel/hung_task_timeout_secs=45 kernel/hung_task_warnings=100 \
 		 kernel/watchdog_thresh=40 kernel/printk=7 kernel/sysrq=1 \
 		 kernel/unknown_nmi_panic=1 kernel/panic_print=64 \
-		 net/ipv4/ping_group_range="0 2147483647"; do
+		 net/ipv4/ping_group_range="0 2147483647" \
+		 net/ipv6/conf/default/accept_dad=0 net/core/devconf_inherit_init_net=1; do
 		echo "${s#*=}" >"/proc/sys/${s%%=*}"
 	done 2>/dev/null
 	echo sroce-vm >/proc/sys/kernel/hostname
@@ -51,8 +56,6 @@ network()
 	igb)	modprobe igb ;;
 	*)	modprobe virtio_net ;;
 	esac
-	# see ns_add in topology.sh
-	echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad
 	ip link set eth0 up
 	ip addr add "10.9.0.$VM_ID/24" dev eth0
 	ip -6 addr add "fd09::$VM_ID/64" dev eth0 nodad
