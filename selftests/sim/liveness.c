@@ -199,6 +199,10 @@ static bool may_be_silent(struct world *w, struct host_run *hr)
 	/* a response that finds no page is as good as lost */
 	if (sim_count(hr->kqp, SROCE_CNT_ODP_MISS))
 		return true;
+	/* so is a request, and without retries no probe asks what the peer lacks */
+	if (!sc->cfg.retry_cnt &&
+	    sim_count(world_peer(w, hr)->kqp, SROCE_CNT_ODP_DROP))
+		return true;
 	/*
 	 * Eight timeouts in a row, with probes in between, can't be chance, unless of ten
 	 * packets three are lost: then it is twice in 100,000, and a seed has several tries.

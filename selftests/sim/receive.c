@@ -183,6 +183,9 @@ static struct op_run *find_any(struct world *w, struct host_run *hr,
 		i = run - from->op + 1;
 		if (!run->posted || (run->recvd && !w->impair.any))
 			continue;
+		/* it never left, but another of no bytes looks the same */
+		if (run->done && run->status == IB_WC_WR_FLUSH_ERR)
+			continue;
 		if (ud && (run->op->dest != hr->nr || run->op->bad))
 			continue;
 		/* of two empty ones nothing else may tell which it is */
