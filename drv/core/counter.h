@@ -95,6 +95,7 @@
 	C(BAD_RESPONSE, "bad_response")					\
 	C(RETRY_EXC, "retry_exceeded_err")					\
 	C(RNR_RETRY_EXC, "rnr_nak_retry_err")				\
+	C(RNR_DELAYED, "rnr_waits_delayed")				\
 	/* memory: regions on demand, windows, fast regions */		\
 	C(ODP_WAIT, "odp_waits")					\
 	C(ODP_DROP, "odp_drops")					\

@@ -126,6 +126,7 @@ struct sroce_coalesce {
  * @ack_latest: latest time at which @ack_timer fires, in ns of sroce_now(); 0 if it is not
  *	set
  * @rnr_timer: RNR timer
+ * @rnr_counted: the QP counts in sroce_share.rnr_waits, until @rnr_timer has fired
  * @flush: flushes receives that were posted in the error state; returns their number
  */
 struct sroce_task {
@@ -142,6 +143,7 @@ struct sroce_task {
 	struct hrtimer		ack_timer;
 	u64			ack_latest;
 	struct hrtimer		rnr_timer;
+	bool			rnr_counted;
 	u32			(*flush)(struct sroce_kqp *kqp);
 };
 
@@ -187,8 +189,9 @@ struct sroce_flusher {
  * @sq_mem: memory of the send ring
  * @rq_mem: memory of the receive ring
  * @pager: faults in pages of ODP regions, see drv/verbs/pager.c
- * @held: bytes of received packets that the QPs of its user keep, or those of all kernel users
- *	of the device
+ * @share: share of its user
+ * @held: bytes of received packets that the QP keeps
+ * @charged: bytes that are charged to @share for them
  */
 struct sroce_kqp {
 	struct sroce_qp		*qp;
@@ -212,7 +215,9 @@ struct sroce_kqp {
 	struct sroce_ringmem	*sq_mem;
 	struct sroce_ringmem	*rq_mem;
 	struct sroce_pager	*pager;
-	atomic_long_t		*held;
+	struct sroce_share	*share;
+	long			held;
+	long			charged;
 };
 
 static inline struct sroce_txq *sroce_kqp_txq(struct sroce_kqp *kqp, bool response)

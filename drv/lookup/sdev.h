@@ -58,6 +58,17 @@ struct sroce_gid {
 };
 
 /**
+ * struct sroce_share - what the QPs of a user take of the host, or those of all kernel users of
+ * a device
+ * @held: bytes of received packets that they keep
+ * @rnr_waits: number of QPs that wait for RNR
+ */
+struct sroce_share {
+	atomic_long_t	held;
+	atomic_t	rnr_waits;
+};
+
+/**
  * struct sroce_dev - an RDMA device on a netdev
  * @ibdev: the RDMA core's part of the device
  * @sn: the module's part of the device's network namespace
@@ -80,7 +91,7 @@ struct sroce_gid {
  * @next_ah: where the search for a free index in @ahs starts
  * @srqs: number of the newest SRQ
  * @odps: number of ODP regions
- * @held: bytes of received packets that QPs of kernel users keep
+ * @share: what QPs of kernel users take
  * @loopback: packets to peers on this host bypass the IP stack
  * @cc: congestion control is on for QPs that are created
  * @trains: consecutive packets leave as trains
@@ -117,7 +128,7 @@ struct sroce_dev {
 	u32				next_ah;
 	atomic_t			srqs;
 	atomic_t			odps;
-	atomic_long_t			held;
+	struct sroce_share		share;
 	bool				loopback;
 	bool				cc;
 	bool				trains;

@@ -20,7 +20,7 @@
  * @privileged: a process with CAP_SYS_RESOURCE; it is counted by itself, and has no shares
  * @memory: bytes of rings and objects
  * @objects: number of objects on all devices, by enum sroce_obj
- * @held: bytes of received packets that the user's QPs keep
+ * @share: what the user's QPs take
  * @flusher: visits the user's QPs in the error state
  * @lock: guards the members below, see drv/mem/faultq.c
  * @faulting: number of fault jobs that are running
@@ -33,7 +33,7 @@ struct sroce_user {
 	bool			privileged;
 	atomic_long_t		memory;
 	atomic_t		objects[SROCE_OBJS];
-	atomic_long_t		held;
+	struct sroce_share	share;
 	struct sroce_flusher	flusher;
 	spinlock_t		lock;
 	u32			faulting;

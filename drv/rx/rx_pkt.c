@@ -7,6 +7,7 @@
 #include "drv/core/rc/ofo.h"
 #include "drv/core/tx/lbpkt.h"
 #include "drv/lookup/kqp.h"
+#include "drv/lookup/sdev.h"
 
 /**
  * sroce_pkt_copy() - copy payload bytes of a received packet
@@ -60,27 +61,53 @@ static struct sk_buff *copy_segment(const struct sroce_pkt *pkt)
 
 static atomic_long_t held_bytes;
 
+/* A QP charges so many bytes at once, so that it seldom writes what it shares with others. */
+#define CHARGE_UNIT	(16L << 10)
+
 /*
  * Limit held memory: no socket accounts for it, and peers with many QPs could fill it. It is
  * not dropped with time: a user keeps no more than his part from others.
  */
-static bool charge(struct sroce_qp *qp, long size)
+static bool charge_share(struct sroce_kqp *kqp, long size)
 {
 	long max = (totalram_pages() / HELD_SHARE) << PAGE_SHIFT;
 	long all = atomic_long_add_return(size, &held_bytes);
-	long own = atomic_long_add_return(size, qp->kqp->held);
+	long own = atomic_long_add_return(size, &kqp->share->held);
 
-	if (sroce_ofo_is_fair(own, all, max))
-		return true;
-	atomic_long_sub(size, qp->kqp->held);
-	atomic_long_sub(size, &held_bytes);
-	return false;
+	kqp->charged += size;
+	return sroce_ofo_is_fair(own, all, max);
 }
 
+static void uncharge_share(struct sroce_kqp *kqp, long size)
+{
+	kqp->charged -= size;
+	atomic_long_sub(size, &kqp->share->held);
+	atomic_long_sub(size, &held_bytes);
+}
+
+static bool charge(struct sroce_qp *qp, long size)
+{
+	struct sroce_kqp *kqp = qp->kqp;
+	long lacks = kqp->held + size - kqp->charged;
+
+	if (lacks > 0 && !charge_share(kqp, round_up(lacks, CHARGE_UNIT))) {
+		uncharge_share(kqp, round_up(lacks, CHARGE_UNIT));
+		return false;
+	}
+	kqp->held += size;
+	return true;
+}
+
+/* Up to two units stay charged while the QP keeps something: it may be about to keep more. */
 static void uncharge(struct sroce_qp *qp, long size)
 {
-	atomic_long_sub(size, qp->kqp->held);
-	atomic_long_sub(size, &held_bytes);
+	struct sroce_kqp *kqp = qp->kqp;
+	long need;
+
+	kqp->held -= size;
+	need = kqp->held ? round_up(kqp->held, CHARGE_UNIT) + CHARGE_UNIT : 0;
+	if (kqp->charged > need)
+		uncharge_share(kqp, kqp->charged - need);
 }
 
 /* Hold a loopback packet; its payload is its own, see sroce_ofo_put(). */

@@ -40,6 +40,12 @@
  * must not depend on that.
  */
 #define NESTED_MAX	4
+/*
+ * If more than so many QPs of a user wait for RNR, their waits end once per so many ns, on
+ * average. Each time one sends and is refused again, and the peer may be on this host, too.
+ */
+#define RNR_WAITS_FREE	16
+#define RNR_INTERVAL	(100 * NSEC_PER_USEC)
 
 static DEFINE_PER_CPU(u32, nested);
 
@@ -76,13 +82,39 @@ void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
+/* Return: the number of QPs of the user that wait for RNR, this one included. */
+static u32 count_rnr_wait(struct sroce_kqp *kqp)
+{
+	if (kqp->task.rnr_counted)
+		return atomic_read(&kqp->share->rnr_waits);
+	kqp->task.rnr_counted = true;
+	return atomic_inc_return(&kqp->share->rnr_waits);
+}
+
+static void uncount_rnr_wait(struct sroce_kqp *kqp)
+{
+	if (!kqp->task.rnr_counted)
+		return;
+	kqp->task.rnr_counted = false;
+	atomic_dec(&kqp->share->rnr_waits);
+}
+
 /**
  * sroce_task_set_rnr_timer() - set the RNR timer, which calls sroce_retrans_rnr_timer()
  * @qp: the QP, locked
  * @delay: time from now, in ns
+ *
+ * It is set later if so many QPs of the user wait that their timers would fire too often. What
+ * the peer asks for is a least time (9.7.5.2.8).
  */
 void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 {
+	u64 waits = count_rnr_wait(qp->kqp), least = waits * RNR_INTERVAL;
+
+	if (unlikely(waits > RNR_WAITS_FREE && delay < least)) {
+		sroce_count(qp, SROCE_CNT_RNR_DELAYED);
+		delay = least;
+	}
 	hrtimer_start(&qp->kqp->task.rnr_timer, ns_to_ktime(delay),
 		      HRTIMER_MODE_REL_SOFT);
 }
@@ -595,6 +627,7 @@ static enum hrtimer_restart rnr_timer_fn(struct hrtimer *timer)
 	struct sroce_kqp *kqp = container_of(timer, struct sroce_kqp, task.rnr_timer);
 
 	sroce_task_lock(kqp->qp);
+	uncount_rnr_wait(kqp);
 	sroce_retrans_rnr_timer(kqp->qp);
 	sroce_task_unlock_run(kqp->qp);
 	return HRTIMER_NORESTART;
@@ -707,6 +740,7 @@ void sroce_task_stop(struct sroce_kqp *kqp)
 	tasklet_kill(&task->tasklet);
 	hrtimer_cancel(&task->ack_timer);
 	hrtimer_cancel(&task->rnr_timer);
+	uncount_rnr_wait(kqp);
 	sroce_flusher_del(kqp);
 	sroce_coalesce_stop(&task->coalesce);
 	sroce_txq_stop(kqp);

@@ -280,7 +280,7 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	init_qp(qp, init, udata);
 	sroce_task_init(qp, kqp, sroce_udp_resume);
 	kqp->flusher = owner ? &owner->flusher : NULL;
-	kqp->held = owner ? &owner->held : &qp->dev->held;
+	kqp->share = owner ? &owner->share : &qp->dev->share;
 	sroce_live_inc();
 
 	ret = sroce_pager_attach(qp);

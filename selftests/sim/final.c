@@ -339,7 +339,7 @@ static void check_retransmits(struct world *w)
 	if (w->sc->latency >= SC_MS)
 		most += 64;
 	/* responses may seem lost that marks have slowed down to one per timeout */
-	if (w->sc->mark == 10000)
+	if (w->sc->mark >= 5000)
 		most += 64;
 	/* where much is lost, what is sent again is so, too */
 	if (again > most)
