@@ -60,6 +60,14 @@ struct kase {
 		   .link = LINK(10, 330, limit_, 33, 0) },				\
 	.bars = { .part = part_, .dropped = dropped_, .jain = jain_, .alive = true },	\
 }
+/* Messages that are waited for: each begins with nothing under way. */
+#define WAITED(n, op, limit_, to_, back_, part_, dropped_) {				\
+	.name = #n " to 1, one " #op " of 64 KiB at a time, queue of " #limit_,		\
+	.flows = { .pairs = (n), .opcode = IB_WR_RDMA_##op, .len = 65536,		\
+		   .count = 6400 / (n), .depth = 1, .rd_atomic = 16, .kick = BURST(250), \
+		   .link = LINK(10, to_, limit_, back_, limit_) },			\
+	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
+}
 #define READING(rd, limit_, part_, dropped_) {						\
 	.name = "READ 4 MiB, rd_atomic " #rd ", queue of " #limit_,			\
 	.flows = { READS(1, 4, 32, 16, rd), .kick = BURST(250),				\
@@ -171,6 +179,14 @@ static const struct kase cases[] = {
 	INCAST(64, 6, 100, false, 0, 0, 0),
 	INCAST(64, 6, 1000, false, 0, 0, 0),
 	INCAST(64, 6, 1000, true, 0, 0, 0),
+	WAITED(1, WRITE, 100, 330, 33, 45, -1),
+	WAITED(1, READ, 100, 33, 330, 45, -1),
+	WAITED(4, WRITE, 100, 330, 33, 85, 1),
+	WAITED(16, WRITE, 100, 330, 33, 90, 2),
+	WAITED(16, WRITE, 1000, 330, 33, 95, -1),
+	WAITED(4, READ, 100, 33, 330, 70, 1),
+	WAITED(16, READ, 100, 33, 330, 90, 2),
+	WAITED(16, READ, 1000, 33, 330, 95, -1),
 	READING(16, 100, 90, 2),
 	READING(16, 512, 90, 2),
 	READING(16, 1024, 90, 2),

@@ -33,6 +33,18 @@ static void answer(struct xfers *t, u32 from, u32 n)
 		peer_hear(t, 0x0e, FIRST + i, ACK, MTU);
 }
 
+/* A READ of a window, not as one request, as another READ is not over when it begins. */
+static void begin_behind(struct xfers *t, bool selective)
+{
+	begin(t, 16, WINDOW + 1);
+	t->s->a.qp.req.read_retry.selective = selective;
+	read_begins(t, 1);
+	read_begins(t, WINDOW);
+	CHECK_EQ(txlog.n, 5);
+	peer_hear(t, 0x10, FIRST, ACK, MTU);
+	CHECK_EQ(t->s->a.scq.n, 1);
+}
+
 /* Packet @at is a READ request for @psns responses from @first on. */
 static void check_request(u32 at, u32 first, u32 psns)
 {
@@ -190,6 +202,27 @@ static void request_lost(void)
 	xfers_end(&t);
 }
 
+/* A request costs trips, and the responses to it leave in trains of their own. */
+static void as_one(void)
+{
+	struct sroce_cwnd *c;
+	struct xfers t;
+
+	t_case("read_split: a READ for which the window has room is one request");
+	c = begin(&t, 16, WINDOW);
+	read_begins(&t, WINDOW);
+	CHECK_EQ(txlog.n, 1);
+	check_request(0, 0, WINDOW);
+
+	t_case("read_split: unless responses to others are under way");
+	answer(&t, 0, WINDOW - 1);
+	c->cwnd = WINDOW;
+	read_begins(&t, WINDOW - 1);
+	CHECK_EQ(txlog.n, 5);
+	check_request(1, WINDOW, 4);
+	xfers_end(&t);
+}
+
 /* What is missing of a request is asked for once all responses to it had their turn. */
 static void response_lost(void)
 {
@@ -197,31 +230,28 @@ static void response_lost(void)
 	u32 n;
 
 	t_case("read_split: a lost response is requested when its request is over");
-	begin(&t, 16, WINDOW);
-	read_begins(&t, WINDOW);
-	answer(&t, 0, 1);
-	answer(&t, 2, 1);
-	n = txlog.n;
-	CHECK_EQ(n, 4);
-	answer(&t, 3, 1);
-	CHECK_EQ(txlog.n, n + 1);
-	check_request(n, 1, 1);
-	answer(&t, 4, 4);
-	CHECK_EQ(txlog.n, n + 1);
+	begin_behind(&t, false);
 	answer(&t, 1, 1);
-	answer(&t, 8, 8);
-	CHECK_EQ(t.s->a.scq.n, 1);
+	answer(&t, 3, 1);
+	n = txlog.n;
+	CHECK_EQ(n, 5);
+	answer(&t, 4, 1);
+	CHECK_EQ(txlog.n, n + 1);
+	check_request(n, 2, 1);
+	answer(&t, 5, 4);
+	CHECK_EQ(txlog.n, n + 1);
+	answer(&t, 2, 1);
+	answer(&t, 9, 8);
+	CHECK_EQ(t.s->a.scq.n, 2);
 	xfers_end(&t);
 
 	t_case("read_split: of a selective peer too, across requests");
-	begin(&t, 16, WINDOW);
-	t.s->a.qp.req.read_retry.selective = true;
-	read_begins(&t, WINDOW);
-	answer(&t, 0, 2);
-	answer(&t, 7, 1);
-	CHECK_EQ(txlog.n, 6);
-	check_request(4, 2, 2);
-	check_request(5, 4, 3);
+	begin_behind(&t, true);
+	answer(&t, 1, 2);
+	answer(&t, 8, 1);
+	CHECK_EQ(txlog.n, 7);
+	check_request(5, 3, 2);
+	check_request(6, 5, 3);
 	xfers_end(&t);
 }
 
@@ -436,6 +466,7 @@ static void stalled(void)
 UNIT_TESTS(read_split)
 {
 	in_parts();
+	as_one();
 	limited();
 	whole();
 	in_turn();

@@ -96,17 +96,21 @@ static inline u32 sroce_cc_read_part(u32 cwnd, u32 n)
 /**
  * sroce_cc_read_size() - responses to request at once
  * @qp: the QP, RC
+ * @left: how many the READ has left
  *
  * Return: a quarter of the window; more if so many requests can't be outstanding. A large
- * window is requested at once, as each request costs trips.
+ * window is requested at once, as each request costs trips; so is the rest of a READ if
+ * nothing is under way, the window has room for it, and nothing was lost on this path yet.
  */
-static inline u32 sroce_cc_read_size(const struct sroce_qp *qp)
+static inline u32 sroce_cc_read_size(const struct sroce_qp *qp, u32 left)
 {
 	u32 cwnd = sroce_cwnd(&qp->req.read_cwnd);
 	u32 n = clamp_t(u32, qp->attr.max_rd_atomic, 1, 4);
 
 	if (!qp->cc)
 		return ~0U;
+	if (!qp->req.reading && left <= cwnd && !qp->req.read_cwnd.ssthresh)
+		return left;
 	if (cwnd >= SROCE_CC_LARGE && n > 1)
 		return cwnd;
 	return sroce_cc_read_part(cwnd, n);

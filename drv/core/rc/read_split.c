@@ -24,7 +24,7 @@
  */
 u32 sroce_read_split_size(struct sroce_qp *qp, u32 psns)
 {
-	return sroce_loopback_usable(qp) ? psns : min(psns, sroce_cc_read_size(qp));
+	return sroce_loopback_usable(qp) ? psns : min(psns, sroce_cc_read_size(qp, psns));
 }
 
 /**
