@@ -511,6 +511,21 @@ static void gap_policies(void)
 	CHECK_EQ(txlog.p[1 + SROCE_TX_BUDGET].psn, FIRST + 150);
 	finish_write(&t);
 
+	t_case("retrans: ACK of a part of the retransmission: nothing is known yet");
+	rp = begin_write(&t);
+	while (!rp->probes)
+		sim_run_until(t.s, t.s->now + 10000);
+	txlog.n = 0;
+	/* the gap is right behind the probe, so twice as much is sent */
+	peer_ack(&t, FIRST + 1, GAP);
+	peer_sent(0, FIRST + 1, 2);
+	peer_ack(&t, FIRST + 1, ACK);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_UNKNOWN);
+	peer_ack(&t, FIRST + 2, ACK);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
+	CHECK_EQ(txlog.p[2].psn, FIRST + 3);
+	finish_write(&t);
+
 	t_case("retrans: ACK beyond the retransmission: the peer keeps");
 	rp = begin_write(&t);
 	peer_ack(&t, FIRST + 10, GAP);

@@ -383,6 +383,9 @@ static void learn_gap_policy(struct sroce_qp *qp, bool gap)
 	s32 ahead = sroce_psn_diff(req->acked, req->psn);
 	bool just_that = !gap && req->acked == rp->last;
 
+	/* an ACK of a part of what was sent again tells nothing yet */
+	if (rp->hold_new && !gap && sroce_psn_diff(req->acked, rp->last) < 0)
+		return;
 	if (rp->hold_new && just_that && ahead < 0 &&
 	    (acked_by_response(qp) || next_has_response(qp))) {
 		/* each response acknowledges its own request only: retry with the next */
