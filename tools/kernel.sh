@@ -87,6 +87,14 @@ kernel_headers()
 	echo "$SROCE_CACHE/headers/usr/src/linux-headers-$rel"
 }
 
+# The release that modprobe and uname have of the kernel of build directory $1. The file
+# kernel.release has the same for all flavours of Debian's 6.1.
+headers_release()	# directory
+{
+	sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' "$1/include/generated/utsrelease.h" \
+		2>/dev/null | grep .
+}
+
 # The unpacked image of release $1 (not of a kernel's name): boot/ and lib/modules/.
 kernel_dir()
 {
