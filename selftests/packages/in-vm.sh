@@ -127,6 +127,20 @@ test_dkms()	# tools
 	test_unit "$1"
 }
 
+action() { tools/ci-device.sh --name sroce0 --package "$1" >/tmp/ci-device; }	# package
+
+# As in ci.yml, by what the action has printed: a device, and the address that it has
+there_for_users()
+{
+	local device address
+	device=$(sed -n 's/^device=//p' /tmp/ci-device)
+	address=$(sed -n 's/^address=//p' /tmp/ci-device)
+	ibv_devinfo -d "$device" || return
+	timeout 60 rping -s -a "$address" -C 10 &
+	sleep 2
+	timeout 60 rping -c -a "$address" -C 10 -v && wait $!
+}
+
 # The steps of a workflow on a runner, and their time
 test_cloud()	# package limit
 {
@@ -136,8 +150,7 @@ test_cloud()	# package limit
 	check "no compiler is here" test ! -e /usr/bin/gcc
 	ulimit -S -l 64
 	read -r start _ </proc/uptime
-	check "what the action runs, with a package" \
-		tools/ci-device.sh --name sroce0 --package "$1"
+	check "what the action runs, with a package" action "$1"
 	in_b rdma link add sroce1 type sroce netdev eth1
 	check "rping" stock_tool rping b v4
 	read -r end _ </proc/uptime
@@ -145,6 +158,7 @@ test_cloud()	# package limit
 	echo "packages: from package to rping: $took s" | tee /dev/kmsg | sed 's/^/# /'
 	check "from package to rping in less than $2 s" test $took -lt "$2"
 	check "ib_write_bw" stock_tool ib_write_bw b v4
+	check "the device that the action names is there for users" there_for_users
 	check "its limit of locked memory is raised" test "$(ulimit -l)" = unlimited
 	in_b rdma link delete sroce1
 	ip netns delete b
