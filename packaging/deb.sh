@@ -8,6 +8,8 @@
 # SIGN_KEY= and SIGN_CERT= (files) sign the module.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=tools/kernel.sh
+. tools/kernel.sh
 export LC_ALL=C
 
 NEEDS=(debhelper dh-dkms dpkg-dev fakeroot)
@@ -42,8 +44,7 @@ changelog()
 add_modules()	# tree headers
 {
 	local release script
-	[ -e "$2/include/config/kernel.release" ] || die "no headers in $2"
-	release=$(cat "$2/include/config/kernel.release")
+	release=$(headers_release "$2") || die "no headers in $2"
 	sed "s/@RELEASE@/$release/; s/@ARCH@/$(dpkg --print-architecture)/" \
 		debian/control.modules >>"$1/debian/control"
 	for script in postinst postrm; do

@@ -42,7 +42,8 @@ need_core()
 {
 	local m
 	for m in ib_uverbs rdma_ucm udp_tunnel; do
-		modinfo "$m" >/dev/null 2>&1 || { need "linux-modules-extra-$RELEASE"; return; }
+		modinfo -k "$RELEASE" "$m" >/dev/null 2>&1 ||
+			{ need "linux-modules-extra-$RELEASE"; return; }
 	done
 }
 
@@ -64,7 +65,7 @@ build()
 	say "building sroce for $RELEASE"
 	make --no-print-directory ${cc:+CC="$cc"} module >&2
 	install -D -m 644 ".build/$RELEASE/sroce.ko" "/lib/modules/$RELEASE/updates/sroce.ko"
-	depmod -a
+	depmod -a "$RELEASE"
 }
 
 # Later commands inherit the limit from the shell, or the runner, that started this.

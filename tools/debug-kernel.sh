@@ -24,7 +24,9 @@ SRC=$HOME_DIR/source-$SERIES
 BUILD=$(kernel_headers "$NAME")
 LOG=$HOME_DIR/$NAME.log
 PACKAGES=(flex bison libelf-dev bc xz-utils)
-[ "$KIND" != intree ] || PACKAGES+=("${INTREE_PACKAGES[@]}")
+# some are among both, and are counted below
+[ "$KIND" != intree ] || mapfile -t PACKAGES < <(
+	printf '%s\n' "${PACKAGES[@]}" "${INTREE_PACKAGES[@]}" | sort -u)
 JOBS=$(nproc)
 
 say() { echo "debug-kernel: $*" >&2; }

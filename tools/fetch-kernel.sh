@@ -55,7 +55,8 @@ apt_sources()
 }
 
 # An apt with lists of its own, which knows all suites. Kernels of another architecture are
-# built with this host's tools: it knows both.
+# built with this host's tools: it knows both. Images of containers are set up to keep no
+# cache of the lists; without one, each look into them takes seconds.
 kernel_apt()	# program argument...
 {
 	local dir
@@ -74,7 +75,8 @@ kernel_apt()	# program argument...
 		Acquire::Languages "none";
 		EOF
 	fi
-	APT_CONFIG=$dir/apt.conf "$@"
+	APT_CONFIG=$dir/apt.conf "$1" -o Dir::Cache::pkgcache=pkgcache.bin \
+		-o Dir::Cache::srcpkgcache=srcpkgcache.bin "${@:2}"
 }
 
 # Lists that are older than a day name packages that may be gone.
@@ -195,11 +197,13 @@ relocate_headers()	# directory
 	adapt_programs "$1"
 }
 
+program_is_fetched() { [ -e "$SROCE_CACHE/$1/.done" ]; }	# package
+
 # The program of package $1, which this Debian may not have, or not in that version
 fetch_program()	# package
 {
 	local dir=$SROCE_CACHE/$1
-	[ ! -e "$dir/.done" ] || return 0
+	! program_is_fetched "$1" || return 0
 	say "fetching $1"
 	rm -rf "$dir"
 	update_lists && unpack_packages "$dir" "$1" &&
@@ -278,14 +282,17 @@ kernel_source()	# series directory [path...]
 	return $status
 }
 
+kernel_is_fetched()	# name
+{
+	local rel
+	rel=$(kernel_release "$1") && [ -e "$(kernel_dir "$rel")/.done" ]
+}
+
 # Headers and image of kernel $1; with $2, of the newest release there is.
 fetch_kernel()	# name [newest]
 {
 	local rel
-	if [ -z "${2:-}" ] && rel=$(kernel_release "$1") &&
-	   [ -e "$(kernel_dir "$rel")/.done" ]; then
-		return
-	fi
+	[ -n "${2:-}" ] || ! kernel_is_fetched "$1" || return 0
 	kernel_flavour "$1" >/dev/null || die "no kernel is named $1"
 	FETCH_ARCH=$(kernel_arch "$1")
 	update_lists "${2:-}" || die "Debian's lists are not to be had"

@@ -14,7 +14,7 @@ set -euo pipefail
 
 PACKAGES=(
 	# what a Debian always has
-	base-files base-passwd bash coreutils debianutils diffutils e2fsprogs findutils
+	base-files base-passwd bash coreutils dash debianutils diffutils e2fsprogs findutils
 	grep gzip hostname libc-bin login mawk mount ncurses-bin passwd sed tar util-linux
 	# for the initramfs
 	busybox-static
@@ -61,7 +61,7 @@ configure()	# root
 make_root()	# directory
 {
 	local tmp=$1.tmp log=$1.log
-	say "unpacking a root for $FETCH_ARCH (once)"
+	say "unpacking a root for $FETCH_ARCH"
 	rm -rf "$tmp" "$tmp.debs"
 	update_lists || die "Debian's lists are not to be had"
 	if ! { download "$tmp.debs" && unpack "$tmp.debs" "$tmp" &&
@@ -69,9 +69,13 @@ make_root()	# directory
 		tail -n 20 "$log" >&2
 		die "no root for $FETCH_ARCH"
 	fi
-	rm -rf "$tmp.debs"
+	rm -rf "$tmp.debs" "$1"
 	mv "$tmp" "$1"
+	made_by >"$1.made-by"
 }
+
+# A root that another version of this script has made may lack what is asked for here.
+made_by() { sha256sum <"${BASH_SOURCE[0]}"; }
 
 main()
 {
@@ -81,7 +85,7 @@ main()
 	mkdir -p "${dir%/*}"
 	exec 9>"$dir.lock"
 	flock 9
-	[ -d "$dir" ] || make_root "$dir"
+	[ -d "$dir" ] && made_by | cmp -s - "$dir.made-by" || make_root "$dir"
 	echo "$dir"
 }
 

@@ -13,12 +13,13 @@ SROCE_CACHE=${SROCE_CACHE:-$SROCE_ROOT/.cache}
 # SERIES-debug, SERIES-kcsan and SERIES-intree are what tools/debug-kernel.sh builds.
 KERNEL_SERIES=(6.1 6.12 7.2 7.3)
 KERNEL_FLAVOURS=('' -cloud -rt)
+KERNELS_ARM64=(6.1-arm64 6.12-arm64)
 
 # What tools/intree.sh and tools/check-intree.sh run
 # shellcheck disable=SC2034
 INTREE_PACKAGES=(unifdef coccinelle pandoc mandoc flex bison python3-docutils)
 
-# All names of Debian's kernels.
+# All names of Debian's kernels that make kernels tries.
 kernel_names()
 {
 	local s f
@@ -27,6 +28,7 @@ kernel_names()
 			echo "$s$f"
 		done
 	done
+	printf '%s\n' "${KERNELS_ARM64[@]}"
 }
 
 kernel_series() { echo "${1%%-*}"; }	# name
@@ -85,6 +87,14 @@ kernel_headers()
 	fi
 	rel=$(kernel_release "$1") || return 1
 	echo "$SROCE_CACHE/headers/usr/src/linux-headers-$rel"
+}
+
+# The release that modprobe and uname have of the kernel of build directory $1. The file
+# kernel.release has the same for all flavours of Debian's 6.1.
+headers_release()	# directory
+{
+	sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' "$1/include/generated/utsrelease.h" \
+		2>/dev/null | grep .
 }
 
 # The unpacked image of release $1 (not of a kernel's name): boot/ and lib/modules/.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Build the module for each of Debian's kernels, boot it, and let the stock tools run: a
-# table, .build/kernels/table.md, with a log for each kernel beside it. One VM at a time.
+# table, .build/kernels/table.md, with a log for each kernel beside it. One VM at a time,
+# and while it runs the module is built for the next.
 #
 # usage: tools/kernels.sh [NAME...]	those kernels; the rows of others stay as they are
 #        KERNELS_NEWEST=1		fetch newer releases first, where there are some
@@ -23,8 +24,21 @@ PYVERBS=${PYVERBS:-test_device test_cq test_qp test_mr}
 builds()	# name log
 {
 	rm -rf ".build/$1"
-	make --no-print-directory KERNEL="$1" module >"$2" 2>&1 &&
+	make --no-print-directory -j "$(nproc)" KERNEL="$1" module >"$2" 2>&1 &&
 		! grep -iE 'warning|error:' "$2"
+}
+
+# Fetch kernel $1 and build for it; the first cell, if there is such a kernel
+prepare()	# name
+{
+	local log=$OUT/$1
+	rm -f "$log".{run,cells}
+	tools/setup.sh --kernel "$1" ${KERNELS_NEWEST:+--newest} || return
+	if builds "$1" "$log.build"; then
+		echo "cell builds yes"
+	else
+		echo "cell builds no"
+	fi >"$log.cells"
 }
 
 # The module was unloaded, and the kernel had no complaint, unless vm.sh says so, or unless it
@@ -32,7 +46,7 @@ builds()	# name log
 runs()	# name log
 {
 	local rc=0 unloads=no
-	tools/vm.sh --kernel "$1" --timeout "${KERNELS_TIMEOUT:-400}" \
+	tools/vm.sh --kernel "$1" --timeout "${KERNELS_TIMEOUT:-900}" \
 		--env SROCE_KO="$PWD/.build/$1/sroce.ko" --env PYVERBS="$PYVERBS" \
 		-- selftests/vm/kernel-row.sh >"$2" 2>&1 || rc=$?
 	[ $rc -eq 125 ] || ! grep -qx 'cell loaded yes' "$2" || unloads=yes
@@ -43,21 +57,16 @@ runs()	# name log
 # The row of kernel $1: its release, then a cell for each question
 row()	# name
 {
-	local name=$1 log=$OUT/$1 c answer rc=0
-	: >"$log.run"
-	if ! tools/setup.sh --kernel "$name" ${KERNELS_NEWEST:+--newest} >&2; then
+	local name=$1 log=$OUT/$1 c answer rc=1
+	if [ ! -e "$log.cells" ]; then
 		echo "| $name | not to be had | | | | | | |"
 		return 1
 	fi
 	printf '| %s | %s |' "$name" "$(kernel_release "$name")"
-	if builds "$name" "$log.build" >&2; then
-		echo "cell builds yes"
-		runs "$name" "$log.run" || rc=1
-	else
-		echo "cell builds no"
-		rc=1
-	fi >"$log.cells"
-	cat "$log.run" >>"$log.cells"
+	if grep -qx 'cell builds yes' "$log.cells"; then
+		runs "$name" "$log.run" && rc=0
+		cat "$log.run" >>"$log.cells"
+	fi
 	for c in "${CELLS[@]}"; do
 		answer=$(sed -n "s/^cell $c //p" "$log.cells" | tail -n 1)
 		printf ' %s |' "${answer:-no}"
@@ -83,16 +92,20 @@ table()
 
 main()
 {
-	local names=("$@") name bad=0
+	local names=("$@") name next n bad=0
 	if [ "${1:-}" = --publish ]; then
 		publish_table $OUT/table.md $README "make kernels"
 		return
 	fi
 	[ $# -gt 0 ] || mapfile -t names < <(kernel_names)
 	mkdir -p $OUT
-	for name in "${names[@]}"; do
+	prepare "${names[0]}" >&2
+	for n in "${!names[@]}"; do
+		name=${names[n]} next=${names[n + 1]:-}
+		[ -z "$next" ] || prepare "$next" >&2 &
 		row "$name" >"$OUT/$name.row" || bad=1
 		cat "$OUT/$name.row"
+		wait
 	done
 	table >$OUT/table.md
 	return $bad

@@ -143,13 +143,25 @@ install_arch()	# arch
 	! qemu=$(arch_qemu_package "$1") || install_qemu "$qemu"
 }
 
+# Run a command while nobody else fetches
+fetching()	# command...
+{
+	local rc=0
+	flock 9
+	"$@" || rc=$?
+	flock -u 9
+	return $rc
+}
+
+# Who has the kernel does not wait for those who fetch another, nor for one that is built,
+# which takes half an hour and has a lock of its own.
 setup_kernel()	# name [newest]
 {
 	if kernel_is_built "$1"; then
 		"$SROCE_ROOT/tools/debug-kernel.sh" "$1"
-		return
+	elif [ -n "${2:-}" ] || ! kernel_is_fetched "$1"; then
+		fetching fetch_kernel "$@"
 	fi
-	fetch_kernel "$@"
 }
 
 # The header packages have no checkpatch.pl, so it comes from the source.
@@ -190,8 +202,7 @@ main()
 		archs+=("$(kernel_arch "$k")")
 	done
 	mkdir -p "$SROCE_CACHE"
-	# several builds may start at once in one tree; a download is no reason for those
-	# that have their kernel to wait
+	# several builds may start at once in one tree
 	exec 9>"$SROCE_CACHE/setup.lock"
 	flock 9
 	install_missing "${packages[@]}"
@@ -201,14 +212,11 @@ main()
 	[ -z "$scripts" ] || fetch_scripts
 	exec 9>"$SROCE_CACHE/kernels.lock"
 	for k in ${programs[@]+"${programs[@]}"}; do
-		flock 9
-		fetch_program "$k" || die "$k is not to be had"
-		flock -u 9
+		program_is_fetched "$k" || fetching fetch_program "$k" ||
+			die "$k is not to be had"
 	done
 	for k in ${kernels[@]+"${kernels[@]}"}; do
-		flock 9
 		setup_kernel "$k" $newest
-		flock -u 9
 	done
 }
 

@@ -146,7 +146,8 @@ find_kernel()
 foreign_programs()
 {
 	arch_is_host "$ARCH" ||
-		find "$SROCE_ROOT"/selftests/*/.out -maxdepth 1 -name "$ARCH" -printf '%p '
+		find "$SROCE_ROOT/selftests" -mindepth 3 -maxdepth 3 \
+			-path "*/.out/$ARCH" -printf '%p '
 }
 
 # What the guest reads: setup (before anything runs), env (for the command)

@@ -455,7 +455,7 @@ static int path_from_attr(struct sroce_qp *qp, struct sroce_av *av,
  * a trip more in the end: of a user's QP the tasklet does not go on meanwhile, as a softirq
  * would flush several batches.
  */
-static void unlock_between(struct sroce_qp *qp) __releases(&qp->lock)
+static void unlock_between(struct sroce_qp *qp)
 {
 	if (qp->user)
 		sroce_task_unlock_run_once(qp);
@@ -468,7 +468,7 @@ static void unlock_between(struct sroce_qp *qp) __releases(&qp->lock)
  * go on posting, and have that flushed, too, but can't keep the caller here: then it is left
  * with sroce_sq.flushing.
  */
-static void lock_flushed(struct sroce_qp *qp, enum ib_qp_state to) __acquires(&qp->lock)
+static void lock_flushed(struct sroce_qp *qp, enum ib_qp_state to)
 {
 	u32 left = qp->sq.mask / SROCE_FLUSH_BATCH + 1;
 

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """The figures that the repository shows: a table in Markdown, and a picture.
 
-usage: selftests/bench/figures.py [DIR]
+usage: selftests/bench/figures.py [--add figures.csv]... [DIR]
 
-Reads DIR/figures.csv, which `report.py --figures` writes, and puts its table
-between the marks in DIR/README.md and its picture into DIR/bench.svg. DIR is
-the directory of this program, if none is given.
+Reads DIR/figures.csv and puts its tables between the marks in DIR/README.md and
+its picture into DIR/bench.svg. The picture is of the oldest kernel that was
+measured. DIR is the directory of this program, if none is given.
+
+--add takes what `report.py --figures` has written of a run. The rows of all that
+are given replace those that DIR/figures.csv has of the same series of Linux;
+those of other series stay.
 """
+import argparse
 import csv
 import os
-import sys
+import re
 from xml.sax.saxutils import escape
 
 import marks
@@ -53,6 +58,18 @@ def write(path, rows):
             cells = {who: "" if row[who] is None else number(row[who])
                      for who in CONTENDERS}
             out.writerow({**row, **cells})
+
+
+def series(kernel):
+    """(6, 1) of 6.1.0-56-amd64"""
+    return tuple(int(n) for n in re.findall(r"\d+", kernel)[:2])
+
+
+def merged(old, new):
+    """The rows of both, by kernel; of a series that is in new, only those"""
+    measured = {series(row["kernel"]) for row in new}
+    kept = [row for row in old if series(row["kernel"]) not in measured]
+    return sorted(kept + new, key=lambda row: series(row["kernel"]))
 
 
 # ---- table ------------------------------------------------------------------
@@ -187,9 +204,17 @@ def picture(rows):
 
 
 def main():
-    where = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(
-        os.path.abspath(__file__))
-    rows = read(os.path.join(where, "figures.csv"))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--add", action="append", default=[])
+    parser.add_argument("dir", nargs="?",
+                        default=os.path.dirname(os.path.abspath(__file__)))
+    args = parser.parse_args()
+    where = args.dir
+    path = os.path.join(where, "figures.csv")
+    if args.add:
+        old = read(path) if os.path.exists(path) else []
+        write(path, merged(old, [row for f in args.add for row in read(f)]))
+    rows = read(path)
     marks.replace(os.path.join(where, "README.md"), "bench", table(rows))
     drawn = picture(rows)
     if drawn:

@@ -17,17 +17,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 KERNEL=${KERNEL:-6.1}
 BENCH=selftests/bench
 
-# The figures that the repository shows, of one run or several
+# The figures that the repository shows, of one run or several. Those of kernels that none of
+# them has measured stay.
 figures()	# directory...
 {
-	local dir
+	local dir add=()
 	for dir; do
 		$BENCH/report.py --title "$(cat "$dir/title")" \
 			--figures "$dir/figures.csv" "$dir/raw.csv" >/dev/null ||
 			return
+		add+=(--add "$dir/figures.csv")
 	done
-	awk 'FNR > 1 || NR == 1' "${@/%//figures.csv}" >$BENCH/figures.csv &&
-		$BENCH/figures.py
+	$BENCH/figures.py "${add[@]}"
 }
 
 if [ "${1:-}" = figures ]; then

@@ -53,34 +53,52 @@ pairs()
 
 # systemd as the first process of a PID namespace, told that it is in a container:
 # it must not switch the VM off. Devices it manages as on a machine, as /sys is writable.
+# It cleans /tmp. check() runs this in a subshell: what comes later finds a file.
+SYSTEMD=$SROCE_JOB/systemd
 boot()
 {
 	mountpoint -q /sys/fs/cgroup || mount -t cgroup2 cgroup2 /sys/fs/cgroup
 	container=vm unshare --fork --pid --mount --mount-proc --kill-child \
 		/lib/systemd/systemd --system --unit=multi-user.target \
-		>/tmp/systemd.log 2>&1 &
-	BOOTED=$!
-	wait_until 200 systemctl is-active multi-user.target ||
-		{ tail -n 20 /tmp/systemd.log; return 1; }
+		>"$SYSTEMD.log" 2>&1 &
+	echo $! >"$SYSTEMD.pid"
+	wait_until 200 booted systemctl is-active multi-user.target ||
+		{ booted systemctl list-jobs; tail -n 20 "$SYSTEMD.log"; return 1; }
 }
 
-# Its SIGRTMIN+4 is `systemctl poweroff`.
+first_process() { pgrep -P "$(cat "$SYSTEMD.pid")"; }
+
+# Run a command where that systemd is. To one from elsewhere it does not answer: its process
+# has no ID there.
+booted() { nsenter --target "$(first_process)" --pid --mount -- "$@"; }
+
+# Its SIGRTMIN+4 is `systemctl poweroff`. What it and udev know of devices does not survive a
+# boot.
 shut_down()
 {
-	local init
-	init=$(pgrep -P "$BOOTED") || return
+	local outer init
+	outer=$(cat "$SYSTEMD.pid")
+	init=$(first_process) || return
 	kill -s RTMIN+4 "$init"
-	wait_until 100 test ! -d "/proc/$init" || { systemctl list-jobs; return 1; }
-	wait "$BOOTED"
-	rm -rf /run/systemd
+	wait_until 100 test ! -d "/proc/$init" || { booted systemctl list-jobs; return 1; }
+	wait_until 10 test ! -d "/proc/$outer"
+	rm -rf /run/systemd /run/udev
 }
 
-has_device() { wait_until 60 test -e "/sys/class/infiniband/sroce_$1"; }
+has_device()
+{
+	wait_until 60 test -e "/sys/class/infiniband/sroce_$1" || {
+		booted systemctl --no-pager status "sroce@$1" \
+			"sys-subsystem-net-devices-$1.device"
+		booted systemctl list-jobs
+		return 1
+	}
+}
 has_none() { wait_until 60 test ! -e "/sys/class/infiniband/sroce_$1"; }
 
 stopped_well()
 {
-	has_none eth0 && [ "$(systemctl show -P Result sroce@eth0)" = success ]
+	has_none eth0 && [ "$(booted systemctl show -P Result sroce@eth0)" = success ]
 }
 
 unit_again()
@@ -98,20 +116,20 @@ test_unit()	# package
 	check "the device is gone" has_none eth0
 	check "boot again" boot
 	check "eth0 has its device again" has_device eth0
-	check "systemctl stop" systemctl stop sroce@eth0
+	check "systemctl stop" booted systemctl stop sroce@eth0
 	check "the device is gone, the unit stopped well" stopped_well
-	check "systemctl start" systemctl start sroce@eth0
+	check "systemctl start" booted systemctl start sroce@eth0
 	ip link delete eth0
 	check "its netdev goes: the unit is not active" wait_until 60 inactive
 	check "its netdev comes back: a device again" unit_again
-	check "sroce-tools: purge" apt-get -qq -y purge sroce-tools
+	check "sroce-tools: purge" booted apt-get -qq -y purge sroce-tools
 	check "the device ends with the package" has_none eth0
 	check "nothing is left in /etc/systemd" \
 		test -z "$(find /etc/systemd -name '*sroce*' -o -name '*eth0.device.wants')"
 	check "shut down" shut_down
 }
 
-inactive() { [ "$(systemctl is-active sroce@eth0)" != active ]; }
+inactive() { [ "$(booted systemctl is-active sroce@eth0)" != active ]; }
 
 # ---- the tests ---------------------------------------------------------------
 
@@ -127,6 +145,20 @@ test_dkms()	# tools
 	test_unit "$1"
 }
 
+action() { tools/ci-device.sh --name sroce0 --package "$1" >/tmp/ci-device; }	# package
+
+# As in ci.yml, by what the action has printed: a device, and the address that it has
+there_for_users()
+{
+	local device address
+	device=$(sed -n 's/^device=//p' /tmp/ci-device)
+	address=$(sed -n 's/^address=//p' /tmp/ci-device)
+	ibv_devinfo -d "$device" || return
+	timeout 60 rping -s -a "$address" -C 10 &
+	sleep 2
+	timeout 60 rping -c -a "$address" -C 10 -v && wait $!
+}
+
 # The steps of a workflow on a runner, and their time
 test_cloud()	# package limit
 {
@@ -136,8 +168,7 @@ test_cloud()	# package limit
 	check "no compiler is here" test ! -e /usr/bin/gcc
 	ulimit -S -l 64
 	read -r start _ </proc/uptime
-	check "what the action runs, with a package" \
-		tools/ci-device.sh --name sroce0 --package "$1"
+	check "what the action runs, with a package" action "$1"
 	in_b rdma link add sroce1 type sroce netdev eth1
 	check "rping" stock_tool rping b v4
 	read -r end _ </proc/uptime
@@ -145,6 +176,7 @@ test_cloud()	# package limit
 	echo "packages: from package to rping: $took s" | tee /dev/kmsg | sed 's/^/# /'
 	check "from package to rping in less than $2 s" test $took -lt "$2"
 	check "ib_write_bw" stock_tool ib_write_bw b v4
+	check "the device that the action names is there for users" there_for_users
 	check "its limit of locked memory is raised" test "$(ulimit -l)" = unlimited
 	in_b rdma link delete sroce1
 	ip netns delete b

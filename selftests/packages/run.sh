@@ -6,7 +6,7 @@
 # tools/userland.sh has made: apt installs, DKMS compiles, apt purges. In a VM that boots
 # such a root with its own kernel: everything that needs the module.
 #
-# usage: selftests/packages/run.sh [test...]    deb rpm bookworm trixie cloud signed
+# usage: selftests/packages/run.sh [test...]    deb rpm bookworm trixie cloud runner signed
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 # shellcheck source=tools/kernel.sh
@@ -195,6 +195,31 @@ cloud_deb()	# release
 	packaging/deb.sh "$DEBS" "$headers"
 }
 
+# What the action does where no package is given: it installs headers and a compiler, and
+# builds. On this machine, which is told that it runs the root's kernel, and adds no device.
+runner_builds()	# release
+{
+	local stubs=$ROOT/root/stubs ko=$ROOT/lib/modules/$1/updates/sroce.ko
+	mkdir -p "$stubs" "$ROOT/root/sroce" &&
+		git ls-files -z | xargs -0 cp --parents -t "$ROOT/root/sroce" &&
+		printf '#!/bin/sh\n[ "$*" = -r ] && echo %s || exec /bin/uname "$@"\n' "$1" \
+			>"$stubs/uname" &&
+		printf '#!/bin/sh\necho "$*" >/root/stubs/added\nexit 1\n' >"$stubs/rdma" &&
+		chmod 755 "$stubs"/* || return
+	! in_root sh -c 'PATH=/root/stubs:$PATH; /root/sroce/tools/ci-device.sh --netdev eth0' ||
+		{ echo "it says that there is a device"; return 1; }
+	grep -qx 'link add sroce0 type sroce netdev eth0' "$stubs/added" &&
+		[ "$(modinfo -F vermagic "$ko" | cut -d ' ' -f 1)" = "$1" ] &&
+		[ "$(in_root modinfo -k "$1" -F filename sroce)" = "${ko#"$ROOT"}" ]
+}
+
+test_runner()
+{
+	ROOT=$SCRATCH/root.runner
+	check "a runner with the cloud kernel" fresh_root bookworm linux-image-cloud-amd64
+	check "the action installs what it needs, and builds" runner_builds "$(release)"
+}
+
 # ---- signatures --------------------------------------------------------------------
 
 # The steps of INSTALL.md, as far as they need no firmware
@@ -221,11 +246,11 @@ main()
 {
 	local t
 	mkdir -p "$SCRATCH"
-	[ $# -gt 0 ] || set -- deb rpm bookworm trixie cloud signed
+	[ $# -gt 0 ] || set -- deb rpm bookworm trixie cloud runner signed
 	for t in "$@"; do
 		case $t in
 		bookworm|trixie)	test_dkms "$t" ;;
-		deb|rpm|cloud|signed)	"test_$t" ;;
+		deb|rpm|cloud|runner|signed)	"test_$t" ;;
 		*)			not_ok "no test $t" ;;
 		esac
 	done

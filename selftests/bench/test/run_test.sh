@@ -17,6 +17,7 @@ cat >"$DIR/tools/vm.sh" <<'END'
 #!/bin/bash
 while [ "$1" != -- ]; do
 	case $1 in
+	--kernel) kernel=$2 ;;
 	--keep)	keep=$2/shared ;;
 	--env)	[[ $2 != BENCH_SKIP=* ]] || skip=${2#*=} ;;
 	esac
@@ -26,7 +27,7 @@ mkdir -p "$keep"
 n=$(($(cat runs 2>/dev/null || echo 0) + 1))
 echo $n >runs
 echo "skip:${skip:-}" >>skips
-echo "veth,6.1.0,1500,sroce,write_bw,RC,65536,1,poll,$n,bandwidth,MB/s,$((n * 100))" \
+echo "veth,$kernel.0,1500,sroce,write_bw,RC,65536,1,poll,$n,bandwidth,MB/s,$((n * 100))" \
 	>"$keep/bench-$3.csv"
 [ -e dies ] || exit 0
 read -r at <dies && sed -i 1d dies
@@ -43,7 +44,7 @@ run()
 	shift
 	rm -f "$DIR"/{runs,skips,dies}
 	[ $# -eq 0 ] || printf '%s\n' "$@" >"$DIR/dies"
-	BENCH_DIR=$DIR/$name KERNEL=6.1 "$DIR/selftests/bench/run.sh" two \
+	BENCH_DIR=$DIR/$name KERNEL=${KERNEL:-6.1} "$DIR/selftests/bench/run.sh" two \
 		>"$DIR/out" 2>&1
 }
 
@@ -75,11 +76,27 @@ figures()
 	local bench=$DIR/selftests/bench
 	printf '%s\n' top '<!-- bench: begin -->' '<!-- bench: end -->' \
 		>"$bench/README.md"
+	rm -f "$bench/figures.csv"
 	"$bench/run.sh" figures "$DIR/well" "$DIR/one" &&
 		[ "$(grep -c '^| a veth pair' "$bench/README.md")" = 2 ] &&
 		grep -q "$(cat "$DIR/well/title")" "$bench/README.md" &&
 		grep -q 'WRITE 64 KiB | MB/s | 100' "$bench/README.md" &&
 		grep -q 'WRITE 64 KiB | MB/s | 150' "$bench/README.md" &&
+		grep -q '>100<' "$bench/bench.svg"
+}
+
+# Those of 7.3 come after those of 6.1, and take the place of older ones of 7.3 only. The
+# picture stays that of 6.1.
+second_kernel()
+{
+	local bench=$DIR/selftests/bench
+	figures && KERNEL=7.3 run newer && KERNEL=7.3 run again case/a/b &&
+		"$bench/run.sh" figures "$DIR/newer" &&
+		"$bench/run.sh" figures "$DIR/again" || return
+	[ "$(grep -o 'Linux [67][.0-9]*' "$bench/README.md" | xargs)" = \
+		"Linux 6.1.0 Linux 6.1.0 Linux 7.3.0" ] &&
+		[ "$(grep -c '^| a veth pair' "$bench/README.md")" = 3 ] &&
+		[ "$(grep -c 'WRITE 64 KiB | MB/s | 150' "$bench/README.md")" = 2 ] &&
 		grep -q '>100<' "$bench/bench.svg"
 }
 
@@ -90,4 +107,5 @@ check "a machine that dies is followed by one that leaves that case out" \
 	shown one_dies
 check "three die: it failed, and what they measured is there" shown all_die
 check "table and picture are of the runs that are named" shown figures
+check "tables of another kernel stay" shown second_kernel
 done_testing

@@ -5,6 +5,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
 . selftests/lib/tap.sh
+# shellcheck source=tools/kernel.sh
+. tools/kernel.sh
 
 unset MAKEFLAGS MFLAGS KERNEL KDIR BUILD
 TMP=$(mktemp -d)
@@ -27,8 +29,12 @@ build_dir()	# headers
 
 named() { [ "$(build_dir "$TMP/$1")" = "$PWD/.build/$2" ]; }
 
+packaged() { [ "$(headers_release "$TMP/$1")" = "$2" ]; }
+
 headers "$TMP/amd64" 6.1.0-56-amd64
 headers "$TMP/cloud" 6.1.0-56-cloud-amd64
 check "objects are kept by what modprobe compares" named amd64 6.1.0-56-amd64
 check "another flavour of the version has others" named cloud 6.1.0-56-cloud-amd64
+check "a package's module goes where that kernel looks for it" \
+	packaged cloud 6.1.0-56-cloud-amd64
 done_testing
