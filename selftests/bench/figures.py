@@ -9,8 +9,8 @@ its picture into DIR/bench.svg. The picture is of the oldest kernel that was
 measured. DIR is the directory of this program, if none is given.
 
 --add takes what `report.py --figures` has written of a run. The rows of all that
-are given replace those that DIR/figures.csv has of the same series of Linux;
-those of other series stay.
+are given replace those that DIR/figures.csv has of the same series of Linux and
+the same place; the others stay.
 """
 import argparse
 import csv
@@ -65,10 +65,14 @@ def series(kernel):
     return tuple(int(n) for n in re.findall(r"\d+", kernel)[:2])
 
 
+def setting(row):
+    return series(row["kernel"]), row["place"]
+
+
 def merged(old, new):
-    """The rows of both, by kernel; of a series that is in new, only those"""
-    measured = {series(row["kernel"]) for row in new}
-    kept = [row for row in old if series(row["kernel"]) not in measured]
+    """The rows of both, by kernel; of a kernel and place that is in new, only those"""
+    measured = {setting(row) for row in new}
+    kept = [row for row in old if setting(row) not in measured]
     return sorted(kept + new, key=lambda row: series(row["kernel"]))
 
 

@@ -17,8 +17,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 KERNEL=${KERNEL:-6.1}
 BENCH=selftests/bench
 
-# The figures that the repository shows, of one run or several. Those of kernels that none of
-# them has measured stay.
+# The figures that the repository shows, of one run or several. Those of kernels and
+# places that none of them has measured stay.
 figures()	# directory...
 {
 	local dir add=()

@@ -100,6 +100,17 @@ second_kernel()
 		grep -q '>100<' "$bench/bench.svg"
 }
 
+# A run of another place does not replace them either.
+other_place()
+{
+	local bench=$DIR/selftests/bench
+	figures && KERNEL=6.1 run elsewhere case/a/b || return
+	sed -i 's/^veth,/same-host,/' "$DIR/elsewhere/raw.csv"
+	"$bench/run.sh" figures "$DIR/elsewhere" || return
+	[ "$(grep -c '^| a veth pair' "$bench/README.md")" = 2 ] &&
+		[ "$(grep -c '^| same host' "$bench/README.md")" = 1 ]
+}
+
 shown() { "$@" || { cat "$DIR/out" "$DIR/skips"; return 1; }; }
 
 check "one machine, and its report" shown well
@@ -108,4 +119,5 @@ check "a machine that dies is followed by one that leaves that case out" \
 check "three die: it failed, and what they measured is there" shown all_die
 check "table and picture are of the runs that are named" shown figures
 check "tables of another kernel stay" shown second_kernel
+check "tables of another place stay" shown other_place
 done_testing
