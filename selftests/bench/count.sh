@@ -156,7 +156,7 @@ count_clean()	# file regex-of-counters command...
 {
 	local to=$1 which=$2 i n least=''
 	shift 2
-	for i in {1..8}; do
+	for i in {1..12}; do
 		n=$(counters_sum "$which")
 		count_of "$B_NOW" "$@" >"$to.now" || return
 		n=$(($(counters_sum "$which") - n))
