@@ -36,7 +36,7 @@ compile() # form compiler flag...
 	form=$1
 	shift
 	"$@" -Wno-error -Werror=implicit-function-declaration -Werror=implicit-int \
-		-Werror=incompatible-pointer-types -fms-extensions -fmax-errors=0 \
+		-Werror=incompatible-pointer-types -fms-extensions $limit \
 		$expansion -DSROCE_FORM="$form" -fsyntax-only "$tmp/all.c" >"$tmp/$form.log" 2>&1
 }
 
@@ -67,6 +67,9 @@ complain() # probe number-that-compile
 } >&2
 
 bad=0
+# All errors count; clang stops at the twentieth, unless told in its own words.
+limit=-ferror-limit=0
+"$1" $limit -fsyntax-only -x c /dev/null 2>/dev/null || limit=-fmax-errors=0
 # GCC takes an error in a macro for one of where the macro is defined, unless told otherwise
 expansion=-ftrack-macro-expansion=0
 "$1" $expansion -fsyntax-only -x c /dev/null 2>/dev/null || expansion=''

@@ -81,6 +81,26 @@ finds()	# number
 	done | diff - <(sed -n 's/^#define //p' "$TMP/probed.h")
 }
 
+# A compiler that stops at the twentieth error unless told so in clang's words
+like_clang()
+{
+	cat >"$TMP/like-clang" <<-'END'
+	#!/bin/bash
+	limit=20
+	for arg; do
+		shift
+		case $arg in
+		-ferror-limit=*) limit=${arg#*=} ;;
+		-fmax-errors=*) ;;
+		*) set -- "$@" "$arg" ;;
+		esac
+	done
+	exec gcc "$@" -fmax-errors=$limit
+	END
+	chmod +x "$TMP/like-clang"
+	CC=$TMP/like-clang finds 1
+}
+
 # What is said is kept for the questions of complains().
 unknown()
 {
@@ -161,6 +181,7 @@ headers
 for number in 1 2 3; do
 	check "form $number of each interface is found, and no other" finds $number
 done
+check "a compiler with clang's limit of errors finds them, too" like_clang
 stops "unknown forms stop the build" "not built" unknown
 for name in "${NAMES[@]}"; do
 	check "$name: an unknown form is named" complains "$name"
