@@ -71,6 +71,41 @@ static void grows(void)
 	end(s);
 }
 
+/* A train of a quarter of the window is acknowledged. Return: the window after that */
+static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left)
+{
+	struct sim *s = begin(cwnd, cwnd / 4 + left);
+	struct sroce_req *req = &s->a.qp.req;
+	u32 prod = s->a.qp.sq.prod;
+
+	req->cwnd.ssthresh = ssthresh;
+	req->quota = quota;
+	s->a.qp.sq.prod = sroce_sq_next(&s->a.qp.sq, req->next_idx);
+	if (!more)
+		s->a.qp.sq.prod = req->next_idx;
+	ack(s, cwnd / 4);
+	cwnd = sroce_cwnd(&req->cwnd);
+	s->a.qp.sq.prod = prod;
+	end(s);
+	return cwnd;
+}
+
+static void held_by_pacing(void)
+{
+	t_case("cc: it grows, too, if each train is acknowledged before the next is due");
+	CHECK_EQ(train_acked(64, 0, 0, true, 0), 64 + 16);
+	CHECK_EQ(train_acked(255, 0, 0, true, 0), 255 + 63);
+
+	t_case("cc: but not beyond long trains, after a loss, or with nothing more to send");
+	CHECK_EQ(train_acked(256, 0, 0, true, 0), 256);
+	CHECK_EQ(train_acked(64, 64, 0, true, 0), 64);
+	CHECK_EQ(train_acked(64, 0, 0, false, 0), 64);
+
+	t_case("cc: nor if the pacing has held nothing back, or packets are under way");
+	CHECK_EQ(train_acked(64, 0, 1, true, 0), 64);
+	CHECK_EQ(train_acked(64, 0, 0, true, 1), 64);
+}
+
 static void opens(void)
 {
 	struct sim *s = begin(100, 99);
@@ -133,10 +168,14 @@ static void quota(void)
 	ack(s, 1);
 	CHECK_EQ(req->quota, 26);
 
-	t_case("cc: with nothing under way a quarter may leave, or a new window");
+	t_case("cc: with nothing under way a quarter more than was taken, or a new window");
 	req->quota = 0;
 	ack(s, 19);
-	CHECK_EQ(req->quota, 25);
+	CHECK_EQ(req->quota, 19 + 25);
+	end(s);
+	s = begin(100, 99);
+	ack(s, 99);
+	CHECK_EQ(s->a.qp.req.quota, sroce_cwnd(&s->a.qp.req.cwnd));
 	end(s);
 	s = begin(40, 1);
 	ack(s, 1);
@@ -595,6 +634,7 @@ static void peer_is_slow(u32 us)
 UNIT_TESTS(cc)
 {
 	grows();
+	held_by_pacing();
 	opens();
 	quota();
 	ack_interval();

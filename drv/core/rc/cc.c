@@ -15,9 +15,11 @@
 #include "drv/core/trace.h"
 
 /* The traffic class has ECN in its low bits (RFC 3168). */
-#define ECN_MASK	3
+#define ECN_MASK		3
 /* Packets that may leave at once in any case */
-#define QUOTA_MIN	SROCE_CWND_INIT
+#define QUOTA_MIN		SROCE_CWND_INIT
+/* Window of which a quarter is the longest train that is common, in packets */
+#define CWND_LONG_TRAINS	256U
 
 /* @c: window of requests or of READ responses */
 static void count_decrease(struct sroce_qp *qp, const struct sroce_cwnd *c, bool decreased)
@@ -45,12 +47,25 @@ static bool is_slow(const struct sroce_qp *qp, const struct sroce_cwnd *c)
 	return timeout && c->rtt > timeout;
 }
 
+/*
+ * Whether the pacing alone keeps the window from being used: the peer has acknowledged each
+ * train before the next one was due. That is so where both ends share a CPU, for which longer
+ * trains are less work. @left: packets that are still under way
+ */
+static bool is_held_by_pacing(const struct sroce_qp *qp, s32 left)
+{
+	const struct sroce_req *req = &qp->req;
+
+	return !left && !req->quota && !req->cwnd.ssthresh && req->next_idx != qp->sq.prod &&
+	       sroce_cwnd(&req->cwnd) < CWND_LONG_TRAINS;
+}
+
 /**
  * sroce_cc_acked() - update the window and the pacing after req.acked has moved
  * @qp: the QP, RC, locked
  * @before: sroce_cc_in_flight() before
  *
- * The window grows only if it was in use.
+ * The window grows only if it was in use, or the pacing has kept it from that.
  */
 void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 {
@@ -59,7 +74,8 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 	s32 left = max(sroce_cc_in_flight(qp), 0);
 
 	n = max(before - left, 0);
-	if (!is_slow(qp, &req->cwnd) && before >= (s32)(cwnd - cwnd / 4))
+	if (!is_slow(qp, &req->cwnd) &&
+	    (before >= (s32)(cwnd - cwnd / 4) || is_held_by_pacing(qp, left)))
 		sroce_cwnd_acked(&req->cwnd, n, sroce_now());
 	/* the window's growth may leave, too */
 	n += sroce_cwnd(&req->cwnd) - min(cwnd, sroce_cwnd(&req->cwnd));
@@ -67,7 +83,8 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 		n = min(n, quarter(qp));
 	req->quota = min(req->quota + n, n + quarter(qp));
 	if (!left) {
-		req->quota = max3(req->quota, quarter(qp), QUOTA_MIN);
+		n = min(n + quarter(qp), sroce_cwnd(&req->cwnd));
+		req->quota = max3(req->quota, n, QUOTA_MIN);
 		/* CUBIC's clock stands still while there is nothing to send */
 		if (req->next_idx == qp->sq.prod)
 			req->cwnd.epoch = 0;
