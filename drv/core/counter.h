@@ -39,6 +39,7 @@
 	C(TX_FOREIGN, "tx_foreign_drops")				\
 	C(TX_CONGESTED, "tx_queue_congested")				\
 	C(TX_STOPPED, "tx_queue_stopped")				\
+	C(TX_ORDER_WAITS, "tx_order_waits")				\
 	/* receive: drops before a QP is found */			\
 	C(RX_MALFORMED, "rx_malformed")					\
 	C(RX_BAD_OPCODE, "rx_unknown_opcode")				\

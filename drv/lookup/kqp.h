@@ -35,6 +35,8 @@ enum sroce_txq_nr {
  * @sending: a CPU is sending from both lists; it also sends what other CPUs queue
  * @dropped: the IP stack has dropped packets, or reported congestion; the next trip tells
  *	the transport
+ * @cpu: the CPU that has given packets to the IP stack last
+ * @given_at: when it has, in jiffies
  * @queued: bytes of @skbs, as skb->truesize counts them
  * @restart_at: bytes charged to @sk at which a stopped queue goes on
  * @kqp: the QP
@@ -50,6 +52,8 @@ struct sroce_txq {
 	bool			lb_stopped;
 	bool			sending;
 	bool			dropped;
+	int			cpu;
+	unsigned long		given_at;
 	u32			queued;
 	u32			restart_at;
 	struct sroce_kqp	*kqp;

@@ -51,6 +51,24 @@ enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev)
 							       IB_PORT_DOWN;
 }
 
+static int has_parent(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	return !!dev->dev.parent;
+}
+
+/**
+ * sroce_sdev_is_virtual() - whether there is no hardware below a netdev
+ * @ndev: the netdev; a VLAN, bond, bridge or the like may be above a physical one
+ *
+ * Context: RCU read side.
+ */
+bool sroce_sdev_is_virtual(struct net_device *ndev)
+{
+	struct netdev_nested_priv priv = {};
+
+	return !ndev->dev.parent && !netdev_walk_all_lower_dev_rcu(ndev, has_parent, &priv);
+}
+
 /* Bytes that the line takes in a ms; U32_MAX if its speed is not known */
 static u32 bytes_per_ms(struct net_device *ndev)
 {

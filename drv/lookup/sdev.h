@@ -164,6 +164,7 @@ static inline void sroce_live_dec(void)
 enum ib_mtu sroce_sdev_mtu(int netdev_mtu);
 enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev);
 struct net_device *sroce_sdev_netdev(struct sroce_dev *dev);
+bool sroce_sdev_is_virtual(struct net_device *ndev);
 void sroce_sdev_update_line_limit(struct sroce_dev *dev, struct net_device *ndev);
 u32 sroce_sdev_tx_limit(struct sroce_dev *dev);
 

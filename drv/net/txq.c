@@ -19,6 +19,7 @@
 
 #include <linux/hash.h>
 #include <linux/security.h>
+#include <net/sch_generic.h>
 #include <net/sock.h>
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
@@ -28,6 +29,11 @@
 
 /* Bytes that a packet takes beside a payload of the path MTU; most have less */
 #define PKT_OVERHEAD	48
+
+/* Bytes charged to the socket while .sk_write_space is called for the last skb */
+#define LAST_BYTE	1
+/* How long packets wait for those of another CPU after it has sent the last one, in jiffies */
+#define ORDER_TIME	(HZ / 10)
 
 /* Most loopback packets in a queue, and bytes of them at which it is full: those of a trip */
 #define LBPKTS_MAX	SROCE_TX_BUDGET
@@ -67,8 +73,8 @@ static void write_space(struct sock *sk)
 	read_unlock(&sk->sk_callback_lock);
 }
 
-/* Return: false if the queue has drained meanwhile. */
-static bool stop(struct sroce_txq *txq, u32 restart_at)
+/* Stop a queue with @queued bytes. Return: false if what the stack held has drained meanwhile. */
+static bool stop(struct sroce_txq *txq, u32 queued, u32 restart_at)
 {
 	struct sock *sk = txq->sk;
 
@@ -77,7 +83,7 @@ static bool stop(struct sroce_txq *txq, u32 restart_at)
 	smp_store_release(&sk->sk_user_data, txq);
 	/* pairs with the barrier in write_space(): it sees the queue stopped, or this the room */
 	smp_mb();
-	return held(txq) > restart_at ||
+	return queued + sk_wmem_alloc_get(sk) > restart_at ||
 	       cmpxchg(&sk->sk_user_data, txq, NULL) != txq;
 }
 
@@ -180,6 +186,7 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
 {
 	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, response);
+	u32 half = most_packets(qp) / 2 * (qp->mtu + PKT_OVERHEAD);
 
 	if (!txq->sk)
 		return true;
@@ -189,10 +196,52 @@ bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
 		stop_loopback(qp, txq);
 		return false;
 	}
-	if (room(qp, txq) || !stop(txq, most_packets(qp) / 2 * (qp->mtu + PKT_OVERHEAD)))
+	if (room(qp, txq) || !stop(txq, txq->queued, half))
 		return true;
 	sroce_count(qp, SROCE_CNT_TX_STOPPED);
 	return false;
+}
+
+/* Whether a packet comes to the IP stack of this host, or to a bridge, as soon as it is sent */
+static bool is_direct(const struct sk_buff *skb)
+{
+	struct net_device *dev;
+	bool direct;
+
+	/* a frame of a raw packet QP */
+	if (!skb_dst(skb))
+		return false;
+	rcu_read_lock();
+	dev = skb_dst(skb)->dev;
+	direct = !rcu_dereference(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue &&
+		 sroce_sdev_is_virtual(dev);
+	rcu_read_unlock();
+	return direct;
+}
+
+/**
+ * sroce_txq_must_wait() - whether packets would overtake those that another CPU has sent
+ * @txq: transmit queue of a locked QP, not empty
+ *
+ * What a CPU sends on a virtual link waits for the NET_RX softirq of that CPU, which may be
+ * late where processes compete for it. Then the queue is stopped until the stack has
+ * received all, and goes on there. Netdevs of hardware, and qdiscs, keep the order of a
+ * queue. What takes longer than ORDER_TIME waits in a queue beyond the link.
+ *
+ * Context: softirq, or bottom halves disabled.
+ */
+bool sroce_txq_must_wait(struct sroce_txq *txq)
+{
+	const struct sk_buff *skb = skb_peek(&txq->skbs);
+
+	if (likely(txq->cpu == smp_processor_id()) || !skb || !txq->sk ||
+	    sk_wmem_alloc_get(txq->sk) <= LAST_BYTE ||
+	    time_after(jiffies, txq->given_at + ORDER_TIME) || !is_direct(skb))
+		return false;
+	if (!is_stopped(txq) && !stop(txq, 0, LAST_BYTE))
+		return false;
+	sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
+	return true;
 }
 
 /**
@@ -223,6 +272,8 @@ bool sroce_tx_pending(struct sroce_qp *qp)
 void sroce_txq_own(struct sroce_kqp *kqp, struct sroce_txq *txq, struct sk_buff *skb)
 {
 	txq->queued -= skb->truesize;
+	txq->cpu = smp_processor_id();
+	txq->given_at = jiffies;
 	if (unlikely(!kqp->tx_cpu))
 		kqp->tx_cpu = smp_processor_id() + 1;
 #ifdef CONFIG_XPS

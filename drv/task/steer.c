@@ -24,6 +24,7 @@
 #include "drv/core/wire/wire.h"
 #include "drv/lookup/kqp.h"
 #include "drv/lookup/qp_tbl.h"
+#include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
 #include "drv/task/coalesce.h"
 #include "drv/task/steer.h"
@@ -142,19 +143,6 @@ static u32 work(const struct sk_buff *skb)
 static bool may_steer(const struct sk_buff *skb)
 {
 	return READ_ONCE(steer) && !skb->dev->dev.parent && !IS_ENABLED(CONFIG_PREEMPT_RT);
-}
-
-static int has_parent(struct net_device *dev, struct netdev_nested_priv *priv)
-{
-	return !!dev->dev.parent;
-}
-
-/* Whether a VLAN, bond, bridge or the like is above a physical device */
-static bool is_above_hardware(struct net_device *dev)
-{
-	struct netdev_nested_priv priv = {};
-
-	return netdev_walk_all_lower_dev_rcu(dev, has_parent, &priv);
 }
 
 /*
@@ -276,7 +264,7 @@ static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
 {
 	int cpu = may_steer(skb) ? wanted_cpu(sn, flow, skb, bth) : -1;
 
-	return cpu < 0 || is_above_hardware(skb->dev) ? -1 : cpu;
+	return cpu >= 0 && sroce_sdev_is_virtual(skb->dev) ? cpu : -1;
 }
 
 /*

@@ -182,7 +182,7 @@ static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 	LIST_HEAD(lbpkts);
 	u32 round;
 
-	if (txq->sending)
+	if (txq->sending || sroce_txq_must_wait(txq))
 		return false;
 	if (this_cpu_read(nested) == NESTED_MAX)
 		return true;

@@ -24,7 +24,7 @@ OTHERS="none duplicate reorder corrupt delay"
 # for a loss; and when there are losses.
 TRAFFIC="tx_pkts tx_trains tx_segmented_trains tx_pkt_batches tx_msg_batches rx_pkt_batches tx_bytes rx_pkts rx_bytes tx_ack
 out_of_credits tx_rnr_nak rx_rnr_nak backlog_pkts coalesced_doorbells
-tx_queue_stopped paced_trains"
+tx_queue_stopped tx_order_waits paced_trains"
 SILENCE="ack_probes retransmitted_pkts read_retries replayed_reads cwnd_decreases
 replayed_atomics duplicate_request duplicate_ack local_ack_timeout_err
 excused_ack_timeouts rx_unknown_qp"
