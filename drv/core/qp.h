@@ -110,8 +110,8 @@ enum sroce_gap_policy {
  *	it shows that another of them was lost
  * @left_psn: one past the packets that have left the network, arrived or lost, though they
  *	may not be acknowledged
- * @cut_psn: one past the packets sent before the window was decreased for a loss; that
- *	others of them are lost is no news
+ * @cut_psn: one past the packets sent before the window was decreased for a loss, where
+ *	the round trip is long; that others of them are lost is no news
  * @gaps: gaps before @cut_psn so far
  * @back_psn: on a long path all up to this PSN is sent again, since there were many
  * @back_at: since when, in ns of sroce_now()
@@ -239,7 +239,9 @@ struct sroce_read_buf {
  * @rttvar: its mean deviation, in ns
  * @assume_lost: for this many samples a retransmission counts as needed, even if the
  *	answer comes sooner than a round trip
- * @trains: trains in which a window leaves, on a long path; 0 on others
+ * @is_long: the path is long, without a queue
+ * @trains: trains in which a window leaves, where the round trip is long, by the path or by
+ *	its queue; 0 where it is not
  * @mark: samples besides, of packets that request an ACK, on a long path
  * @first_mark: the oldest of them
  * @marks: how many are being taken
@@ -254,6 +256,7 @@ struct sroce_rtt {
 	u64	srtt;
 	u64	rttvar;
 	u32	assume_lost;
+	bool	is_long;
 	u32	trains;
 	struct {
 		u32	psn;

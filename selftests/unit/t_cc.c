@@ -182,6 +182,17 @@ static void quota(void)
 	CHECK_EQ(s->a.qp.req.quota, SROCE_CWND_INIT);
 	end(s);
 
+	t_case("cc: where trains are many, an ACK of a part lets no more leave than one of them");
+	s = begin(100, 100);
+	req = &s->a.qp.req;
+	req->rtt.trains = 20;
+	ack(s, 40);
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 140);
+	CHECK_EQ(req->quota, 7);
+	ack(s, 40);
+	CHECK_EQ(req->quota, 14);
+	end(s);
+
 	t_case("cc: a large window has no quota");
 	s = begin(SROCE_CC_LARGE, 24);
 	CHECK_EQ(sroce_cc_free(&s->a.qp), SROCE_CC_LARGE - 24);
@@ -456,6 +467,60 @@ static void losses(void)
 	end(s);
 }
 
+/* Round trips of @ns: the newest samples, twice */
+static void take_samples(struct sim *s, u64 ns)
+{
+	s->now += 100 * SIM_MS;
+	sroce_cwnd_sample(&s->a.qp.req.cwnd, ns, s->now);
+	sroce_cwnd_sample(&s->a.qp.req.cwnd, ns, s->now);
+}
+
+/* A loss in a window of 100 packets, of which all are under way, with a queue of @ns */
+static struct sim *begin_lost(u64 ns)
+{
+	struct sim *s = begin(100, 100);
+
+	take_samples(s, SIM_MS);
+	take_samples(s, SIM_MS + ns);
+	sroce_cc_lost(&s->a.qp, 1);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 1);
+	return s;
+}
+
+/* Each gap of a window is reported a round trip after the one before. */
+static void losses_of_a_window(void)
+{
+	struct sim *s = begin_lost(4 * SIM_MS);
+	struct sroce_qp *qp = &s->a.qp;
+
+	t_case("cc: where the queue is long, a window is decreased once for all its losses");
+	ack(s, 50);
+	take_samples(s, 5 * SIM_MS);
+	sroce_cc_lost(qp, 1);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 1);
+
+	t_case("cc: even if that has drained meanwhile");
+	take_samples(s, 2 * SIM_MS);
+	sroce_cc_lost(qp, 1);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 1);
+
+	t_case("cc: and for those of the next window again");
+	ack(s, 50);
+	take_samples(s, 5 * SIM_MS);
+	sroce_cc_lost(qp, 1);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 2);
+	end(s);
+
+	t_case("cc: where it is short, once per round trip");
+	s = begin_lost(2 * SIM_MS);
+	qp = &s->a.qp;
+	ack(s, 50);
+	take_samples(s, 3 * SIM_MS);
+	sroce_cc_lost(qp, 1);
+	CHECK_EQ(sim_count(&s->a, SROCE_CNT_CWND_DECREASE), 2);
+	end(s);
+}
+
 /* The transmit queue takes so many packets, and no more until the test says so. */
 static u32 room_once(struct sim *s, struct sroce_qp *qp, bool response)
 {
@@ -647,6 +712,7 @@ UNIT_TESTS(cc)
 	cleared_error();
 	paced_during_fault();
 	losses();
+	losses_of_a_window();
 	no_ack_owed(7, false);
 	no_ack_owed(0, false);
 	no_ack_owed(7, true);

@@ -391,6 +391,17 @@ static void fair(void)
 	CHECK_EQ(sroce_cwnd(&c), 100);
 	CHECK_EQ(after(&c, 10), 110);
 
+	t_case("cwnd: not where the queue makes round trips long, beside TCP");
+	c = begin_avoidance(100, 1 * MS, 3 * MS);
+	CHECK(!sroce_cwnd_is_slow(&c));
+	CHECK_EQ(after(&c, 17), 117);
+	c = begin_avoidance(100, 1 * MS, 3 * MS + 1);
+	CHECK(sroce_cwnd_is_slow(&c));
+	CHECK_EQ(after(&c, 17), 108);
+	c = begin_avoidance(100, 5 * MS, 5 * MS);
+	CHECK(sroce_cwnd_is_slow(&c));
+	CHECK_EQ(after(&c, 17), 117);
+
 	t_case("cwnd: a third of that while a small window keeps a short queue full");
 	c = begin_avoidance(20, 1 * MS, 1 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
@@ -684,6 +695,16 @@ static void small_packets(void)
 	c = begin_with_mtu(256, 20 * MS);
 	CHECK(sroce_cwnd_cnp(&c, now));
 	CHECK_EQ(sroce_cwnd(&c), 140);
+
+	t_case("cwnd: nor where only the queue makes round trips long");
+	c = begin_avoidance(200, 4 * MS, 20 * MS);
+	c.tcp_mss = 22;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 140);
+	c = begin_avoidance(200, 4 * MS + 1, 20 * MS);
+	c.tcp_mss = 22;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 22);
 
 	t_case("cwnd: the size of packets does not count where round trips are short");
 	c = begin_avoidance(200, 100 * US, 200 * US);

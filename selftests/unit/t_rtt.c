@@ -310,6 +310,54 @@ static void long_paths(void)
 	CHECK_EQ(trains_after(200000 * US), SROCE_RTT_TRAINS_MAX);
 }
 
+static void samples(struct sim *s, u32 n, u64 ns)
+{
+	while (n--)
+		sample(s, ns, false);
+}
+
+static void long_queues(void)
+{
+	struct sim *s = begin();
+	struct sroce_qp *qp = &s->a.qp;
+	u32 i;
+
+	t_case("rtt: so it does where a queue makes the smoothed round trip as long");
+	sample(s, 100 * US, false);
+	samples(s, 5, 8000 * US);
+	CHECK(qp->req.rtt.srtt < 5000 * US);
+	CHECK_EQ(qp->req.rtt.trains, 0);
+	samples(s, 100, 8000 * US);
+	CHECK(qp->req.rtt.srtt > 7990 * US);
+	CHECK_EQ(sroce_rtt_trains(qp), 31);
+	CHECK(!sroce_rtt_is_long(qp));
+
+	t_case("rtt: until that is gone");
+	samples(s, 100, 100 * US);
+	CHECK_EQ(sroce_rtt_trains(qp), SROCE_RTT_TRAINS_MIN);
+	CHECK_EQ(qp->req.rtt.trains, 0);
+	end(s);
+
+	t_case("rtt: samples of a busy host, long and short ones, are no queue");
+	s = begin();
+	qp = &s->a.qp;
+	sample(s, 100 * US, false);
+	for (i = 0; i < 100; i++)
+		sample(s, i % 3 ? 12000 * US : 200 * US, false);
+	CHECK(qp->req.rtt.srtt > 5000 * US);
+	CHECK_EQ(qp->req.rtt.trains, 0);
+	end(s);
+
+	t_case("rtt: a long path has as many trains, whatever its queue");
+	s = begin();
+	qp = &s->a.qp;
+	sample(s, 5000 * US, false);
+	samples(s, 100, 50000 * US);
+	CHECK_EQ(sroce_rtt_trains(qp), 20);
+	CHECK(sroce_rtt_is_long(qp));
+	end(s);
+}
+
 UNIT_TESTS(rtt)
 {
 	one_at_a_time();
@@ -320,4 +368,5 @@ UNIT_TESTS(rtt)
 	probes();
 	unasked();
 	long_paths();
+	long_queues();
 }

@@ -4,7 +4,8 @@
  * pacing of what leaves.
  *
  * Trains of at most a quarter of the window leave, each when an ACK has made room for it,
- * or, where none is expected, a quarter of a round trip after the last.
+ * or, where none is expected, a quarter of a round trip after the last. Where round trips
+ * are long, by the path or a queue, trains are more and smaller: see sroce_rtt_trains().
  */
 
 #include <linux/math64.h>
@@ -79,7 +80,7 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 		sroce_cwnd_acked(&req->cwnd, n, sroce_now());
 	/* the window's growth may leave, too */
 	n += sroce_cwnd(&req->cwnd) - min(cwnd, sroce_cwnd(&req->cwnd));
-	if (sroce_rtt_is_long(qp))
+	if (req->rtt.trains)
 		n = min(n, quarter(qp));
 	req->quota = min(req->quota + n, n + quarter(qp));
 	if (!left) {
@@ -95,17 +96,22 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
  * sroce_cc_lost() - note that request packets were lost
  * @qp: the QP, RC, locked
  * @n: how many
+ *
+ * Where round trips are long, the gaps of a window are reported over many of them: there is
+ * one decrease for all. Where they are short, a queue that has overflowed may be shared by
+ * many, and one decrease may not be enough.
  */
 void sroce_cc_lost(struct sroce_qp *qp, u32 n)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 	bool drops = rp->gap_policy == SROCE_GAP_DROPS;
+	bool once = sroce_rtt_is_long(qp) || sroce_cwnd_is_slow(&qp->req.cwnd);
 
-	if (!qp->cc || (sroce_rtt_is_long(qp) && sroce_psn_diff(qp->req.acked, rp->cut_psn) < 0))
+	if (!qp->cc || sroce_psn_diff(qp->req.acked, rp->cut_psn) < 0)
 		return;
 	if (!sroce_cwnd_lost(&qp->req.cwnd, n, drops ? 0 : rp->gap_dist, sroce_now()))
 		return;
-	rp->cut_psn = qp->req.max_psn;
+	rp->cut_psn = once ? qp->req.max_psn : qp->req.acked;
 	rp->gaps = 0;
 	count_decrease(qp, &qp->req.cwnd, true);
 }

@@ -5,8 +5,11 @@
  * The window doubles each round trip until a queue builds up, then grows more slowly until
  * that overflows. It is decreased then, and grows as CUBIC does (RFC 9438), so that TCP
  * beside it keeps its share; faster while there is no queue at all. Packets are often
- * smaller than those of TCP: it grows by as many bytes (RFC 4828), and one that is lost
- * counts for as much as it holds (RFC 7141), or TCP would leave this side little.
+ * smaller than those of TCP: it grows by as many bytes (RFC 4828), and on a long path one
+ * that is lost counts for as much as it holds (RFC 7141), or TCP would leave this side
+ * little. Where only the queue makes round trips long, TCP would get little: its packets
+ * find that full behind a train (a phase effect, Floyd & Jacobson 1992). There growth is
+ * slower past the window before the decrease, and a decrease counts packets.
  *
  * A loss alone does not decrease it, since a loss may be random. A queue has overflowed if
  * the round trip shows that there is one, or if too much of a window is lost. The decrease
@@ -72,10 +75,23 @@ void sroce_cwnd_init(struct sroce_cwnd *c, u32 mtu)
 	c->tcp_mss = max(TCP_MSS * SROCE_MSS_ONE / mtu, SROCE_MSS_ONE);
 }
 
+/**
+ * sroce_cwnd_is_slow() - whether the round trip is long, of the path or by its queue
+ * @c: the window's state
+ *
+ * Others that share the queue are TCP flows then.
+ *
+ * Return: true if the newest sample is above 4 ms.
+ */
+bool sroce_cwnd_is_slow(const struct sroce_cwnd *c)
+{
+	return c->rtt > QUEUE_LONG;
+}
+
 /* Where queues are short, others have packets of this size, too. */
 static u32 tcp_mss(const struct sroce_cwnd *c)
 {
-	return c->tcp_mss && c->rtt > QUEUE_LONG ? c->tcp_mss : SROCE_MSS_ONE;
+	return c->tcp_mss && sroce_cwnd_is_slow(c) ? c->tcp_mss : SROCE_MSS_ONE;
 }
 
 /* The part of a round trip that was spent in queues */
@@ -182,6 +198,9 @@ static void grow_reno(struct sroce_cwnd *c, u32 n)
 {
 	u32 rate = c->reno < c->w_max ? RENO_NUM : RENO_DEN;
 
+	/* as Linux's CUBIC: RFC 9438 has a packet there, but TCP loses more behind trains */
+	if (!is_long(c) && sroce_cwnd_is_slow(c))
+		rate = RENO_NUM;
 	/* a short queue that is nearly full overflows less often if it is filled slowly */
 	if (c->reno < CWND_SMALL && sroce_cwnd_congested(c) &&
 	    queue_of(c, c->rtt) < QUEUE_LONG)
@@ -300,12 +319,15 @@ void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now)
 		grow(c, n, now);
 }
 
-/* A small packet that is lost is a smaller part of what TCP would have lost (RFC 7141). */
+/*
+ * On a long path a small packet that is lost is a smaller part of what TCP would have lost
+ * (RFC 7141). On others this side loses less than TCP, whatever the size.
+ */
 static u32 after_loss(const struct sroce_cwnd *c)
 {
-	u32 cwnd = sroce_cwnd(c);
+	u32 cwnd = sroce_cwnd(c), mss = is_long(c) ? tcp_mss(c) : SROCE_MSS_ONE;
 
-	return cwnd - (cwnd - BETA(cwnd)) * SROCE_MSS_ONE / tcp_mss(c);
+	return cwnd - (cwnd - BETA(cwnd)) * SROCE_MSS_ONE / mss;
 }
 
 /* Much of a window is lost. */
@@ -437,7 +459,7 @@ bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now)
 
 	if (now - c->cut_at < max(SROCE_CNP_INTERVAL, c->rtt))
 		return false;
-	if (c->rtt > QUEUE_LONG) {
+	if (sroce_cwnd_is_slow(c)) {
 		decrease(c, BETA(cwnd), now);
 		return true;
 	}

@@ -91,6 +91,7 @@ static inline u32 sroce_cwnd(const struct sroce_cwnd *c)
 }
 
 void sroce_cwnd_init(struct sroce_cwnd *c, u32 mtu);
+bool sroce_cwnd_is_slow(const struct sroce_cwnd *c);
 bool sroce_cwnd_congested(const struct sroce_cwnd *c);
 void sroce_cwnd_mark(struct sroce_cwnd *c, u64 ns);
 void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now);

@@ -12,7 +12,7 @@
 #define RTO_INIT	(2ULL * NSEC_PER_MSEC)
 #define RTO_MIN		(200ULL * NSEC_PER_USEC)
 #define RTO_MAX		(500ULL * NSEC_PER_MSEC)
-/* A round trip that is long, and what lies between two trains there, in ns */
+/* A round trip that is long, and what lies between two trains then, in ns */
 #define LONG_RTT	(5ULL * NSEC_PER_MSEC)
 #define TRAIN_INTERVAL	(250ULL * NSEC_PER_USEC)
 
@@ -171,12 +171,26 @@ static enum sroce_rtt_sample retrans_answered(struct sroce_qp *qp, u64 ns, u64 n
 	return SROCE_RTT_RETRANS;
 }
 
-/* Packets that come as a train find a queue full that those which come one by one don't. */
-static u32 trains_of(u64 min_rtt)
+/* Whether samples are like each other. Those of a busy host are not, nor is it a queue's fault. */
+static bool is_steady(const struct sroce_rtt *rtt)
 {
-	if (min_rtt < LONG_RTT)
-		return 0;
-	return min_t(u64, div_u64(min_rtt, TRAIN_INTERVAL), SROCE_RTT_TRAINS_MAX);
+	return rtt->srtt > 3 * rtt->rttvar;
+}
+
+/*
+ * Packets that come as a train find a queue full that those which come one by one don't, or
+ * fill it in front of these. A queue makes a round trip long, too.
+ */
+static void update_trains(struct sroce_qp *qp)
+{
+	struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 ns = qp->req.cwnd.min_rtt;
+
+	rtt->is_long = ns >= LONG_RTT;
+	if (!rtt->is_long && is_steady(rtt))
+		ns = rtt->srtt;
+	rtt->trains = ns < LONG_RTT ? 0 :
+		      min_t(u64, div_u64(ns, TRAIN_INTERVAL), SROCE_RTT_TRAINS_MAX);
 }
 
 /**
@@ -204,7 +218,7 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 	}
 	update_srtt(rtt, ns);
 	sroce_cwnd_sample(rtt->read ? &qp->req.read_cwnd : &qp->req.cwnd, ns, now);
-	rtt->trains = trains_of(qp->req.cwnd.min_rtt);
+	update_trains(qp);
 	return SROCE_RTT_NONE;
 }
 

@@ -25,8 +25,8 @@ enum sroce_rtt_sample {
  * sroce_rtt_trains() - trains in which a window leaves
  * @qp: the QP, RC
  *
- * Return: four, and more on a long path, where a quarter of the window is more than a queue
- * may take at once.
+ * Return: four, and more where the round trip is long: a quarter of the window is more than
+ * a queue may take at once.
  */
 static inline u32 sroce_rtt_trains(const struct sroce_qp *qp)
 {
@@ -34,7 +34,7 @@ static inline u32 sroce_rtt_trains(const struct sroce_qp *qp)
 }
 
 /**
- * sroce_rtt_is_long() - whether the round trip is long
+ * sroce_rtt_is_long() - whether the path is long, without a queue
  * @qp: the QP, RC
  *
  * A window is that of the path then, however large, and what is reported once in a round
@@ -42,7 +42,7 @@ static inline u32 sroce_rtt_trains(const struct sroce_qp *qp)
  */
 static inline bool sroce_rtt_is_long(const struct sroce_qp *qp)
 {
-	return qp->req.rtt.trains;
+	return qp->req.rtt.is_long;
 }
 
 u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp);
