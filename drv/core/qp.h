@@ -239,6 +239,7 @@ struct sroce_read_buf {
  * @rttvar: its mean deviation, in ns
  * @assume_lost: for this many samples a retransmission counts as needed, even if the
  *	answer comes sooner than a round trip
+ * @unsure: the shortest round trip is that from the first packet to an answer after a probe
  * @is_long: the path is long, without a queue
  * @trains: trains in which a window leaves, where the round trip is long, by the path or by
  *	its queue; 0 where it is not
@@ -256,6 +257,7 @@ struct sroce_rtt {
 	u64	srtt;
 	u64	rttvar;
 	u32	assume_lost;
+	bool	unsure;
 	bool	is_long;
 	u32	trains;
 	struct {

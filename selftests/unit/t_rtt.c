@@ -109,6 +109,44 @@ static void first_answer(void)
 	end(s);
 }
 
+static void answer_after_probe(void)
+{
+	struct sim *s = begin();
+	struct sroce_req *req = &s->a.qp.req;
+	u32 i;
+
+	t_case("rtt: that after a probe may be long, so a shorter answer is not to an original");
+	leaves(s, 1000, true, false);
+	s->now += 16000 * US;
+	sroce_rtt_probed(&s->a.qp);
+	s->now += 50 * US;
+	sroce_rtt_heard(&s->a.qp);
+	CHECK_EQ(req->cwnd.min_rtt, 16050 * US);
+	req->rtt.sampling = false;
+	for (i = 0; req->rtt.assume_lost; i++)
+		CHECK_EQ(resample(s, 50 * US), SROCE_RTT_NONE);
+	CHECK(i > 0);
+	CHECK_EQ(req->cwnd.min_rtt, 16050 * US);
+	CHECK_EQ(resample(s, 50 * US), SROCE_RTT_NONE);
+	CHECK_EQ(req->cwnd.min_rtt, 50 * US);
+	CHECK_EQ(resample(s, 30 * US), SROCE_RTT_SPURIOUS);
+	CHECK_EQ(req->cwnd.min_rtt, 50 * US);
+	end(s);
+
+	t_case("rtt: unless a sample has confirmed it");
+	s = begin();
+	req = &s->a.qp.req;
+	leaves(s, 1000, true, false);
+	sroce_rtt_probed(&s->a.qp);
+	s->now += 16000 * US;
+	sroce_rtt_heard(&s->a.qp);
+	ack(s, 1001);
+	req->rtt.assume_lost = 0;
+	CHECK_EQ(resample(s, 50 * US), SROCE_RTT_SPURIOUS);
+	CHECK_EQ(req->cwnd.min_rtt, 16000 * US);
+	end(s);
+}
+
 static void spurious(void)
 {
 	struct sim *s = begin();
@@ -362,6 +400,7 @@ UNIT_TESTS(rtt)
 {
 	one_at_a_time();
 	first_answer();
+	answer_after_probe();
 	spurious();
 	floors();
 	rto();

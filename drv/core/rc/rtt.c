@@ -93,7 +93,8 @@ void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again
  * @qp: the QP, RC
  *
  * Until there is a sample, the first answer of all is taken as the shortest round
- * trip. On a path that loses many packets there may never be another sample.
+ * trip. On a path that loses many packets there may never be another sample. After a probe
+ * it may be far too long, as all that was sent before may be lost: then any sample is better.
  */
 void sroce_rtt_heard(struct sroce_qp *qp)
 {
@@ -103,6 +104,7 @@ void sroce_rtt_heard(struct sroce_qp *qp)
 	if (!rtt->first || qp->req.cwnd.min_rtt)
 		return;
 	now = sroce_now();
+	rtt->unsure = rtt->assume_lost;
 	sroce_cwnd_sample(&qp->req.cwnd, max_t(u64, now - rtt->first, 1), now);
 }
 
@@ -149,13 +151,19 @@ bool sroce_rtt_too_soon(const struct sroce_qp *qp, u64 ns)
  * Either the retransmission was answered or the original packet arrived late. After a
  * probe the former is assumed, and the window learns nothing: its shortest round trip may
  * stem from the first answer of all, which need not have been one (see sroce_rtt_heard()).
+ * If that came after a probe, a shorter answer replaces it: nothing shows that one to be late.
  */
 static enum sroce_rtt_sample retrans_answered(struct sroce_qp *qp, u64 ns, u64 now)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
 
-	if (!rtt->assume_lost && sroce_rtt_too_soon(qp, ns))
-		return SROCE_RTT_SPURIOUS;
+	if (!rtt->assume_lost && sroce_rtt_too_soon(qp, ns)) {
+		if (!rtt->unsure)
+			return SROCE_RTT_SPURIOUS;
+		rtt->unsure = false;
+		sroce_cwnd_sample(&qp->req.cwnd, ns, now);
+		return SROCE_RTT_NONE;
+	}
 	update_srtt(rtt, ns);
 	if (rtt->assume_lost) {
 		rtt->assume_lost--;
@@ -216,6 +224,7 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 		*took = ns;
 		return retrans_answered(qp, ns, now);
 	}
+	rtt->unsure = false;
 	update_srtt(rtt, ns);
 	sroce_cwnd_sample(rtt->read ? &qp->req.read_cwnd : &qp->req.cwnd, ns, now);
 	update_trains(qp);
