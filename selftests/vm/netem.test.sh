@@ -29,7 +29,7 @@ SILENCE="ack_probes retransmitted_pkts read_retries replayed_reads cwnd_decrease
 replayed_atomics duplicate_request duplicate_ack local_ack_timeout_err
 excused_ack_timeouts rx_unknown_qp"
 REPAIR="$SILENCE tx_nak_seq packet_seq_err out_of_sequence
-ofo_queued implied_nak_seq_err out_of_window_responses"
+ofo_queued implied_nak_seq_err out_of_window_responses resent_windows"
 
 allowed()	# fault
 {
@@ -223,8 +223,9 @@ goodput_bars()
 # this machine stands still does not count
 GONE_MIN=268 GONE_MAX=1074
 STILL_OUT=/tmp/still
+STILL_READY=/tmp/still.ready
 
-# Until it is killed: ms in which this machine did not run what was due, on either CPU
+# Until it is killed, which it is prepared for once STILL_READY exists: ms in which this machine did not run what was due, on either CPU
 stands_still()
 {
 	exec /usr/bin/python3 -c '
@@ -234,12 +235,13 @@ def total(*args):
     sys.stdout.flush()
     os._exit(0)
 signal.signal(signal.SIGTERM, total)
+open(sys.argv[1], "w").close()
 late, nap = 0, 0.005
 while True:
     start = time.monotonic()
     time.sleep(nap)
     took = time.monotonic() - start - nap
-    late += took if took > nap else 0'
+    late += took if took > nap else 0' $STILL_READY
 }
 
 peer_goes()
@@ -249,8 +251,11 @@ peer_goes()
 	peers --timeout 14 --retry 3 write:65536:999999:out:20000 &
 	pid=$!
 	sleep 1.5
-	chrt -f 50 bash -c "$(declare -f stands_still); stands_still" >$STILL_OUT &
+	rm -f $STILL_READY
+	chrt -f 50 bash -c "STILL_READY=$STILL_READY
+		$(declare -f stands_still); stands_still" >$STILL_OUT &
 	still=$!
+	wait_until 20 test -e $STILL_READY
 	faults gone
 	! wait $pid || { kill $still; echo "nothing failed"; return 1; }
 	kill $still
