@@ -30,8 +30,11 @@
 /* Bytes that a packet takes beside a payload of the path MTU; most have less */
 #define PKT_OVERHEAD	48
 
-/* Bytes charged to the socket while .sk_write_space is called for the last skb */
-#define LAST_BYTE	1
+/*
+ * Bytes at which all has been freed, or is about to be: a CPU that frees an skb calls
+ * .sk_write_space before it takes the last byte of that off.
+ */
+#define DRAINED		nr_cpu_ids
 /* How long packets wait for those of another CPU after it has sent the last one, in jiffies */
 #define ORDER_TIME	(HZ / 10)
 
@@ -45,10 +48,16 @@ static u32 held(const struct sroce_txq *txq)
 	return txq->sk ? txq->queued + sk_wmem_alloc_get(txq->sk) : 0;
 }
 
-/* Whether sk_write_space() will restart the queue */
+/* Whether sk_write_space() will have the QP make a trip */
 static bool is_stopped(const struct sroce_txq *txq)
 {
 	return READ_ONCE(txq->sk->sk_user_data);
+}
+
+/* Whether it is stopped as it is full, not only for the order of packets */
+static bool is_full(const struct sroce_txq *txq)
+{
+	return is_stopped(txq) && txq->restart_at > DRAINED;
 }
 
 /*
@@ -171,7 +180,7 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 		return U32_MAX;
 	if (!response)
 		follow_poster(qp);
-	return is_stopped(txq) ? 0 : min(room(qp, txq), loopback_room(txq));
+	return is_full(txq) ? 0 : min(room(qp, txq), loopback_room(txq));
 }
 
 /**
@@ -186,33 +195,34 @@ u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 bool sroce_tx_wait_room(struct sroce_qp *qp, bool response)
 {
 	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, response);
-	u32 half = most_packets(qp) / 2 * (qp->mtu + PKT_OVERHEAD);
+	u32 half;
 
 	if (!txq->sk)
 		return true;
-	if (is_stopped(txq))
+	if (is_full(txq))
 		return false;
 	if (!loopback_room(txq)) {
 		stop_loopback(qp, txq);
 		return false;
 	}
+	half = max(most_packets(qp) / 2 * (qp->mtu + PKT_OVERHEAD), DRAINED + 1);
 	if (room(qp, txq) || !stop(txq, txq->queued, half))
 		return true;
 	sroce_count(qp, SROCE_CNT_TX_STOPPED);
 	return false;
 }
 
-/* Whether a packet comes to the IP stack of this host, or to a bridge, as soon as it is sent */
+/*
+ * Whether a packet comes to the IP stack of this host, or to a bridge, as soon as it is sent,
+ * by way of the NET_RX softirq of the CPU that sends it
+ */
 static bool is_direct(const struct sk_buff *skb)
 {
 	struct net_device *dev;
 	bool direct;
 
-	/* a frame of a raw packet QP */
-	if (!skb_dst(skb))
-		return false;
 	rcu_read_lock();
-	dev = skb_dst(skb)->dev;
+	dev = READ_ONCE(skb_dst(skb)->dev);
 	direct = !rcu_dereference(netdev_get_tx_queue(dev, 0)->qdisc)->enqueue &&
 		 sroce_sdev_is_virtual(dev);
 	rcu_read_unlock();
@@ -224,9 +234,12 @@ static bool is_direct(const struct sk_buff *skb)
  * @txq: transmit queue of a locked QP, not empty
  *
  * What a CPU sends on a virtual link waits for the NET_RX softirq of that CPU, which may be
- * late where processes compete for it. Then the queue is stopped until the stack has
- * received all, and goes on there. Netdevs of hardware, and qdiscs, keep the order of a
- * queue. What takes longer than ORDER_TIME waits in a queue beyond the link.
+ * late where processes compete for it. Then packets of RC and UC wait until the IP stack has
+ * taken in all of that, and leave from the CPU that has. Netdevs of hardware, those above
+ * them, and qdiscs keep the order of a queue. What takes longer than ORDER_TIME waits in a
+ * queue beyond the link.
+ *
+ * Packets are built meanwhile as long as the queue has room.
  *
  * Context: softirq, or bottom halves disabled.
  */
@@ -235,10 +248,15 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 	const struct sk_buff *skb = skb_peek(&txq->skbs);
 
 	if (likely(txq->cpu == smp_processor_id()) || !skb || !txq->sk ||
-	    sk_wmem_alloc_get(txq->sk) <= LAST_BYTE ||
-	    time_after(jiffies, txq->given_at + ORDER_TIME) || !is_direct(skb))
+	    sk_wmem_alloc_get(txq->sk) <= DRAINED ||
+	    time_after(jiffies, txq->given_at + ORDER_TIME))
 		return false;
-	if (!is_stopped(txq) && !stop(txq, 0, LAST_BYTE))
+	/* datagrams and frames have no order */
+	if (txq->kqp->qp->svc == SROCE_SVC_UD || !skb_dst(skb) || !is_direct(skb))
+		return false;
+	if (is_stopped(txq))
+		return true;
+	if (!stop(txq, 0, DRAINED))
 		return false;
 	sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
 	return true;
@@ -361,6 +379,8 @@ void sroce_txq_purge(struct sroce_txq *txq)
 	__skb_queue_purge(&txq->skbs);
 	txq->queued = 0;
 	txq->dropped = false;
+	if (txq->sk)
+		WRITE_ONCE(txq->sk->sk_user_data, NULL);
 }
 
 static void detach(struct sroce_txq *txq)
