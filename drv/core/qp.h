@@ -111,7 +111,8 @@ enum sroce_gap_policy {
  * @left_psn: one past the packets that have left the network, arrived or lost, though they
  *	may not be acknowledged
  * @cut_psn: one past the packets sent before the window was decreased for a loss, where
- *	the round trip is long; that others of them are lost is no news
+ *	the round trip is long, else those acknowledged then; that others before it are lost
+ *	is no news
  * @gaps: gaps before @cut_psn so far
  * @back_psn: on a long path all up to this PSN is sent again, since there were many
  * @back_at: since when, in ns of sroce_now()

@@ -3,7 +3,7 @@
  * Congestion control of a QP: its windows, of requests and of READ responses, and the
  * pacing of what leaves.
  *
- * Trains of at most a quarter of the window leave, each when an ACK has made room for it,
+ * Trains of about a quarter of the window leave, each when an ACK has made room for it,
  * or, where none is expected, a quarter of a round trip after the last. Where round trips
  * are long, by the path or a queue, trains are more and smaller: see sroce_rtt_trains().
  */
@@ -51,14 +51,14 @@ static bool is_slow(const struct sroce_qp *qp, const struct sroce_cwnd *c)
 /*
  * Whether the pacing alone keeps the window from being used: the peer has acknowledged each
  * train before the next one was due. That is so where both ends share a CPU, for which longer
- * trains are less work. @left: packets that are still under way
+ * trains are less work.
  */
-static bool is_held_by_pacing(const struct sroce_qp *qp, s32 left)
+static bool is_held_by_pacing(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 
-	return !left && !req->quota && !req->cwnd.ssthresh && req->next_idx != qp->sq.prod &&
-	       sroce_cwnd(&req->cwnd) < CWND_LONG_TRAINS;
+	return sroce_cc_unacked(qp) <= 0 && !req->quota && !req->cwnd.ssthresh &&
+	       req->next_idx != qp->sq.prod && sroce_cwnd(&req->cwnd) < CWND_LONG_TRAINS;
 }
 
 /**
@@ -76,7 +76,7 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 
 	n = max(before - left, 0);
 	if (!is_slow(qp, &req->cwnd) &&
-	    (before >= (s32)(cwnd - cwnd / 4) || is_held_by_pacing(qp, left)))
+	    (before >= (s32)(cwnd - cwnd / 4) || is_held_by_pacing(qp)))
 		sroce_cwnd_acked(&req->cwnd, n, sroce_now());
 	/* the window's growth may leave, too */
 	n += sroce_cwnd(&req->cwnd) - min(cwnd, sroce_cwnd(&req->cwnd));

@@ -8,7 +8,7 @@
  * smaller than those of TCP: it grows by as many bytes (RFC 4828), and on a long path one
  * that is lost counts for as much as it holds (RFC 7141), or TCP would leave this side
  * little. Where only the queue makes round trips long, TCP would get little: its packets
- * find that full behind a train (a phase effect, Floyd & Jacobson 1992). There growth is
+ * find the queue full behind a train (a phase effect, Floyd & Jacobson 1992). There growth is
  * slower past the window before the decrease, and a decrease counts packets.
  *
  * A loss alone does not decrease it, since a loss may be random. A queue has overflowed if

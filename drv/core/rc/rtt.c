@@ -179,7 +179,7 @@ static enum sroce_rtt_sample retrans_answered(struct sroce_qp *qp, u64 ns, u64 n
 	return SROCE_RTT_RETRANS;
 }
 
-/* Whether samples are like each other. Those of a busy host are not, nor is it a queue's fault. */
+/* Whether samples vary little. On a busy host they vary much, and no queue is to blame. */
 static bool is_steady(const struct sroce_rtt *rtt)
 {
 	return rtt->srtt > 3 * rtt->rttvar;
@@ -187,7 +187,7 @@ static bool is_steady(const struct sroce_rtt *rtt)
 
 /*
  * Packets that come as a train find a queue full that those which come one by one don't, or
- * fill it in front of these. A queue makes a round trip long, too.
+ * fill it just before those arrive. A queue makes a round trip long, too.
  */
 static void update_trains(struct sroce_qp *qp)
 {
