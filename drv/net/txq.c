@@ -62,8 +62,8 @@ static bool is_full(const struct sroce_txq *txq)
 
 /*
  * .sk_write_space of the socket: an skb was freed. Restart the queue once half of it has
- * drained. This is called wherever skbs are freed, with any lock held, but not in a hard
- * interrupt.
+ * drained, or all if it was stopped for the order of packets. This is called wherever skbs
+ * are freed, with any lock held, but not in a hard interrupt.
  */
 static void write_space(struct sock *sk)
 {
@@ -371,7 +371,7 @@ int sroce_txq_open(struct sroce_qp *qp)
 }
 
 /**
- * sroce_txq_purge() - drop packets that were not given to the IP stack yet
+ * sroce_txq_purge() - drop packets that were not given to the IP stack yet, end a stop
  * @txq: transmit queue of a locked QP, or of one that nobody refers to any more
  */
 void sroce_txq_purge(struct sroce_txq *txq)

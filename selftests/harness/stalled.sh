@@ -14,25 +14,11 @@ KERNEL=${KERNEL:-6.1}
 # How long a CPU of the VM has the lowest class
 TURN=0.3
 
+# shellcheck source=selftests/lib/spinners.sh
+. selftests/lib/spinners.sh
+
 DIR=$(mktemp -d)
-SPINNERS=()
 VM_PID='' QEMU='' JOB=''
-
-spin_begin()	# number
-{
-	local i
-	for ((i = 0; i < $1; i++)); do
-		while :; do :; done &
-		SPINNERS+=($!)
-	done
-}
-
-spin_end()
-{
-	[ ${#SPINNERS[@]} -eq 0 ] || kill "${SPINNERS[@]}"
-	wait "${SPINNERS[@]}" 2>/dev/null
-	SPINNERS=()
-}
 
 # The VM that was started here: its files, once they are there, and its process
 find_vm()

@@ -80,9 +80,7 @@ static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left)
 
 	req->cwnd.ssthresh = ssthresh;
 	req->quota = quota;
-	s->a.qp.sq.prod = sroce_sq_next(&s->a.qp.sq, req->next_idx);
-	if (!more)
-		s->a.qp.sq.prod = req->next_idx;
+	s->a.qp.sq.prod = more ? sroce_sq_next(&s->a.qp.sq, req->next_idx) : req->next_idx;
 	ack(s, cwnd / 4);
 	cwnd = sroce_cwnd(&req->cwnd);
 	s->a.qp.sq.prod = prod;

@@ -225,8 +225,9 @@ GONE_MIN=268 GONE_MAX=1074
 STILL_OUT=/tmp/still
 STILL_READY=/tmp/still.ready
 
-# Until it is killed, which it is prepared for once STILL_READY exists: ms in which this machine did not run what was due, on either CPU
-stands_still()
+# Until it is killed: ms in which this machine did not run what was due, on either CPU. It is
+# prepared for that once the file exists.
+stands_still()	# file
 {
 	exec /usr/bin/python3 -c '
 import os, signal, sys, time
@@ -241,7 +242,7 @@ while True:
     start = time.monotonic()
     time.sleep(nap)
     took = time.monotonic() - start - nap
-    late += took if took > nap else 0' $STILL_READY
+    late += took if took > nap else 0' "$1"
 }
 
 peer_goes()
@@ -252,8 +253,7 @@ peer_goes()
 	pid=$!
 	sleep 1.5
 	rm -f $STILL_READY
-	chrt -f 50 bash -c "STILL_READY=$STILL_READY
-		$(declare -f stands_still); stands_still" >$STILL_OUT &
+	chrt -f 50 bash -c "$(declare -f stands_still); stands_still $STILL_READY" >$STILL_OUT &
 	still=$!
 	wait_until 20 test -e $STILL_READY
 	faults gone

@@ -7,6 +7,8 @@ set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/spinners.sh
+. "$DIR/lib/spinners.sh"
 
 PARAM=/sys/module/sroce/parameters/steer
 CPU=/sys/devices/system/cpu/cpu1/online
@@ -119,11 +121,9 @@ in_order()	# tool most
 # stops a CPU between the two is rare.
 crowded()
 {
-	local spinning=() n waits i ordered=0 rc=1
+	local n waits i ordered=0 rc=1
 	waits=$(both tx_order_waits)
-	for ((i = 0; i < 2 * $(nproc); i++)); do
-		while :; do :; done & spinning+=($!)
-	done
+	spin_begin $((2 * $(nproc)))
 	for i in 1 2 3 4 5; do
 		n=$(both ofo_queued)
 		SIZE=1048576 bw ib_send_bw -n 100 || break
@@ -132,8 +132,7 @@ crowded()
 		[ $n -gt 0 ] || ordered=$((ordered + 1))
 		[ $ordered -lt 2 ] || [ "$(both tx_order_waits)" -le "$waits" ] || { rc=0; break; }
 	done
-	kill "${spinning[@]}"
-	wait "${spinning[@]}" 2>/dev/null
+	spin_end
 	return $rc
 }
 
