@@ -684,6 +684,35 @@ static void small_packets(void)
 	t_case("cwnd: the loss of a small packet is that of few bytes");
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
 	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 22);
+	CHECK_EQ(c.w_max, 200);
+
+	t_case("cwnd: and of fewer, if TCP has taken what the last decrease has left");
+	c = begin_with_mtu(1024, 20 * MS);
+	c.w_max = 201;
+	c.ssthresh = 193;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 40);
+	CHECK_EQ(c.w_max, 200);
+	c = begin_with_mtu(256, 20 * MS);
+	c.w_max = 201;
+	c.ssthresh = 193;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 90);
+
+	t_case("cwnd: but not if the window has not grown since");
+	c = begin_with_mtu(1024, 20 * MS);
+	c.w_max = 201;
+	c.ssthresh = 194;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 22);
+	CHECK_EQ(c.w_max, (17 * 200 + 19) / 20);
+
+	t_case("cwnd: packets as large as those of TCP leave more to flows that are new");
+	c = begin_with_mtu(2048, 20 * MS);
+	c.w_max = 201;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 140);
+	CHECK_EQ(c.w_max, (17 * 200 + 19) / 20);
 	c = begin_with_mtu(2048, 20 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
 	CHECK_EQ(sroce_cwnd(&c), 140);

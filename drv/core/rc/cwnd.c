@@ -6,8 +6,8 @@
  * that overflows. It is decreased then, and grows as CUBIC does (RFC 9438), so that TCP
  * beside it keeps its share; faster while there is no queue at all. Packets are often
  * smaller than those of TCP: it grows by as many bytes (RFC 4828), and on a long path one
- * that is lost counts for as much as it holds (RFC 7141), or TCP would leave this side
- * little. Where only the queue makes round trips long, TCP would get little: its packets
+ * that is lost counts for as much as it holds (RFC 7141), or less, or TCP would leave this
+ * side little. Where only the queue makes round trips long, TCP would get little: its packets
  * find the queue full behind a train (a phase effect, Floyd & Jacobson 1992). There growth is
  * slower past the window before the decrease, and a decrease counts packets.
  *
@@ -59,6 +59,10 @@
 #define CUBIC_MS_MAX		100000
 /* Bytes that TCP has in a packet of Ethernet's usual size, with timestamps */
 #define TCP_MSS			1448U
+/* As sroce_cwnd.tcp_mss, at least, for what is lost of a window that TCP shrinks */
+#define MSS_SQUEEZED		(5 * SROCE_MSS_ONE / 2)
+/* Growth since a decrease, as a part of the window, that shows that the queue had room */
+#define GROWN_PART		32
 /* DCQCN: g is 1/16; alpha decays, and the window recovers, in steps of so many ns */
 #define ALPHA_SHIFT		4
 #define ALPHA_STEP		(55ULL * NSEC_PER_USEC)
@@ -320,6 +324,20 @@ void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now)
 }
 
 /*
+ * On a long path a queue that counts packets and is full drops small ones more often: less
+ * time has passed since the packet before, in which one may have left. TCP beside takes what
+ * this side has left, and windows shrink from loss to loss. If the window has not grown since
+ * the last one, that decrease was not enough.
+ */
+static bool is_squeezed(const struct sroce_cwnd *c)
+{
+	u32 cwnd = sroce_cwnd(c);
+
+	return is_long(c) && tcp_mss(c) > SROCE_MSS_ONE && cwnd < c->w_max &&
+	       cwnd > c->ssthresh + c->ssthresh / GROWN_PART;
+}
+
+/*
  * On a long path a small packet that is lost is a smaller part of what TCP would have lost
  * (RFC 7141). On others this side loses less than TCP, whatever the size.
  */
@@ -327,6 +345,8 @@ static u32 after_loss(const struct sroce_cwnd *c)
 {
 	u32 cwnd = sroce_cwnd(c), mss = is_long(c) ? tcp_mss(c) : SROCE_MSS_ONE;
 
+	if (is_squeezed(c))
+		mss = max(mss, MSS_SQUEEZED);
 	return cwnd - (cwnd - BETA(cwnd)) * SROCE_MSS_ONE / mss;
 }
 
@@ -363,7 +383,7 @@ static void decrease(struct sroce_cwnd *c, u32 to, u64 now)
 	u32 cwnd = sroce_cwnd(c);
 
 	/* fast convergence: leave more to flows that are new */
-	c->w_max = cwnd < c->w_max ? (17 * cwnd + 19) / 20 : cwnd;
+	c->w_max = cwnd < c->w_max && !is_squeezed(c) ? (17 * cwnd + 19) / 20 : cwnd;
 	set_cwnd(c, to);
 	c->ssthresh = c->cwnd;
 	c->epoch = 0;
