@@ -15,6 +15,7 @@ struct urgent {
 	pthread_t thread;
 	volatile bool stop;
 	volatile uint64_t worst;	/* longest sleep of 0.5 ms, in us */
+	uint64_t start, took;		/* what is done meanwhile, in us */
 };
 
 static void *urgent_fn(void *arg)
@@ -34,6 +35,24 @@ static void *urgent_fn(void *arg)
 			u->worst = took;
 	}
 	return NULL;
+}
+
+static why_t urgent_start(struct urgent *u)
+{
+	vt_run_on(0);
+	CHECK(!pthread_create(&u->thread, NULL, urgent_fn, u), "pthread_create");
+	vt_sleep_ms(50);
+	u->worst = 0;
+	u->start = vt_now_us();
+	return NULL;
+}
+
+static void urgent_stop(struct urgent *u)
+{
+	u->took = vt_now_us() - u->start;
+	vt_sleep_ms(5);
+	u->stop = true;
+	pthread_join(u->thread, NULL);
 }
 
 /* ---- SRQ ---------------------------------------------------------------------- */
@@ -66,27 +85,19 @@ static why_t resize_large(struct vt_pair *p, const void *arg)
 	struct ibv_srq *srq = p->b.qp->srq;
 	struct urgent u = {};
 	struct ibv_srq_attr attr;
-	uint64_t start, took;
 	why_t why;
 
 	(void)arg;
 	CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
 	TRY(post_many(srq, &p->b, attr.max_wr));
-	vt_run_on(0);
-	CHECK(!pthread_create(&u.thread, NULL, urgent_fn, &u), "pthread_create");
-	vt_sleep_ms(50);
-	u.worst = 0;
-	start = vt_now_us();
+	TRY(urgent_start(&u));
 	why = resize_to(srq, vt_devs[1].attr.max_srq_wr);
-	took = vt_now_us() - start;
-	vt_sleep_ms(5);
-	u.stop = true;
-	pthread_join(u.thread, NULL);
+	urgent_stop(&u);
 	TRY(why);
 	tap_note("resize with %u receives: %llu us, a thread was held up for %llu us",
-		 attr.max_wr, (unsigned long long)took, (unsigned long long)u.worst);
-	CHECK(u.worst < took / 4, "a thread is held up for %llu us of %llu",
-	      (unsigned long long)u.worst, (unsigned long long)took);
+		 attr.max_wr, (unsigned long long)u.took, (unsigned long long)u.worst);
+	CHECK(u.worst < u.took / 4, "a thread is held up for %llu us of %llu",
+	      (unsigned long long)u.worst, (unsigned long long)u.took);
 	return NULL;
 }
 
@@ -413,28 +424,18 @@ static why_t sends_flushed(struct vt_ep *ep, uint32_t n)
 	return vt_quiet(ep->scq, 100);
 }
 
-/* @worst: for so long, in us, a thread was held up while @n sends were flushed in @took */
-static why_t flush_sends(struct vt_pair *p, uint32_t n, uint64_t *took, uint64_t *worst)
+/* @u: a thread that is urgent while @n sends are flushed */
+static why_t flush_sends(struct vt_pair *p, uint32_t n, struct urgent *u)
 {
-	struct urgent u = {};
-	uint64_t start;
 	why_t why;
 
 	TRY(post_sends(p, n));
-	vt_run_on(0);
-	CHECK(!pthread_create(&u.thread, NULL, urgent_fn, &u), "pthread_create");
-	vt_sleep_ms(50);
-	u.worst = 0;
-	start = vt_now_us();
+	TRY(urgent_start(u));
 	why = vt_ep_state(&p->a, IBV_QPS_ERR);
-	*took = vt_now_us() - start;
-	vt_sleep_ms(5);
-	u.stop = true;
-	pthread_join(u.thread, NULL);
-	*worst = u.worst;
+	urgent_stop(u);
 	TRY(why);
 	tap_note("flush of %u sends: %llu us, a thread was held up for %llu us", n,
-		 (unsigned long long)*took, (unsigned long long)u.worst);
+		 (unsigned long long)u->took, (unsigned long long)u->worst);
 	return sends_flushed(&p->a, n);
 }
 
@@ -444,22 +445,23 @@ static why_t flush_sends(struct vt_pair *p, uint32_t n, uint64_t *took, uint64_t
  */
 static why_t deep_sends(struct vt_pair *p, const void *arg)
 {
-	uint64_t took = 0, worst = 0;
+	struct urgent u;
 	int i;
 
 	(void)arg;
 	for (i = 0; i < 4; i++) {
+		u = (struct urgent){};
 		if (i) {
 			TRY(vt_ep_state(&p->a, IBV_QPS_RESET));
 			TRY(vt_ep_state(&p->b, IBV_QPS_RESET));
 			TRY(vt_connect(p));
 		}
-		TRY(flush_sends(p, p->a.cap.max_send_wr, &took, &worst));
-		if (worst < took / 2)
+		TRY(flush_sends(p, p->a.cap.max_send_wr, &u));
+		if (u.worst < u.took / 2)
 			return NULL;
 	}
-	return because("a thread is held up for %llu us of %llu", (unsigned long long)worst,
-		       (unsigned long long)took);
+	return because("a thread is held up for %llu us of %llu", (unsigned long long)u.worst,
+		       (unsigned long long)u.took);
 }
 
 /* The peer has gone, and the error state is entered in a softirq, which flushes. */
