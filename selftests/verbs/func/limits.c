@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: limit=300 A B --family 4 */
+/* run: limit=450 A B --family 4 */
 /*
  * What a user may have: a share of the memory and of a device's objects. It leaves enough
  * for others, and comes back with the objects.
@@ -386,6 +386,176 @@ static why_t groups(struct vt_pair *p, const void *arg)
 	return why;
 }
 
+/* ---- one user has all of its share, another goes on ----------------------------- */
+
+/* What the first user's process says, and waits for, with its share full */
+static int full[2], go[2];
+
+static why_t while_full(void)
+{
+	char c;
+
+	CHECK(write(full[1], "", 1) == 1 && read(go[0], &c, 1) == 1, "pipe");
+	return NULL;
+}
+
+struct beside {
+	why_t (*fill)(struct vt_dev *dev);	/* calls while_full() */
+	why_t (*other)(struct vt_dev *dev);
+};
+
+static void *fill_fn(void *arg)
+{
+	const struct beside *b = arg;
+	why_t why = as(USER, b->fill);
+
+	/* in any case, so that nobody waits for it */
+	if (write(full[1], "", 1) != 1)
+		why = why ?: "pipe";
+	return why ? strdup(why) : NULL;
+}
+
+static why_t beside(struct vt_pair *p, const void *arg)
+{
+	const struct beside *b = arg;
+	pthread_t thread;
+	why_t why;
+	void *ret;
+	char c;
+
+	(void)p;
+	CHECK(!pipe(full) && !pipe(go), "pipe");
+	CHECK(!pthread_create(&thread, NULL, fill_fn, (void *)b), "pthread_create");
+	CHECK(read(full[0], &c, 1) == 1, "pipe");
+	why = as(OTHER, b->other);
+	CHECK(write(go[1], "", 1) == 1, "pipe");
+	pthread_join(thread, &ret);
+	close(full[0]);
+	close(full[1]);
+	close(go[0]);
+	close(go[1]);
+	CHECK(!ret, "the user with its share: %s", (const char *)ret);
+	CHECK(!why, "another user: %s", why);
+	return NULL;
+}
+
+/* Regions and windows have keys of one table. */
+static why_t all_windows(struct vt_dev *dev)
+{
+	int most = dev->attr.max_mw / 4, n;
+	struct ibv_mw *mw, *last = NULL;
+	static char mem[64];
+
+	for (n = 0; n <= most; n++) {
+		mw = ibv_alloc_mw(dev->pd, n % 2 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+		if (!mw)
+			break;
+		last = mw;
+	}
+	CHECK(n == most, "%d of %d windows: %s", n, dev->attr.max_mw, strerror(errno));
+	CHECK(errno == ENOMEM, "window %d: %s", n, strerror(errno));
+	CHECK(!ibv_reg_mr(dev->pd, mem, sizeof(mem), 0) && errno == ENOMEM,
+	      "a region beyond it: %s", strerror(errno));
+	TRY(while_full());
+	CHECK(!ibv_dealloc_mw(last), "ibv_dealloc_mw");
+	CHECK(ibv_reg_mr(dev->pd, mem, sizeof(mem), 0), "a region instead of a window: %s",
+	      strerror(errno));
+	return NULL;
+}
+
+static why_t a_window(struct vt_dev *dev)
+{
+	static char mem[64];
+	struct ibv_mw *mw = ibv_alloc_mw(dev->pd, IBV_MW_TYPE_1);
+	struct ibv_mr *mr = ibv_reg_mr(dev->pd, mem, sizeof(mem), 0);
+
+	CHECK(mw && mr, "a window or region: %s", strerror(errno));
+	CHECK(!ibv_dealloc_mw(mw) && !ibv_dereg_mr(mr), "dealloc");
+	return NULL;
+}
+
+/* net.ipv4.igmp_max_memberships, 20, is for sockets. */
+static why_t all_groups(struct vt_dev *dev)
+{
+	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
+	int most = dev->attr.max_mcast_grp / 4, i;
+	union ibv_gid gid = vt_group(0, 0);
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	for (i = 0; i < most; i++)
+		TRY(attach(qp, i, 0));
+	TRY(attach(qp, most, ENOMEM));
+	TRY(while_full());
+	CHECK(!ibv_detach_mcast(qp, &gid, 0), "ibv_detach_mcast");
+	return attach(qp, most, 0);
+}
+
+/* A group that is new, and one that the first user is in */
+static why_t a_group(struct vt_dev *dev)
+{
+	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	TRY(attach(qp, dev->attr.max_mcast_grp / 4 + 1, 0));
+	return attach(qp, 1, 0);
+}
+
+/* The users' shares are all that a device has: the fifth user gets nothing. */
+static why_t group_share(struct vt_dev *dev)
+{
+	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
+	int most = dev->attr.max_mcast_grp / 4, first = (getuid() - OTHER) * most, i;
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	for (i = 0; i < most; i++)
+		TRY(attach(qp, first + i, 0));
+	return while_full();
+}
+
+static void *group_share_fn(void *arg)
+{
+	why_t why = as(*(uid_t *)arg, group_share);
+
+	if (write(full[1], "", 1) != 1)
+		why = why ?: "pipe";
+	return why ? strdup(why) : NULL;
+}
+
+static why_t no_group(struct vt_dev *dev)
+{
+	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	return attach(qp, dev->attr.max_mcast_grp, ENOMEM);
+}
+
+static why_t device_groups(struct vt_pair *p, const void *arg)
+{
+	uid_t uids[] = { OTHER, OTHER + 1, OTHER + 2, OTHER + 3 };
+	pthread_t threads[ARRAY_SIZE(uids)];
+	why_t why;
+	void *ret;
+	size_t i;
+	char c;
+
+	(void)p;
+	(void)arg;
+	CHECK(!pipe(full) && !pipe(go), "pipe");
+	for (i = 0; i < ARRAY_SIZE(uids); i++) {
+		CHECK(!pthread_create(&threads[i], NULL, group_share_fn, &uids[i]),
+		      "pthread_create");
+		CHECK(read(full[0], &c, 1) == 1, "pipe");
+	}
+	why = as(OTHER - 1, no_group);
+	CHECK(write(go[1], "    ", ARRAY_SIZE(uids)) == ARRAY_SIZE(uids), "pipe");
+	for (i = 0; i < ARRAY_SIZE(uids); i++) {
+		pthread_join(threads[i], &ret);
+		CHECK(!ret, "user %d: %s", uids[i], (const char *)ret);
+	}
+	CHECK(!why, "the fifth user: %s", why);
+	return NULL;
+}
+
 /* A CQ of the largest size is no danger to a small host; ofi_rxm needs half of it and one. */
 static why_t largest(struct vt_pair *p, const void *arg)
 {
@@ -417,5 +587,10 @@ int main(int argc, char **argv)
 	vt_run_idle("limits: entries of pages on demand", &c, entries, NULL);
 	vt_run_idle("limits: places in a multicast group", &c, group, NULL);
 	vt_run_idle("limits: multicast groups that others are in, too", &c, groups, NULL);
+	vt_run_idle("limits: windows, and another user's", &c, beside,
+		    &(struct beside){ all_windows, a_window });
+	vt_run_idle("limits: multicast groups, and another user's", &c, beside,
+		    &(struct beside){ all_groups, a_group });
+	vt_run_idle("limits: multicast groups of the device", &c, device_groups, NULL);
 	return tap_finish();
 }
