@@ -11,12 +11,15 @@
  * must stay. The removal of the module does not wait for it; it is refused.
  */
 
+#include <linux/completion.h>
 #include <linux/hashtable.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
 #include "drv/compat/compat.h"
 #include "drv/lookup/user.h"
 #include "drv/mem/faultq.h"
@@ -28,6 +31,8 @@
 #define USER_MAX	64
 /* Jobs on advice of a process that wait for others; a QP has one, so QPs limit those for them */
 #define ADVISED_WAITING	256
+/* How often a user who waits for a job checks whether the device goes, in jiffies */
+#define CHECK_TIME	(HZ / 10)
 #define TABLE_BITS	8
 
 static struct workqueue_struct *wq;
@@ -116,6 +121,30 @@ bool sroce_faultq_cancel(struct sroce_fault_job *job)
 	if (waiting)
 		sroce_faultq_put_mm(q->proc);
 	return waiting;
+}
+
+/**
+ * sroce_faultq_wait() - wait for a job in a verb
+ * @done: completed when it is done
+ * @ibdev: the device; its removal waits for the verb, so the wait must not delay it
+ *
+ * Context: process.
+ *
+ * Return: 0; an error if the caller is being killed; -ENODEV if the device goes.
+ */
+int sroce_faultq_wait(struct completion *done, struct ib_device *ibdev)
+{
+	u32 locked = 0;
+	long left;
+
+	/* at the end of any namespace the lock of each device is held for a moment */
+	while (locked < 2) {
+		left = wait_for_completion_killable_timeout(done, CHECK_TIME);
+		if (left)
+			return min(left, 0L);
+		locked = mutex_is_locked(&ibdev->unregistration_lock) ? locked + 1 : 0;
+	}
+	return -ENODEV;
 }
 
 static void job_done(struct sroce_faultq *q)

@@ -7,6 +7,8 @@
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 
+struct completion;
+struct ib_device;
 struct mm_struct;
 struct sroce_fault_job;
 struct sroce_fault_mm;
@@ -80,6 +82,7 @@ void sroce_faultq_init_job(struct sroce_fault_job *job,
 bool sroce_faultq_is_full(const struct sroce_faultq *q);
 void sroce_faultq_add(struct sroce_faultq *q, struct sroce_fault_job *job);
 bool sroce_faultq_cancel(struct sroce_fault_job *job);
+int sroce_faultq_wait(struct completion *done, struct ib_device *ibdev);
 int sroce_faultq_init(void);
 void sroce_faultq_exit(void);
 

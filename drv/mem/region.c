@@ -16,6 +16,7 @@
 #include "drv/core/mem/mr.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/user.h"
+#include "drv/mem/filepages.h"
 #include "drv/mem/odp.h"
 #include "drv/mem/region.h"
 
@@ -150,6 +151,21 @@ static int mr_attach_odp(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 	return 0;
 }
 
+static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, int access)
+{
+	struct ib_umem *umem;
+	int ret;
+
+	ret = sroce_filepages_read(mr->dev, start, length);
+	if (ret)
+		return ret;
+	umem = sroce_umem_get(mr->pd->device, start, length, access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	mr->umem = umem;
+	return 0;
+}
+
 /* Give a region memory of the calling process, pinned or on demand. */
 static int mr_attach(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 		     int access)
@@ -160,12 +176,9 @@ static int mr_attach(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 		return -EINVAL;
 	if (access & IB_ACCESS_ON_DEMAND)
 		return mr_attach_odp(mr, start, length, iova, access);
-	mr->umem = sroce_umem_get(mr->pd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		ret = PTR_ERR(mr->umem);
-		mr->umem = NULL;
+	ret = mr_pin(mr, start, length, access);
+	if (ret)
 		return ret;
-	}
 	/* IB_ZERO_BASED: users name bytes by their offset in the region */
 	mr->iova = access & IB_ZERO_BASED ? 0 : iova;
 	mr->length = length;
@@ -181,7 +194,8 @@ static int mr_attach(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
  * @access: enum ib_access_flags; without IB_ACCESS_ON_DEMAND the memory is pinned
  * @udata: unused
  *
- * Return: the region, or an error pointer.
+ * Return: the region, or an error pointer: -ENODEV if the device goes while pages of a file are
+ * read.
  */
 struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 				    u64 iova, int access, SROCE_REG_DMAH_ARG

@@ -8,7 +8,6 @@
  * regions, not to regions, and a QP that is destroyed is detached from its job.
  */
 
-#include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "drv/core/env.h"
@@ -32,8 +31,6 @@
 #define ERRORS		4
 /* What the pages of a region that is gone take, about, in bytes */
 #define ODP_BYTES	512U
-/* How often a user who waits for a prefetch checks whether the device goes, in jiffies */
-#define CHECK_TIME	(HZ / 10)
 
 /**
  * struct fault_req - a range of a region to fault in
@@ -460,24 +457,6 @@ static void prefetch_fn(struct sroce_fault_job *job, bool may_fault)
 	prefetch_put(pf);
 }
 
-/*
- * Wait for a prefetch. The removal of the device waits for this verb, so a wait for a page
- * must not delay it.
- */
-static int prefetch_wait(struct prefetch *pf, struct ib_device *ibdev)
-{
-	long left;
-
-	do {
-		left = wait_for_completion_killable_timeout(&pf->done, CHECK_TIME);
-		if (left < 0)
-			return left;
-		if (left)
-			return pf->ret;
-	} while (!mutex_is_locked(&ibdev->unregistration_lock));
-	return -ENODEV;
-}
-
 /* Whether a region may be prefetched: 0 or an error of sroce_pager_advise() */
 static int check_region(const struct sroce_mr *mr, const struct ib_pd *pd,
 			const struct ib_sge *sge, enum sroce_fault fault)
@@ -612,7 +591,7 @@ int sroce_pager_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	WRITE_ONCE(pf->job.cpu, raw_smp_processor_id());
 	sroce_faultq_add(q, &pf->job);
 	if (flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
-		ret = prefetch_wait(pf, pd->device);
+		ret = sroce_faultq_wait(&pf->done, pd->device) ?: pf->ret;
 	prefetch_put(pf);
 	return ret;
 }

@@ -10,169 +10,15 @@
  */
 
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <linux/fuse.h>
-#include <poll.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "vt.h"
+#include "never.h"
 
-#define SIZE	(64UL << 20)
-#define PAGE	4096UL
+#define PAGE	NEVER_PAGE
 #define QPS	300
-/* ms, on an emulated CPU */
-#define SOON	4000
-
-/* ---- the file system ------------------------------------------------------ */
-
-static struct {
-	pid_t daemon;
-	uint8_t *mem;		/* SIZE bytes, to be read */
-} file;
-
-static void reply(int fd, uint64_t unique, int err, const void *data, size_t len)
-{
-	char buf[512];
-	struct fuse_out_header head = {
-		.len = sizeof(head) + len, .error = err, .unique = unique,
-	};
-
-	memcpy(buf, &head, sizeof(head));
-	memcpy(buf + sizeof(head), data, len);
-	if (write(fd, buf, head.len) < 0)
-		_exit(1);
-}
-
-static struct fuse_attr attr_of(bool dir)
-{
-	return (struct fuse_attr){
-		.ino = dir ? 1 : 2, .mode = dir ? S_IFDIR | 0755 : S_IFREG | 0644,
-		.nlink = 1, .size = dir ? 0 : SIZE, .blksize = PAGE,
-	};
-}
-
-/* Everything is answered but what asks for a page. */
-static void answer(int fd, const struct fuse_in_header *in)
-{
-	struct fuse_init_out init = {
-		.major = 7, .minor = 31, .max_background = 1000,
-		.congestion_threshold = 1000, .max_write = PAGE, .time_gran = 1,
-	};
-	struct fuse_entry_out entry = {
-		.nodeid = 2, .entry_valid = 1000, .attr_valid = 1000,
-		.attr = attr_of(false),
-	};
-	struct fuse_attr_out attr = {
-		.attr_valid = 1000, .attr = attr_of(in->nodeid == 1),
-	};
-	struct fuse_open_out open = { .fh = 1 };
-
-	switch (in->opcode) {
-	case FUSE_INIT:
-		return reply(fd, in->unique, 0, &init, sizeof(init));
-	case FUSE_LOOKUP:
-		return reply(fd, in->unique, 0, &entry, sizeof(entry));
-	case FUSE_GETATTR:
-		return reply(fd, in->unique, 0, &attr, sizeof(attr));
-	case FUSE_OPEN:
-		return reply(fd, in->unique, 0, &open, sizeof(open));
-	case FUSE_READ:
-	case FUSE_FORGET:
-	case FUSE_BATCH_FORGET:
-	case FUSE_INTERRUPT:
-		return;
-	default:
-		return reply(fd, in->unique, -ENOSYS, NULL, 0);
-	}
-}
-
-static void serve(int fd)
-{
-	static char buf[1 << 20];
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;) {
-		if (read(fd, buf, sizeof(buf)) >= 0)
-			answer(fd, (void *)buf);
-		else if (errno != EINTR && errno != EAGAIN && errno != ENOENT)
-			_exit(0);
-	}
-}
-
-/* Before a device is opened, as the daemon must not have it open. */
-static void file_up(void)
-{
-	char dir[] = "/tmp/stuck.XXXXXX", opts[80], path[64];
-	int fd;
-
-	if (system("modprobe -q fuse"))
-		tap_note("modprobe fuse has failed");
-	fd = open("/dev/fuse", O_RDWR);
-	snprintf(opts, sizeof(opts), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
-	if (fd < 0 || !mkdtemp(dir) || mount("stuck", dir, "fuse", 0, opts))
-		tap_bail("FUSE: %s", strerror(errno));
-	file.daemon = fork();
-	if (!file.daemon)
-		serve(fd);
-	close(fd);
-	snprintf(path, sizeof(path), "%s/file", dir);
-	fd = open(path, O_RDONLY);
-	file.mem = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0);
-	if (fd < 0 || file.mem == MAP_FAILED)
-		tap_bail("%s: %s", path, strerror(errno));
-	close(fd);
-	umount2(dir, MNT_DETACH);
-	rmdir(dir);
-}
-
-/* All that waits for pages is told that there are none. */
-static void file_down(void)
-{
-	kill(file.daemon, SIGKILL);
-	waitpid(file.daemon, NULL, 0);
-}
-
-/* ---- in time -------------------------------------------------------------- */
-
-struct op {
-	int (*fn)(void *arg);
-	void *arg;
-	int ret;
-};
-
-static void *op_run(void *arg)
-{
-	struct op *op = arg;
-
-	op->ret = op->fn(op->arg);
-	return NULL;
-}
-
-/* Do what must not wait for a page. */
-static why_t soon(const char *what, int (*fn)(void *arg), void *arg)
-{
-	struct op op = { .fn = fn, .arg = arg };
-	struct timespec end;
-	pthread_t thread;
-
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += SOON / 1000;
-	CHECK(!pthread_create(&thread, NULL, op_run, &op), "pthread_create");
-	if (pthread_timedjoin_np(thread, NULL, &end)) {
-		file_down();
-		pthread_join(thread, NULL);
-		return because("%s: not done after %d ms", what, SOON);
-	}
-	CHECK(!op.ret, "%s: %s", what, strerror(op.ret));
-	return NULL;
-}
 
 static int destroy_qp(void *qp) { return ibv_destroy_qp(qp); }
 
@@ -198,7 +44,7 @@ static why_t post(struct vt_pair *p, struct ibv_mr *mr, const void *at)
 
 static why_t file_mr(struct vt_pair *p, struct ibv_mr **mr)
 {
-	*mr = ibv_reg_mr(p->a.dev->pd, file.mem, SIZE, IBV_ACCESS_ON_DEMAND);
+	*mr = ibv_reg_mr(p->a.dev->pd, never.mem, NEVER_SIZE, IBV_ACCESS_ON_DEMAND);
 	CHECK(*mr, "ibv_reg_mr: %s", strerror(errno));
 	return NULL;
 }
@@ -206,7 +52,7 @@ static why_t file_mr(struct vt_pair *p, struct ibv_mr **mr)
 /* A QP waits for page number @page. */
 static why_t wait_for_page(struct vt_pair *p, struct ibv_mr *mr, uint32_t page)
 {
-	TRY(post(p, mr, file.mem + page * PAGE));
+	TRY(post(p, mr, never.mem + page * PAGE));
 	return vt_quiet(p->a.scq, VT_SHORT);
 }
 
@@ -217,9 +63,9 @@ static why_t qp_goes(struct vt_pair *p, const void *arg)
 	(void)arg;
 	TRY(file_mr(p, &mr));
 	TRY(wait_for_page(p, mr, 0));
-	TRY(soon("ibv_destroy_qp", destroy_qp, p->a.qp));
+	TRY(never_soon("ibv_destroy_qp", destroy_qp, p->a.qp));
 	p->a.qp = NULL;
-	return soon("ibv_dereg_mr", dereg_mr, mr);
+	return never_soon("ibv_dereg_mr", dereg_mr, mr);
 }
 
 static why_t mr_goes(struct vt_pair *p, const void *arg)
@@ -229,62 +75,16 @@ static why_t mr_goes(struct vt_pair *p, const void *arg)
 	(void)arg;
 	TRY(file_mr(p, &mr));
 	TRY(wait_for_page(p, mr, 16));
-	TRY(soon("ibv_dereg_mr", dereg_mr, mr));
+	TRY(never_soon("ibv_dereg_mr", dereg_mr, mr));
 	TRY(vt_quiet(p->a.scq, VT_SHORT));
-	TRY(soon("ibv_destroy_qp", destroy_qp, p->a.qp));
+	TRY(never_soon("ibv_destroy_qp", destroy_qp, p->a.qp));
 	p->a.qp = NULL;
 	return NULL;
 }
 
 /* ---- other processes ------------------------------------------------------ */
 
-struct helper {
-	pid_t pid;
-	int go, done;		/* pipes */
-};
-
-static struct helper victim, killed;
-
-/* Fork a process that waits until it is told, then opens the devices and does @fn. */
-static struct helper helper_up(int argc, char **argv, why_t (*fn)(struct vt_pair *, const void *))
-{
-	struct helper h;
-	int go[2], done[2];
-	char text[200];
-	struct vt_conf c;
-	why_t why;
-
-	if (pipe(go) || pipe(done))
-		tap_bail("pipe");
-	h = (struct helper){ .go = go[1], .done = done[0], .pid = fork() };
-	if (h.pid) {
-		close(go[0]);
-		close(done[1]);
-		return h;
-	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close(go[1]);
-	if (read(go[0], text, 1) != 1)
-		_exit(0);
-	vt_start(argc, argv);
-	c = vt_conf(IBV_QPT_RC);
-	why = vt_attempt(&c, fn, &done[1], true);
-	snprintf(text, sizeof(text), "%s", why ? why : "");
-	_exit(write(done[1], text, strlen(text) + 1) < 0);
-}
-
-/* Have a helper do its part. @ms: how long it may take, its start included */
-static why_t helper_go(const struct helper *h, int ms)
-{
-	struct pollfd done = { .fd = h->done, .events = POLLIN };
-	static char text[200];
-
-	CHECK(write(h->go, "", 1) == 1, "write");
-	CHECK(poll(&done, 1, ms) == 1 && read(h->done, text, sizeof(text)) > 0,
-	      "another process does not get on");
-	CHECK(!text[0], "another process: %s", text);
-	return NULL;
-}
+static struct never_helper victim, killed;
 
 /* In another process: pages of its own come, for a QP and on advice. */
 static why_t own_pages(struct vt_pair *p, const void *arg)
@@ -339,7 +139,7 @@ static why_t close_pairs(struct vt_pair *pairs, uint32_t n)
 
 	for (i = 0; i < n; i++) {
 		if (pairs[i].a.qp)
-			TRY(soon("ibv_destroy_qp", destroy_qp, pairs[i].a.qp));
+			TRY(never_soon("ibv_destroy_qp", destroy_qp, pairs[i].a.qp));
 		pairs[i].a.qp = NULL;
 		TRY(vt_ep_close(&pairs[i].a));
 		TRY(vt_ep_close(&pairs[i].b));
@@ -355,7 +155,7 @@ static why_t advise_until_refused(struct vt_pair *p, struct ibv_mr *mr)
 
 	for (i = 0; i < 5000; i++) {
 		ret = vt_advise(p->a.dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, 0,
-				file.mem + 500 * 16 * PAGE, PAGE, mr->lkey);
+				never.mem + 500 * 16 * PAGE, PAGE, mr->lkey);
 		if (ret == EBUSY)
 			return NULL;
 		CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
@@ -377,19 +177,19 @@ static why_t others(struct vt_pair *p, const void *arg)
 	TRY(file_mr(p, &mr));
 	vt_run_on(0);
 	for (i = 0; i < QPS; i++)
-		TRY(post(&pairs[i], mr, file.mem + (100 + i) * 16 * PAGE));
+		TRY(post(&pairs[i], mr, never.mem + (100 + i) * 16 * PAGE));
 	for (i = 0; i < 20; i++) {
 		ret = vt_advise(p->a.dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH, 0,
-				file.mem + (500 + i) * 16 * PAGE, PAGE, mr->lkey);
+				never.mem + (500 + i) * 16 * PAGE, PAGE, mr->lkey);
 		CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
 	}
 	TRY(advise_until_refused(p, mr));
 	vt_run_on(-1);
 	TRY(vt_quiet(pairs[QPS - 1].a.scq, VT_SHORT));
-	TRY(helper_go(&victim, VT_LONG));
+	TRY(never_helper_go(&victim, VT_LONG));
 	TRY(close_pairs(pairs, QPS));
 	free(pairs);
-	return soon("ibv_dereg_mr", dereg_mr, mr);
+	return never_soon("ibv_dereg_mr", dereg_mr, mr);
 }
 
 /* In another process: wait for a page until it is killed. */
@@ -414,9 +214,9 @@ static why_t process_goes(struct vt_pair *p, const void *arg)
 {
 	(void)p;
 	(void)arg;
-	TRY(helper_go(&killed, VT_LONG));
+	TRY(never_helper_go(&killed, VT_LONG));
 	kill(killed.pid, SIGKILL);
-	return soon("the end of the process", wait_killed, NULL);
+	return never_soon("the end of the process", wait_killed, NULL);
 }
 
 /* ---- for pages.test.sh ---------------------------------------------------- */
@@ -444,11 +244,11 @@ static why_t hold(struct vt_pair *p, const void *arg)
 	TRY(open_pairs(pairs, &conf, *n));
 	TRY(file_mr(p, &mr));
 	for (i = 0; i < *n; i++)
-		TRY(post(&pairs[i], mr, file.mem + (2000 + i * 16) * PAGE));
+		TRY(post(&pairs[i], mr, never.mem + (2000 + i * 16) * PAGE));
 	TRY(vt_quiet(pairs[*n - 1].a.scq, VT_SHORT));
 	pthread_create(&thread, NULL, keep_mapping, NULL);
 	vt_sleep_ms(100);
-	printf("%d %d\n", file.daemon, getpid());
+	printf("%d %d\n", never.daemon, getpid());
 	fflush(stdout);
 	for (;;)
 		pause();
@@ -461,10 +261,10 @@ int main(int argc, char **argv)
 	int holds = hold_env ? atoi(hold_env) : 0;
 	struct vt_conf c;
 
-	file_up();
+	never_up();
 	if (!holds) {
-		victim = helper_up(argc, argv, own_pages);
-		killed = helper_up(argc, argv, wait_for_ever);
+		victim = never_helper_up(argc, argv, own_pages);
+		killed = never_helper_up(argc, argv, wait_for_ever);
 	}
 	vt_start(argc, argv);
 	c = vt_conf(IBV_QPT_RC);
@@ -476,6 +276,6 @@ int main(int argc, char **argv)
 	vt_run("a region whose pages don't come is deregistered", &c, mr_goes, NULL);
 	vt_run("a process whose pages don't come is killed", &c, process_goes, NULL);
 	vt_run_idle("others get their pages while 300 QPs wait", &c, others, NULL);
-	file_down();
+	never_down();
 	return tap_finish();
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Pages of files that a region will pin, and that may never come. */
+#ifndef SROCE_MEM_FILEPAGES_H
+#define SROCE_MEM_FILEPAGES_H
+
+#include <linux/types.h>
+
+struct sroce_dev;
+
+int sroce_filepages_read(struct sroce_dev *dev, u64 start, u64 length);
+
+#endif /* SROCE_MEM_FILEPAGES_H */
