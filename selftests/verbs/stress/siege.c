@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: by hostile.sh and gro.test.sh */
+/* run: by hostile.sh, gro.test.sh and flusher.test.sh */
 /*
  * usage: siege errors DEV QPS - QPs in the error state, to all of which receives are posted
+ *	  siege idle DEV QPS - the same, to none of which any is
  *	  siege resize DEV - an SRQ with as many receives as it takes is resized
  *	  siege stray DEV ADDRESS - WRITEs of UC to a host that has no device
  *	  siege probe SECONDS - how long threads of the highest priority are held up, one on
  *				each CPU: the longest in ms, the number of those above 20 ms
  *
- * The first two say "ready" and go on until they are killed.
+ * The first three say "ready" and go on until they are killed.
  */
 
 #define _GNU_SOURCE
@@ -57,7 +58,7 @@ static struct ibv_qp *failed_qp(struct vt_dev *dev, struct ibv_cq *cq)
 	return qp;
 }
 
-static void errors(struct vt_dev *dev, int n)
+static void errors(struct vt_dev *dev, int n, bool posts)
 {
 	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 65536, NULL, NULL, 0);
 	struct ibv_qp **qps = calloc(n, sizeof(*qps));
@@ -70,6 +71,8 @@ static void errors(struct vt_dev *dev, int n)
 	for (i = 0; i < n; i++)
 		qps[i] = failed_qp(dev, cq);
 	ready();
+	while (!posts)
+		pause();
 	for (i = 0; ; i = (i + 1) % n) {
 		while (!ibv_post_recv(qps[i], &wr, &bad))
 			;
@@ -205,7 +208,9 @@ int main(int argc, char **argv)
 		return 2;
 	vt_dev_open(&dev, argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "errors"))
-		errors(&dev, atoi(argv[3]));
+		errors(&dev, atoi(argv[3]), true);
+	else if (argc == 4 && !strcmp(argv[1], "idle"))
+		errors(&dev, atoi(argv[3]), false);
 	else if (argc == 4 && !strcmp(argv[1], "stray"))
 		stray(&dev, argv[3]);
 	else if (!strcmp(argv[1], "resize"))
