@@ -3,7 +3,7 @@
 # Run the fuzzers on the corpora of this directory.
 #
 # usage: fuzz.sh replay OUT TARGETS	replay all inputs, as TAP
-#	 fuzz.sh check OUT TARGETS	and fuzz a little
+#	 fuzz.sh check OUT TARGETS	and fuzz a little, or for TIME
 #	 fuzz.sh run OUT TARGETS	fuzz; what is found stays in OUT/found
 #	 fuzz.sh merge OUT TARGETS	take what was found into the corpora
 #
@@ -15,6 +15,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit
 WHAT=$1 OUT=$2
 shift 2
 TARGETS=("$@")
+# New ones of a check, per target: some seconds of a CPU, however busy the machine is
+INPUTS=12000
 # Longer inputs reach nothing more, and are harder to understand.
 MAX_LEN=1552
 
@@ -88,12 +90,15 @@ replay()	# target
 
 check()	# target
 {
-	local dir=$OUT/corpus-$1
+	local dir=$OUT/corpus-$1 limit
 	replay "$1" || return
 	mkdir -p "$OUT/new"
-	case_of "new ones in $(share 45) s" "$1" \
-		-max_total_time="$(share 45)" "$(mktemp -d "$OUT/new/XXXXXX")" \
-		"$dir"
+	if [ -n "${TIME:-}" ]; then
+		limit=(-max_total_time="$(share 45)")
+	else
+		limit=(-runs=$INPUTS)
+	fi
+	case_of "new ones" "$1" "${limit[@]}" "$(mktemp -d "$OUT/new/XXXXXX")" "$dir"
 	rm -rf "$OUT/new"
 }
 

@@ -13,6 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 # shellcheck source=selftests/lib/tap.sh
 . selftests/lib/tap.sh
 
+TOOK=
 LIMIT=${TEST_TIMEOUT:-$((600 + 300 * ${ROUNDS:-1}))}
 
 # What a test left behind must not fail the next one.
@@ -30,9 +31,19 @@ tidy()
 	done
 } 2>/dev/null
 
+# Of /proc/stat: seconds that the CPUs were busy, all together
+busy()
+{
+	local cpu user nice system idle wait irq softirq rest
+	# shellcheck disable=SC2034 # columns
+	read -r cpu user nice system idle wait irq softirq rest </proc/stat
+	echo $(((user + nice + system + irq + softirq) / 100))
+}
+
 run_test()	# file
 {
-	local name rc
+	local name rc start=$SECONDS cpu
+	cpu=$(busy)
 	name=$(basename "$1" .test.sh)
 	echo "# $name"
 	tap_relay "$name: " < <(timeout -k 5 "$LIMIT" bash "$1" 2>&1
@@ -44,6 +55,7 @@ run_test()	# file
 		not_ok "$name: planned ${RELAYED_PLAN:-nothing}, ran $RELAYED"
 	fi
 	tidy
+	TOOK+=$(printf '# %6d %6d  %s' $((SECONDS - start)) $(($(busy) - cpu)) "$name")$'\n'
 }
 
 main()
@@ -55,6 +67,8 @@ main()
 		if [ -e "$f" ]; then run_test "$f"; else not_ok "no $f"; fi
 	done
 	echo "1..$TAP_N"
+	echo "# seconds, those that its CPUs were busy, test:"
+	printf %s "$TOOK" | sort -k 2nr
 	echo "$((TAP_N - TAP_FAILED - TAP_SKIPPED)) passed, $TAP_FAILED failed," \
 		"$TAP_SKIPPED skipped"
 	[ $TAP_FAILED -eq 0 ] && [ $TAP_N -gt 0 ]
