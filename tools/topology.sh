@@ -15,6 +15,11 @@ NS_A=a NS_B=b
 DEV_A=${LINK_TYPE}0 DEV_B=${LINK_TYPE}1
 IP4_A=10.7.0.1 IP4_B=10.7.0.2 IP6_A=fd07::1 IP6_B=fd07::2
 
+# A pipe that nobody writes to: to wait for it starts no program, which takes an emulated
+# CPU as long as the wait.
+exec {NOTHING}<> <(:)
+nap() { read -rt "$1" -u "$NOTHING" || true; }	# SECONDS
+
 # wait_until SECONDS command...: poll until the command is true.
 wait_until()
 {
@@ -22,7 +27,7 @@ wait_until()
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
-		sleep 0.05
+		nap 0.05
 	done
 }
 
@@ -121,31 +126,41 @@ topo_down()
 # ---- GIDs and counters -----------------------------------------------------
 
 # The GIDs of a device, as "index value", RoCE v2 ones only. A table has a
-# thousand slots: one grep finds the used ones.
-gids()	# device
+# thousand slots: one grep finds the used ones, which are nearly always the first.
+gids()	# device [first]
 {
-	local port=/sys/class/infiniband/$1/ports/1 line i type
+	local port=/sys/class/infiniband/$1/ports/1 slots line i type
+	if [ "${2:-}" = first ]; then
+		slots=("$port"/gids/{0..15})
+	else
+		slots=("$port"/gids/*)
+	fi
 	grep -sv '^0000:0000:0000:0000:0000:0000:0000:0000$' \
-		"$port"/gids/* /dev/null | while IFS= read -r line; do
+		"${slots[@]}" /dev/null | while IFS= read -r line; do
 		i=${line%%:*} i=${i##*/}
 		read -r type <"$port/gid_attrs/types/$i" || continue
 		[ "$type" != "RoCE v2" ] || echo "$i ${line#*:}"
 	done 2>/dev/null | sort -n
 }
 
+# Of the slots that are looked at, the first with a GID of the family that is no
+# link-local one
+gid_index_of()	# device v4|v6 [first]
+{
+	local i gid
+	while read -r i gid; do
+		case $2$gid in
+		v60000:0000:0000:0000:0000:ffff:*|v6fe80:*)	;;
+		v40000:0000:0000:0000:0000:ffff:*|v6*)	echo "$i"; return ;;
+		esac
+	done < <(gids "$1" "${3:-}")
+	return 1
+}
+
 gid_index_now()	# device v4|v6
 {
-	local list
-	list=$(gids "$1")
-	case $2 in
-	v4)	awk '$2 ~ /^0000:0000:0000:0000:0000:ffff:/ { print $1; exit }' \
-			<<<"$list" ;;
-	v6)	awk '$2 ~ /^0000:0000:0000:0000:0000:ffff:/ { next }
-		     $2 ~ /^fe80:/ { local = $1; next }
-		     $1 != "" { print $1; found = 1; exit }
-		     END { if (!found && local != "") print local }' \
-			<<<"$list" ;;
-	esac
+	gid_index_of "$1" "$2" first || gid_index_of "$1" "$2" ||
+		{ [ "$2" = v4 ] || gids "$1" | sed -n 's/ fe80:.*//p' | tail -n 1; }
 }
 
 # The index of a device's IPv4 or IPv6 GID. The core fills the table from a
@@ -164,9 +179,9 @@ gid_index()	# device v4|v6
 
 counter()	# device name
 {
-	local f=/sys/class/infiniband/$1/ports/1/hw_counters/$2
-	if [ -e "$f" ]; then
-		cat "$f"
+	local f=/sys/class/infiniband/$1/ports/1/hw_counters/$2 value
+	if { read -r value <"$f"; } 2>/dev/null; then
+		echo "$value"
 	else
 		rdma statistic show link "$1/1" | grep -oP "\b$2 \K[0-9]+"
 	fi
