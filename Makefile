@@ -218,7 +218,7 @@ DEBUG_TESTS = verbs kverbs pyverbs ulp wire stock links show steer txq gro forge
 ## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, or KIND=kcsan, built once (KERNEL=, TESTS=, KMEMLEAK=off)
 check-debug:
 	@KERNEL=$(VMKERNEL)-$(or $(KIND),debug) CHECK_HERE=no CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
-		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
+		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --env VERBS_ALL=yes --env PYVERBS_RXE=run --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
 		tools/check.sh $(or $(TESTS),$(DEBUG_TESTS))
 
 ## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)
@@ -226,7 +226,7 @@ check-userland: vm-module
 	@$(MAKE) --no-print-directory -s KERNEL=$(VMKERNEL) oddbuf
 	@$(MAKE) -s -C selftests/verbs
 	@tools/userland.sh $(or $(SUITE),trixie) >/dev/null
-	@$(VM) --root $(or $(SUITE),trixie) --timeout 1800 $(VMENV) -- \
+	@$(VM) --root $(or $(SUITE),trixie) --timeout 1800 $(VMENV) --env VERBS_ALL=yes --env PYVERBS_RXE=run -- \
 		selftests/vm/run.sh $(or $(TESTS),stock verbs pyverbs)
 
 ## check-packages: what make deb and make rpm make, installed, used and purged in Debians of their own (TESTS=)

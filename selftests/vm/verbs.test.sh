@@ -3,15 +3,18 @@
 # The programs in selftests/verbs; each of their cases is one here. How a program
 # is run is in its source, in a comment for each run:
 #
-#	/* run: [limit=SECONDS] [paged] A B --family 4 6 [option...] */
+#	/* run: [limit=SECONDS] [paged] A B --family 4 [+]6 [option...] */
 #
 # limit: of the run, if not 400 seconds. paged: pages can be swapped out and
 # written back. A and B are the devices; "A A": both ends are on one. The program
-# is run once for each family. $family is that family; --hostile is left out for
-# rdma_rxe. A program that another test runs says "run: by NAME".
+# is run once for each family. To many programs a family is a GID and nothing else; what
+# it is to the module is up to those that send each operation, and forge or steer packets.
+# With a + they run by it with VERBS_ALL=yes only (make check-debug, check-userland).
+# $family is that family; --hostile is left out for rdma_rxe. A program that another
+# test runs says "run: by NAME".
 #
-# VERBS="ops errs" runs only these programs, VERBS_OPTIONS=--on-demand adds
-# options to each run.
+# VERBS="ops errs" runs only these programs, by all families, VERBS_OPTIONS=--on-demand
+# adds options to each run.
 
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
@@ -19,6 +22,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 
 OUT=$(mktemp)
 read -ra EXTRA <<<"${VERBS_OPTIONS:-}"
+ALL=${VERBS_ALL:-${VERBS:-}}
 
 # The program before may have had the link down and up: for up to a second packets
 # are dropped then, and who resolves an address doesn't wait for longer.
@@ -105,8 +109,8 @@ run()
 		A)		args+=("$A") ;;
 		B)		args+=("$B") ;;
 		--family)
-			while [[ ${2:-} == [46] ]]; do
-				families+=$2
+			while [[ ${2:-} =~ ^\+?[46]$ ]]; do
+				[[ $2 == +* && -z $ALL ]] || families+=$2
 				shift
 			done ;;
 		--hostile)	[ "$LINK_TYPE" = rxe ] || args+=("$1") ;;

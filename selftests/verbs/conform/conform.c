@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: limit=1800 A B --family 4 6 --hostile */
+/* run: limit=1800 A B --family 4 +6 --hostile */
+/* run: A B --family 6 --only rdma_ */
+/* run: A B --family 6 --only ibv_create_ah */
+/* run: A B --family 6 --only mcast */
+/* run: A B --family 6 --hostile --only ibv_poll_cq */
 /*
  * The engine of the conformance test, see conform.h. It runs each row on
  * endpoints of its own and compares all that the row expects.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: paged A B --family 4 6 */
+/* run: paged A B --family 4 +6 */
 /* run: paged A A --family 4 */
 /*
  * Memory whose pages come on demand: never touched before, taken away, moved,

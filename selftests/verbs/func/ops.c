@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* run: A B --family 4 6 */
 /* run: A B --family 4 --huge */
-/* run: A B --family 6 --on-demand --only "all sizes" */
+/* run: A B --family +6 --on-demand --only "all sizes" */
+/* run: A B --family 6 --on-demand --only "all sizes, path MTU 1024" */
+/* run: A B --family 6 --on-demand --only "all sizes, path MTU 4096" */
 /* Every operation on every transport that has it, each byte verified. */
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: A B --family 4 6 */
+/* run: A B --family 4 +6 */
 /* Receivers that aren't ready, peers that are gone, and messages dropped. */
 
 #include "vt.h"

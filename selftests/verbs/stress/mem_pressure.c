@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: paged limit=1800 A B --family 4 --seconds 2 */
+/* run: paged limit=1800 A B --family 4 --seconds 1 */
 /* run: paged limit=1800 A A --family 4 --seconds 1 */
 /*
  * Memory on demand under traffic: while messages go to and fro between two

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: A B --family 4 6 --seconds 2 */
+/* run: A B --family 4 +6 --seconds 2 */
 /*
  * Registrations that are changed under traffic: to other memory, pinned or on
  * demand, to other rights, to another PD. A message goes to what the region was
