@@ -28,7 +28,7 @@ from tap import Tap  # noqa: E402
 def parse_args():
     p = argparse.ArgumentParser()
     p.add_argument('--dev')
-    p.add_argument('--skips', help='FILE with lines: PATTERN[<KERNEL] reason')
+    p.add_argument('--skips', help='FILE with lines: [!]PATTERN[<KERNEL] reason')
     p.add_argument('--limit', type=int, default=60)
     p.add_argument('dir')
     p.add_argument('ids', nargs='*')
@@ -138,12 +138,20 @@ class SuiteTap(Tap):
             super().skip(name, reason)
             return
         for pattern, why in self.skips:
-            if fnmatch.fnmatchcase(name, pattern):
+            if fnmatch.fnmatchcase(name, pattern.lstrip('!')):
                 error = ERROR if reason.startswith(ERROR.strip()) else ''
                 super().skip(name, error + why)
                 return
         self.result(False, name,
                     f'skipped, and the list does not say why: {reason}')
+
+
+def not_run(tap, todo):
+    """Skip those of @todo that the list says are not to be run, and take them off."""
+    for pattern, why in tap.skips or []:
+        for name in fnmatch.filter(todo, pattern[1:]) if pattern[0] == '!' else []:
+            Tap.skip(tap, name, why)
+            del todo[name]
 
 
 def version(text):
@@ -153,7 +161,7 @@ def version(text):
 
 def read_skips(path):
     """PATTERN, perhaps with <6.2 (only on kernels before that), white space,
-    reason; first match counts."""
+    reason; first match counts. What has a ! in front is not run."""
     if not path:
         return None
     with open(path) as f:
@@ -242,6 +250,7 @@ def main():
     # a process for each module
     for module in sorted({n.split('.')[-3] for n in cases}):
         todo = {n: c for n, c in cases.items() if n.split('.')[-3] == module}
+        not_run(tap, todo)
         while todo:
             run_some(args, tap, todo)
     sys.exit(tap.done())
