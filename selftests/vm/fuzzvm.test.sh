@@ -9,7 +9,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 
 [ "$LINK_TYPE" = sroce ] || { skip "fuzzvm" "about sroce only"; done_testing; exit; }
 
-SECONDS_=${FUZZ_SECONDS:-60} SEED=${FUZZ_SEED:-1}
+SECONDS_=${FUZZ_SECONDS:-30} SEED=${FUZZ_SEED:-1}
 CHANGES=/tmp/fuzz.changes
 
 # counted NAME command...: what the table of changes is made of
