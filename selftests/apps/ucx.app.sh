@@ -52,7 +52,8 @@ others()	# TLS
 trap hosts_down EXIT
 check "two hosts" hosts_up
 if [ "${1:-}" = --quick ]; then
-	for tls in rc ud default; do messages $tls 8 65536; done
+	for tls in rc ud; do messages $tls 65536; done
+	messages default 8 65536
 	others default
 else
 	for tls in rc ud default; do

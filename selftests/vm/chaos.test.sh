@@ -96,6 +96,33 @@ nudge()	# command that runs in its namespace, netdev, IPv4, IPv6
 	$in ip -6 addr replace $4/64 dev $dev nodad
 }
 
+# The same at once, by one program
+nudge_quickly()	# command that runs in its namespace, netdev, IPv4, IPv6
+{
+	$1 ip -batch - <<-END
+	link set $2 down
+	link set $2 up
+	link set $2 mtu 700
+	link set $2 mtu 9000
+	addr del $3/24 dev $2
+	addr add $3/24 dev $2
+	addr replace $4/64 dev $2 nodad
+	addr del $4/64 dev $2
+	addr add 10.66.0.1/24 dev $2
+	link add link $2 name vl0 type vlan id 9
+	addr add 10.67.0.1/24 dev vl0
+	link set vl0 up
+	link set $2 down
+	link set $2 name other
+	link set other name $2
+	link set $2 up
+	link delete vl0
+	addr del 10.66.0.1/24 dev $2
+	link set $2 mtu 1500
+	addr replace $4/64 dev $2 nodad
+	END
+}
+
 # Tables follow from a work queue, which may have much to do.
 settled()
 {
@@ -107,11 +134,11 @@ settled()
 
 nudged()
 {
-	local i
+	local i how
 	churn_start 25 3
-	for i in 1 2 3 4; do
+	for how in nudge nudge_quickly nudge_quickly; do
 		sleep 0.3
-		nudge in_a va $IP4_A $IP6_A && nudge in_b vb $IP4_B $IP6_B ||
+		$how in_a va $IP4_A $IP6_A && $how in_b vb $IP4_B $IP6_B ||
 			return
 	done
 	churn_kill

@@ -89,11 +89,7 @@ together()
 	return $rc
 }
 
-measure()
-{
-	M=()
-	alone tcp && alone roce && together
-}
+measure_alone() { alone tcp && alone roce; }
 
 # ---- bars -----------------------------------------------------------------
 
@@ -116,12 +112,13 @@ lets_others_through() { is "${M[roce.wait]} <= 1.1 * ${M[tcp.wait]} + 2"; }
 
 shares_with_tcp() { is "${M[share]} >= 30 && ${M[share]} <= 70"; }
 
-BARS="takes_what_tcp_takes loses_little lets_others_through shares_with_tcp"
+ALONE="takes_what_tcp_takes loses_little lets_others_through"
+TOGETHER="shares_with_tcp"
 
-bars_hold()
+hold()	# bars
 {
 	local bar
-	for bar in $BARS; do $bar || return; done
+	for bar in $1; do $bar || return; done
 }
 
 says()	# bar
@@ -136,15 +133,21 @@ says()	# bar
 
 # A check must not fail because the machine was busy: it may measure TRIES times, all but
 # the first for longer.
-measure_cell()
+measure_until()	# bars measure
 {
 	local i
-	measure || return
+	$2 || return
 	for ((i = 1; i < TRIES; i++)); do
-		! bars_hold || return 0
-		diag "measured again:$(for bar in $BARS; do echo " $(says "$bar");"; done)" >&3
-		SECONDS_EACH=$SECONDS_AGAIN measure || return
+		! hold "$1" || return 0
+		diag "measured again:$(for bar in $1; do echo " $(says "$bar");"; done)" >&3
+		SECONDS_EACH=$SECONDS_AGAIN $2 || return
 	done
+}
+
+measure_cell()
+{
+	M=()
+	measure_until "$ALONE" measure_alone && measure_until "$TOGETHER" together
 }
 
 cell()	# RATE QUEUE DELAY
@@ -153,7 +156,7 @@ cell()	# RATE QUEUE DELAY
 	RATE=$1 R_QUEUE=$2 DELAY=$3
 	measure_cell 3>&1 >/tmp/why 2>&1 ||
 		{ not_ok "$name: all get through" "$(cat /tmp/why)"; return; }
-	for bar in $BARS; do
+	for bar in $ALONE $TOGETHER; do
 		if $bar; then ok "$name: $(says $bar)"; else not_ok "$name: $(says $bar)"; fi
 	done
 	echo "$1 $2 $3 ${M[tcp.rate]} ${M[tcp.lost]} ${M[tcp.wait]} ${M[roce.rate]}" \
