@@ -14,6 +14,7 @@ Each letter is a packet; those between begin where the last left off:
   u  its UDP header says less than its IP header
 
 usage: burst.py FROM TO LETTERS
+       burst.py -	for each such line of its input; it says when they are sent
 """
 import socket
 import struct
@@ -89,14 +90,23 @@ class Flow:
         return network + udp + data
 
 
-def main():
-    """Send them."""
-    source, dest, letters = sys.argv[1:4]
+def send(source, dest, letters):
+    """A burst."""
     flow = Flow(source, dest)
     with socket.socket(flow.family, socket.SOCK_RAW, socket.IPPROTO_RAW) as sock:
         packets = [flow.packet(kind) for kind in letters]
         for packet in packets:
             sock.sendto(packet, (dest, 0))
+
+
+def main():
+    """Send them."""
+    if sys.argv[1] != "-":
+        send(*sys.argv[1:4])
+        return 0
+    for line in sys.stdin:
+        send(*line.split())
+        print("sent", flush=True)
     return 0
 
 
