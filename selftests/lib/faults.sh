@@ -94,10 +94,11 @@ faults()
 # B's. The client's output is left in $PEERS_OUT.
 PEERS_OUT=/tmp/peers.out
 
-# PEERS_ON is a command to run both by, or LISTENER_ON and CONNECTER_ON are.
+# PEERS_ON is a command to run both by, or LISTENER_ON and CONNECTER_ON are. Who has several of
+# them at a time gives each a PEERS_PATH and a PEERS_OUT.
 peers()
 {
-	local a=$DEV_A b=$DEV_B rc=0 srv path=/tmp/peers.sock
+	local a=$DEV_A b=$DEV_B rc=0 srv path=${PEERS_PATH:-/tmp/peers.sock}
 	! ns_exists "$NS_A" || a=$DEV_A@$NS_A b=$DEV_B@$NS_B
 	# shellcheck disable=SC2086 # a command or nothing
 	timeout -k 1 "${PEERS_LIMIT:-100}" \

@@ -243,8 +243,8 @@ everything()
 	all_streams
 	check "capture is complete" stop_capture
 	check "tshark: every frame is InfiniBand, none malformed" dissect
-	check "every ICRC of either is right" \
-		/usr/bin/python3 "$DIR/lib/icrc.py" $CAP
+	check "headers and ICRC of every frame of either are right" \
+		/usr/bin/python3 "$DIR/lib/frames.py" --want v4=1 --want v6=1 $CAP
 	with_loss lossy_tools long_reads
 	check "sroce has seen nothing it does not know" clean_counters
 }

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include "stream.h"
 
 enum area { SOURCE, RECEIVED, LANDED, WRITTEN, AREAS };
@@ -201,12 +202,19 @@ static why_t post_one(struct stream *st)
 	return NULL;
 }
 
+/* Whether the time is over, or somebody outside says so. */
+static bool is_over(const struct stream *st)
+{
+	const struct step *s = st->step;
+
+	return (s->ms && vt_now_us() - st->begin >= s->ms * 1000ULL) ||
+	       (*s->until && !access(s->until, F_OK));
+}
+
 /* Whether there is more to post, now or later. */
 static bool more(const struct stream *st)
 {
-	return st->sender && st->out.posted < st->step->count &&
-	       (!st->step->ms ||
-		vt_now_us() - st->begin < st->step->ms * 1000ULL);
+	return st->sender && st->out.posted < st->step->count && !is_over(st);
 }
 
 static why_t post_some(struct stream *st)

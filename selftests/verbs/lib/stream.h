@@ -27,6 +27,7 @@ struct step {
 	uint32_t dirs;		/* STREAM_OUT, STREAM_IN */
 	uint32_t size, count, depth;
 	uint32_t ms;		/* post for that long at most; 0: no limit */
+	char until[64];		/* post until there is a file of that name; "": no limit */
 	uint32_t limit;		/* ms, then it hangs */
 	uint32_t timeout, retry;
 	uint32_t mtu;		/* enum ibv_mtu */

@@ -7,7 +7,8 @@
  * A step is OP:SIZE:COUNT[:DIR[:MS]]. OP is write, write_imm, read, send,
  * send_imm, fadd, cswap or mix (of all these, in random lengths) on RC, or uc
  * or ud (sends). DIR says who requests: out, the client; in, the server;
- * or both at once. With MS, requests are made for that long at most.
+ * or both at once. With MS, requests are made for that long at most; with --until, until
+ * there is that file.
  */
 
 #include <getopt.h>
@@ -55,7 +56,7 @@ static const struct option options[] = {
 	VT_OPTION("family", 'f'), VT_OPTION("depth", 'd'),
 	VT_OPTION("limit", 'l'), VT_OPTION("timeout", 't'),
 	VT_OPTION("retry", 'r'), VT_OPTION("seed", 's'), VT_FLAG("lossy", 'y'),
-	{ }
+	VT_OPTION("until", 'u'), { }
 };
 
 static void __attribute__((noreturn)) usage(void)
@@ -64,6 +65,7 @@ static void __attribute__((noreturn)) usage(void)
 		"usage: peer DEV[@NETNS] listen PATH|HOST:PORT\n"
 		"       peer DEV[@NETNS] connect PATH|HOST:PORT [--family 4|6] [--depth N]\n"
 		"	[--limit SECONDS] [--timeout N] [--retry N] [--seed N] [--lossy]\n"
+		"	[--until FILE]\n"
 		"	OP:SIZE:COUNT[:out|in|both[:MS]]...\n");
 	exit(2);
 }
@@ -135,6 +137,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'y':
 			defaults.lossy = true;
+			break;
+		case 'u':
+			snprintf(defaults.until, sizeof(defaults.until), "%s", optarg);
 			break;
 		default:
 			usage();
