@@ -6,7 +6,7 @@
  *
  * While there is a file that matches GLOB, executions are counted; when it goes,
  * they are written to DIR/NAME.blocks, where NAME follows the last dot of the file's
- * name: a line "address instructions executions" for each block.
+ * name: a line "address instructions executions..." for each block, executions by vCPU.
  */
 
 #include <glob.h>
@@ -34,18 +34,20 @@ uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 #define EXPORT	__attribute__((visibility("default")))
 #define BUCKETS	(1 << 18)
 #define LOOK_US	10000
+/* Executions of vCPUs beyond this are the last one's */
+#define VCPUS	4
 
 /**
  * struct block - a translation block
  * @addr: of its first instruction
  * @insns: how many it has
- * @runs: how often it was executed while executions were counted
+ * @runs: how often each vCPU has executed it while executions were counted
  * @next: in its bucket
  */
 struct block {
 	uint64_t	addr;
 	uint64_t	insns;
-	uint64_t	runs;
+	uint64_t	runs[VCPUS];
 	struct block	*next;
 };
 
@@ -58,9 +60,10 @@ static void executed(unsigned int vcpu, void *arg)
 {
 	struct block *b = arg;
 
-	(void)vcpu;
+	if (vcpu >= VCPUS)
+		vcpu = VCPUS - 1;
 	if (__atomic_load_n(&on, __ATOMIC_RELAXED))
-		__atomic_fetch_add(&b->runs, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&b->runs[vcpu], 1, __ATOMIC_RELAXED);
 }
 
 static struct block *block_of(uint64_t addr, uint64_t insns)
@@ -92,6 +95,26 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, 0, b);
 }
 
+static bool was_executed(const struct block *b)
+{
+	int i;
+
+	for (i = 0; i < VCPUS; i++)
+		if (b->runs[i])
+			return true;
+	return false;
+}
+
+static void dump_block(FILE *f, const struct block *b)
+{
+	int i;
+
+	fprintf(f, "%llx %llu", (unsigned long long)b->addr, (unsigned long long)b->insns);
+	for (i = 0; i < VCPUS; i++)
+		fprintf(f, " %llu", (unsigned long long)b->runs[i]);
+	fputc('\n', f);
+}
+
 static void dump(FILE *f)
 {
 	struct block *b;
@@ -100,12 +123,9 @@ static void dump(FILE *f)
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < BUCKETS; i++) {
 		for (b = blocks[i]; b; b = b->next) {
-			if (f && b->runs)
-				fprintf(f, "%llx %llu %llu\n",
-					(unsigned long long)b->addr,
-					(unsigned long long)b->insns,
-					(unsigned long long)b->runs);
-			b->runs = 0;
+			if (f && was_executed(b))
+				dump_block(f, b);
+			memset(b->runs, 0, sizeof(b->runs));
 		}
 	}
 	pthread_mutex_unlock(&lock);

@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Tables of what profile.sh has counted: instructions of a unit by what they are
-for, and for each case a list of functions.
+for, and for each case a list of functions. Of cases of 1, 2 and 4 CPUs another table says what
+each of them does of a unit, and how much more that is in all than with one; the exit
+status is 1 if it is more than may be.
 
 usage: profile_report.py DIR <cases
        profile_report.py --figures WHERE [DIR <cases]
 
 DIR has CASE-CONTENDER.blocks (see profile_plugin.c) and CASE-CONTENDER.symbols,
-as /proc/kallsyms; CASE-CONTENDER.txt is added. With --figures, WHERE/profile.csv
-is written from DIR, if one is given; and from profile.csv the tables between
-the marks in WHERE/README.md.
+as /proc/kallsyms; CASE-CONTENDER.txt is added. With --figures, rows of WHERE/profile.csv
+are replaced by those of DIR, if one is given, and the others stay; and from profile.csv
+the tables between the marks in WHERE/README.md.
 """
 
 import argparse
@@ -47,6 +49,10 @@ REST = "the rest"
 PROGRAM = "the program"
 ORDER = [PROGRAM] + [g[0] for g in GROUPS] + [REST]
 
+# What a unit may cost with as many QPs as CPUs, of what it costs with one of each
+VCPUS_BAR = 1.10
+VCPUS = [str(i) for i in range(4)]
+
 
 def symbols(path):
     found = []
@@ -65,14 +71,18 @@ class Profile:
     def __init__(self, path):
         self.insns = collections.Counter()
         self.calls = collections.Counter()
+        self.vcpus = collections.Counter()
         addrs, names = symbols(path + ".symbols")
         with open(path + ".blocks") as f:
             for line in f:
-                addr, n, runs = line.split()
-                addr, n, runs = int(addr, 16), int(n), int(runs)
+                addr, n, *vcpus = line.split()
+                addr, n, vcpus = int(addr, 16), int(n), [int(runs) for runs in vcpus]
+                runs = sum(vcpus)
                 if addr < 1 << 63:
                     self.insns[PROGRAM] += n * runs
                     continue
+                for vcpu, times in zip(VCPUS, vcpus):
+                    self.vcpus[vcpu] += n * times
                 i = bisect.bisect_right(addrs, addr) - 1
                 self.insns[names[i]] += n * runs
                 if addrs[i] == addr:
@@ -85,7 +95,7 @@ class Profile:
         return n * per
 
     def forget_program(self):
-        """It polls while it waits"""
+        """It polls while it waits; vcpus are without it anyway"""
         del self.insns[PROGRAM]
 
     def groups(self):
@@ -141,15 +151,48 @@ def shares(rows):
             percent(other, own["all"]), percent(other, rxe["all"])]))
 
 
-COLUMNS = ["run", "case", "contender", "all"] + ORDER
+def vcpus(rows):
+    """What a unit costs with several CPUs, of what it does with one, and who pays for it"""
+    alone = {}
+    yield "| | all | of one CPU's | the least and the most of a CPU |"
+    yield "| --- | ---: | ---: | ---: |"
+    for row in rows:
+        kind, n = of_vcpus(row)
+        if n == 1:
+            alone[kind] = row["all"]
+        each = [row["CPU " + v] for v in VCPUS[:n]]
+        yield "| %s, %s | %s | %s | %s |" % (
+            row["case"], row["contender"], format(row["all"], ","),
+            percent(row["all"], alone.get(kind)),
+            format(min(each), ",") + " - " + format(max(each), ","))
+
+
+def of_vcpus(row):
+    """(PLACE and contender, CPUs) of a case vcpus-PLACE-CPUS; otherwise nothing"""
+    m = re.match(r"vcpus-(\w+)-(\d+):", row["case"])
+    return m and ((m[1], row["contender"]), int(m[2]))
+
+
+def dearer(rows):
+    """Cases of several CPUs that cost more than they may; of sroce, the others' are theirs"""
+    own = {of_vcpus(r): r for r in rows if r["contender"] == "sroce" and of_vcpus(r)}
+    for (kind, n), row in own.items():
+        one = own.get((kind, 1))
+        if one and row["all"] > VCPUS_BAR * one["all"]:
+            yield "%s: %d, of one CPU %d" % (row["case"], row["all"], one["all"])
+
+
+COLUMNS = ["run", "case", "contender", "all"] + ORDER + ["CPU " + v for v in VCPUS]
 
 
 def read_csv(path):
+    if not os.path.exists(path):
+        return []
     with open(path, newline="") as f:
         rows = list(csv.DictReader(f))
     for row in rows:
-        for g in ["all"] + ORDER:
-            row[g] = int(row[g]) if row[g] else None
+        for g in COLUMNS[3:]:
+            row[g] = int(row[g]) if row.get(g) else None
     return rows
 
 
@@ -161,12 +204,29 @@ def write_csv(path, rows):
 
 
 def text_of(rows):
-    return "\n".join([rows[0]["run"], "", *table(rows), "", *shares(rows)])
+    text = [rows[0]["run"], "", *table(rows)]
+    if {row["contender"] for row in rows} == set(CONTENDERS):
+        text += ["", *shares(rows)]
+    several = [row for row in rows if of_vcpus(row)]
+    if several:
+        text += ["", *vcpus(several)]
+    return "\n".join(text)
+
+
+def text_of_runs(rows):
+    return "\n\n".join(text_of([row for row in rows if row["run"] == run])
+                       for run in dict.fromkeys(row["run"] for row in rows))
+
+
+def merged(old, new):
+    """Rows of a run, after those of older ones that it does not have"""
+    there = {(row["case"], row["contender"]) for row in new}
+    return [row for row in old if (row["case"], row["contender"]) not in there] + new
 
 
 def column(where, line):
     """Of each contender a row: instructions of a unit by group"""
-    case, cpus, _, _, per, unit, _ = line.rstrip("\n").split(":", 6)
+    case, vm, _, _, per, unit, _ = line.rstrip("\n").split(":", 6)
     for who in CONTENDERS:
         path = "%s/%s-%s" % (where, case, who)
         try:
@@ -174,14 +234,16 @@ def column(where, line):
         except FileNotFoundError:
             continue
         units = p.units(int(per), path)
-        if int(cpus) > 1:
+        if vm != "1":
             p.forget_program()
         with open(path + ".txt", "w") as f:
             print(*p.listing(units), sep="\n", file=f)
         by = p.groups()
         yield {"case": "%s: %s" % (case, unit), "contender": who,
                "all": round(sum(by.values()) / units),
-               **{g: round(by[g] / units) if by[g] else None for g in ORDER}}
+               **{g: round(by[g] / units) if by[g] else None for g in ORDER},
+               **{"CPU " + v: round(n / units) for v, n in p.vcpus.items()
+                  if n and vm.startswith("p")}}
 
 
 def counted(where):
@@ -200,13 +262,17 @@ def main():
     args.add_argument("run", metavar="DIR", nargs="?")
     args = args.parse_args()
     if not args.figures:
-        print(text_of(counted(args.run)))
-        return
+        rows = counted(args.run)
+        print(text_of(rows))
+        missed = list(dearer(rows))
+        for line in missed:
+            print("profile_report.py: beyond the bar:", line, file=sys.stderr)
+        sys.exit(bool(missed))
     path = os.path.join(args.figures, "profile.csv")
     if args.run:
-        write_csv(path, counted(args.run))
+        write_csv(path, merged(read_csv(path), counted(args.run)))
     marks.replace(os.path.join(args.figures, "README.md"), "profile",
-                  text_of(read_csv(path)))
+                  text_of_runs(read_csv(path)))
 
 
 main()

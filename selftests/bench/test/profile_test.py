@@ -60,6 +60,29 @@ def cells(out, name):
     return {}
 
 
+def vcpus(where, put):
+    """A QP and a CPU, and two of each, of which one has to do more"""
+    cases = ("vcpus-veth-1:p1:veth:1500:1:message:write_bw\n"
+             "vcpus-veth-2:p2:veth:1500:1:message:write_bw\n")
+    for n, more in ((1, 0), (2, 20), (2, 60)):
+        put(f"vcpus-veth-{n}-sroce.symbols", SYMBOLS)
+        put(f"vcpus-veth-{n}-sroce.blocks",
+            f"400000 5 400 400\n{K + 0x1000:x} 4 200 {200 * (n - 1)}\n"
+            f"{K + 0x1100:x} 100 200 {200 * (n - 1) + more}\n")
+        if n == 1:
+            continue
+        r = report(where, cases)
+        row = cells(r.stdout, "vcpus-veth-2: message, sroce")
+        all_of = format(104 + more / 4, ".0f")
+        check(f"what {all_of} instructions are of one CPU's, and each CPU's share",
+              f"| vcpus-veth-2: message, sroce | {all_of} |" in r.stdout and
+              f" % | 52 - {52 + more // 4} |" in r.stdout and
+              row.get("the program") == "-", r.stdout + r.stderr)
+        check(f"{all_of} of 104 are " + ("within the bar" if more < 40 else "beyond it"),
+              r.returncode == (more > 40) and ("beyond the bar" in r.stderr) == (more > 40),
+              r.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory() as where:
         def put(name, text):
@@ -114,6 +137,15 @@ def main():
             text = f.read()
         check("shares are of the run that profile.csv is of",
               "| one: message | 50 % | 24 % | 46 % | 23 % |" in text, text)
+        put("two-sroce.symbols", SYMBOLS)
+        put("two-sroce.blocks", BLOCKS)
+        put("title", "another run\n")
+        report(where, one.replace("one:", "two:"), "--figures", where)
+        with open(os.path.join(where, "README.md"), encoding="ascii") as f:
+            text = f.read()
+        check("what a run has not counted stays, with its title",
+              text.index("another run\n") > text.index("| one: message, sroce | 132 |") >
+              text.index("a run\n") and "| two: message, sroce | 132 |" in text, text)
         put("README.md", "no marks\n")
         r = report(where, one, "--figures", where)
         with open(os.path.join(where, "README.md"), encoding="ascii") as f:
@@ -124,7 +156,8 @@ def main():
         r = report(where, one)
         check("a handful of doorbells is no profile",
               r.returncode != 0 and "doorbells" in r.stderr, r.stderr)
-        r = report(where, "two:1:veth:1500:1:message:write_bw\n")
+        vcpus(where, put)
+        r = report(where, "three:1:veth:1500:1:message:write_bw\n")
         check("nor is nothing", r.returncode != 0 and "nothing" in r.stderr,
               r.stderr)
     sys.exit(TAP.done())
