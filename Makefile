@@ -145,7 +145,7 @@ bench-readme:
 	@! [ -e .build/bench-core/table.md ] || selftests/bench/core.sh figures
 	@! [ -e .build/profile/title ] || selftests/bench/profile.sh figures
 
-## profile: what a message's instructions are for, sroce and rdma_rxe; in .build/profile, 3 minutes (PROFILE_ONLY=)
+## profile: what a message's instructions are for, sroce and rdma_rxe; in .build/profile, 5 minutes (PROFILE_ONLY=)
 profile: vm-module
 	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/profile.sh
 
