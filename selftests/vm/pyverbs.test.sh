@@ -57,7 +57,7 @@ compare()
 	local passed skipped
 	read -r passed skipped <<<"$(recorded)"
 	[ -n "$passed" ] || read -r passed skipped <<<"$(run_rxe)"
-	echo "# rdma_rxe: $passed passed, $skipped skipped"
+	echo "# rdma_rxe, as recorded or run: $passed passed, $skipped skipped"
 	check "fewer skips than rdma_rxe, and no fewer passes" \
 		test "$(skips "$WORK/sroce")" -lt "$skipped" -a \
 		"$(passes "$WORK/sroce")" -ge "$passed"
