@@ -73,6 +73,8 @@
 	C(NAK_OP_SENT, "tx_nak_remote_op")					\
 	C(RNR_SENT, "tx_rnr_nak")					\
 	C(ACK_SENT, "tx_ack")						\
+	C(ACK_WITH_ANSWER, "acks_with_answer")				\
+	C(ACK_HELD_IN_VAIN, "acks_held_in_vain")			\
 	C(READ_REPLAY, "replayed_reads")					\
 	C(ATOMIC_REPLAY, "replayed_atomics")				\
 	C(FLUSH_REPLAY, "replayed_flushes")				\

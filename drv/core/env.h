@@ -84,6 +84,11 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 /* Whether more requests can join the train queued last */
 bool sroce_tx_can_append(struct sroce_qp *qp);
 /*
+ * Whether a response of @len bytes, without ICRC, can be the last of the train of requests
+ * queued last, and overtakes no response there.
+ */
+bool sroce_tx_can_join(struct sroce_qp *qp, u32 len);
+/*
  * Add the ICRCs and queue the first @n of the packets begun. They leave when the QP is
  * unlocked.
  */

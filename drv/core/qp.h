@@ -456,6 +456,29 @@ struct sroce_resp_rate {
 };
 
 /**
+ * struct sroce_answer - ACKs that leave with an answer, see rc/answer.c
+ * @asked: when the newest request came that may be answered, in ns of sroce_now(); 0 if it
+ *	was answered, or there is none
+ * @acked: one past the newest PSN that an ACK was sent of
+ * @limit: newest message that the peer has credits for, as an MSN
+ * @streak: requests in a row that were answered soon, as far as it matters
+ * @joined: ACKs in a row that have left with an answer
+ * @doubled: how often the streak that is needed was doubled, as ACKs were held in vain
+ * @held: the ACK that is queued waits for an answer
+ * @timed: an ACK was held since the ACK timer has fired
+ */
+struct sroce_answer {
+	u64	asked;
+	u32	acked;
+	u32	limit;
+	u32	streak;
+	u8	joined;
+	u8	doubled;
+	bool	held;
+	bool	timed;
+};
+
+/**
  * struct sroce_resp - responder (9.7.4 and following)
  * @psn: expected PSN
  * @msn: messages completed
@@ -472,6 +495,7 @@ struct sroce_resp_rate {
  * @aeth: an ACK or NAK is to be sent, with @aeth_psn and @aeth_syndrome
  * @aeth_psn: its PSN
  * @aeth_syndrome: its syndrome
+ * @answer: ACKs that leave with an answer
  * @closing: the QP goes to the error state once all answers are sent
  * @nres: length of @res: max_dest_rd_atomic
  * @head: index of the entry of @res to use next
@@ -507,6 +531,7 @@ struct sroce_resp {
 	bool			aeth;
 	u32			aeth_psn;
 	u8			aeth_syndrome;
+	struct sroce_answer	answer;
 	bool			closing;
 	u32			nres;
 	u32			head;
@@ -557,6 +582,7 @@ struct sroce_resp {
  * @req: requester
  * @resp: responder
  * @cc: congestion control is on: windows follow losses and delays, and CNPs are heeded
+ * @ack_with_answer: the ACK of a request may wait for the answer
  * @cnp_due: a CNP is to be sent
  * @cnp_at: when that was so last, in ns of sroce_now(); 0 for never
  * @drained: SQD was reached and nothing is outstanding
@@ -601,6 +627,7 @@ struct sroce_qp {
 	struct sroce_resp	resp ____cacheline_aligned;
 
 	bool			cc;
+	bool			ack_with_answer;
 	bool			cnp_due;
 	u64			cnp_at;
 	bool			drained;

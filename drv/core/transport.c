@@ -183,6 +183,7 @@ static bool run_requester(struct sroce_qp *qp)
  */
 bool sroce_transport_run(struct sroce_qp *qp)
 {
+	u32 before = qp->req.max_psn;
 	bool more = false;
 
 	qp->trip_bytes = 0;
@@ -191,6 +192,8 @@ bool sroce_transport_run(struct sroce_qp *qp)
 	if (qp->svc == SROCE_SVC_RC)
 		more = run_responder(qp);
 	more |= run_requester(qp);
+	if (qp->resp.answer.asked)
+		sroce_resp_tx_answered(qp, sroce_psn_diff(qp->req.max_psn, before));
 	if (unlikely(qp->sq.flushing))
 		more |= sroce_flush_go_on(qp);
 	sroce_mr_put_last(qp);

@@ -90,6 +90,8 @@ static ssize_t switch_store(struct device *device, struct device_attribute *attr
 		.offset = offsetof(struct sroce_dev, member),			\
 	}
 
+/* An ACK leaves with the answer of a process to the request, with QPs that are created */
+SWITCH_ATTR(ack_with_answer, ack_with_answer);
 /* QPs that are created react to losses, delays and CNPs */
 SWITCH_ATTR(congestion_control, cc);
 /* Paths that are set are ECN-capable, if their QP heeds CNPs */
@@ -154,6 +156,7 @@ static ssize_t global_atomics_store(struct device *device, struct device_attribu
 static DEVICE_ATTR_RW(global_atomics);
 
 static struct attribute *attributes[] = {
+	&switch_ack_with_answer.attr.attr,
 	&dev_attr_board_id.attr,
 	&switch_congestion_control.attr.attr,
 	&switch_ecn.attr.attr,

@@ -93,6 +93,7 @@ struct sroce_share {
  * @odps: number of ODP regions
  * @share: what QPs of kernel users take
  * @loopback: packets to peers on this host bypass the IP stack
+ * @ack_with_answer: ACKs may wait for the answer of a process, with QPs that are created
  * @cc: congestion control is on for QPs that are created
  * @trains: consecutive packets leave as trains
  * @global_atomics: the device says that its atomics are atomic for the CPU, too
@@ -130,6 +131,7 @@ struct sroce_dev {
 	atomic_t			odps;
 	struct sroce_share		share;
 	bool				loopback;
+	bool				ack_with_answer;
 	bool				cc;
 	bool				trains;
 	bool				ecn;

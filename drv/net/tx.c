@@ -227,18 +227,25 @@ static u8 *segment_prepare(const struct sk_buff *skb, u32 len)
 	return sroce_frag_prepare(len, 1);
 }
 
+/* Whether a train, or NULL, can have another packet of @len bytes, ICRC included */
+static bool has_space(struct sk_buff *skb, const struct sroce_av *av, u32 len)
+{
+	const struct tx_cb *cb;
+
+	if (!skb)
+		return false;
+	cb = tx_cb(skb);
+	return len <= cb->seg && len <= cb->space && cb->n < cb->max &&
+	       skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS && same_path(skb, av);
+}
+
 /* Memory for a packet at the end of the last train; NULL if the packet must start one */
 static void *train_prepare(struct sroce_qp *qp, const struct sroce_av *av, u32 len)
 {
 	struct sk_buff *skb = skb_peek_tail(&qp->kqp->open_txq->skbs);
-	const struct tx_cb *cb;
 	void *mem;
 
-	if (!skb)
-		return NULL;
-	cb = tx_cb(skb);
-	if (len > cb->seg || len > cb->space || cb->n >= cb->max ||
-	    skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS || !same_path(skb, av))
+	if (!has_space(skb, av, len))
 		return NULL;
 	mem = segment_prepare(skb, len);
 	if (mem)
@@ -418,6 +425,22 @@ void sroce_tx_abort(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_tx_can_join() - whether a response can be the last of the train of requests queued last
+ * @qp: the QP, locked
+ * @len: bytes of the response from BTH on, ICRC not included
+ *
+ * Not if it could overtake a response, or has to wait for packets that another CPU has sent.
+ */
+bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
+{
+	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, false);
+
+	return has_space(skb_peek_tail(&txq->skbs), &qp->av, len + SROCE_ICRC_LEN) &&
+	       txq->cpu == smp_processor_id() &&
+	       sroce_txq_is_drained(sroce_kqp_txq(qp->kqp, true));
+}
+
+/**
  * sroce_tx_txq_can_append() - whether packets may be appended to the last train
  * @txq: transmit queue of a locked QP
  */
@@ -466,7 +489,8 @@ u32 sroce_ud_max(struct sroce_qp *qp)
  * @txq: the transmit queue that they were in
  * @list: the packets; frames of raw packet QPs are counted by sroce_raw_tx()
  *
- * Return: whether there is a train of several packets among them.
+ * Return: whether there is a train of several packets among them, more than an answer and its
+ * ACK, for which no other CPU is needed.
  */
 bool sroce_tx_prepare(struct sroce_qp *qp, struct sroce_txq *txq,
 		      const struct sk_buff_head *list)
@@ -480,7 +504,7 @@ bool sroce_tx_prepare(struct sroce_qp *qp, struct sroce_txq *txq,
 		sroce_txq_own(qp->kqp, txq, skb);
 		if (!n)
 			continue;
-		train |= n > 1;
+		train |= n > 2;
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
 		/* each segment has, or will have, its own network headers */
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],

@@ -263,6 +263,15 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 }
 
 /**
+ * sroce_txq_is_drained() - whether this host holds nothing of a transmit queue
+ * @txq: transmit queue of a locked QP
+ */
+bool sroce_txq_is_drained(const struct sroce_txq *txq)
+{
+	return !txq->sending && list_empty(&txq->lbpkts) && !held(txq);
+}
+
+/**
  * sroce_tx_pending() - whether requests may not have left this host yet
  * @qp: the QP, locked
  *
@@ -272,9 +281,7 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
  */
 bool sroce_tx_pending(struct sroce_qp *qp)
 {
-	const struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, false);
-
-	return txq->sending || !list_empty(&txq->lbpkts) || held(txq);
+	return !sroce_txq_is_drained(sroce_kqp_txq(qp->kqp, false));
 }
 
 /**

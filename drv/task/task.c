@@ -12,6 +12,7 @@
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/core/mem/wqe.h"
+#include "drv/core/rc/answer.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/reset.h"
 #include "drv/core/rc/retrans.h"
@@ -557,18 +558,31 @@ bool sroce_task_lock_or_backlog(struct sroce_kqp *kqp, struct sk_buff *skb, u32 
 	return false;
 }
 
-/**
- * sroce_task_send_held() - send what held doorbells have posted, before the QP is changed
- * @qp: the QP, unlocked
- *
- * Context: process.
- */
-void sroce_task_send_held(struct sroce_qp *qp)
+/* Send what held doorbells have posted. */
+static void send_doorbells(struct sroce_qp *qp)
 {
 	if (!sroce_coalesce_release(&qp->kqp->task.coalesce) || !sroce_task_lock_doorbell(qp))
 		return;
 	/* for sparse, which does not see that the doorbell has locked it */
 	__acquire(&qp->lock);
+	sroce_task_unlock_run(qp);
+}
+
+/**
+ * sroce_task_send_held() - send what is held, messages and an ACK, before the QP is changed
+ * @qp: the QP, unlocked
+ *
+ * No other ACK is held before there is a new streak of answers.
+ *
+ * Context: process.
+ */
+void sroce_task_send_held(struct sroce_qp *qp)
+{
+	send_doorbells(qp);
+	if (!sroce_answer_may_end(qp))
+		return;
+	sroce_task_lock(qp);
+	sroce_answer_end(qp);
 	sroce_task_unlock_run(qp);
 }
 

@@ -233,6 +233,8 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	qp->svc = service_of(qp->type);
 	qp->user = udata;
 	qp->cc = READ_ONCE(qp->dev->cc);
+	/* a kernel user's QP is not changed by a trip of its own, which would send what is held */
+	qp->ack_with_answer = qp->user && READ_ONCE(qp->dev->ack_with_answer);
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_scq(init->send_cq);
 	qp->rcq = to_scq(init->recv_cq);

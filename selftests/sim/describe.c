@@ -185,6 +185,9 @@ void scenario_print(const struct scenario *sc)
 	if (sc->mark || sc->cc_off)
 		printf("  %u packets of 10000 are marked; sides without congestion control: %u\n",
 		       sc->mark, sc->cc_off);
+	if (sc->answers || sc->ack_off)
+		printf("  sides that are taken to answer soon: %u, that never hold an ACK: %u\n",
+		       sc->answers, sc->ack_off);
 	if (sc->timer_late)
 		printf("  ACK timers are %llu us late\n", sc->timer_late / SC_US);
 	if (sc->page_delay)

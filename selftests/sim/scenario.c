@@ -683,6 +683,13 @@ static void choose_ecn(struct maker *m)
  * @seed: the seed
  * @class: which kind, or -1 to have the seed say that, too
  */
+static void choose_answers(struct maker *m)
+{
+	m->sc->answers = below(m, 4);
+	if (once_in(m, 4))
+		m->sc->ack_off = range(m, 1, 3);
+}
+
 void scenario_make(struct scenario *sc, u64 seed, int class)
 {
 	struct maker m = { .sc = sc, .r = { seed * 0x2545f4914f6cdd1dULL } };
@@ -723,4 +730,5 @@ void scenario_make(struct scenario *sc, u64 seed, int class)
 	choose_foreign(&m);
 	choose_ecn(&m);
 	choose_stalls(&m);
+	choose_answers(&m);
 }

@@ -168,6 +168,8 @@ struct scenario {
 	u64		impair_seed;
 	u32		mark;		/* packets of 10000 that are marked CE; 0: no ECT */
 	u8		cc_off;		/* BIT(side) of those without congestion control */
+	u8		answers;	/* BIT(side) of those that are taken to answer soon */
+	u8		ack_off;	/* BIT(side) of those that never hold an ACK for that */
 	struct sc_faults faults;
 	struct sc_host	host[SC_HOSTS];
 	u32		nacts;

@@ -295,6 +295,14 @@ static void set_cc(struct world *w, struct host_run *hr)
 	sroce_reset_req_psn(qp, qp->attr.sq_psn);
 }
 
+/* Likewise */
+static void set_answers(struct world *w, struct host_run *hr)
+{
+	struct sroce_qp *qp = &hr->kqp->qp;
+
+	qp->ack_with_answer = !(w->sc->ack_off & BIT(hr->nr & 1));
+}
+
 static void make_host(struct world *w, u32 nr)
 {
 	struct host_run *hr = &w->host[nr];
@@ -312,6 +320,7 @@ static void make_host(struct world *w, u32 nr)
 	if (hr->sc->no_access)
 		hr->kqp->qp.attr.qp_access_flags = 0;
 	set_cc(w, hr);
+	set_answers(w, hr);
 	hr->kqp->qp.sig_all = w->sc->sig_all;
 	hr->kqp->qp.req.retrans.gap_policy = w->sc->gap_policy[nr & 1];
 	if (w->sc->ofo_max)

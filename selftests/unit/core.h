@@ -12,6 +12,7 @@
 #include "drv/core/mem/wqe.h"
 #include "drv/core/mem/wr.h"
 #include "drv/core/qp.h"
+#include "drv/core/rc/answer.h"
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/comp.h"
 #include "drv/core/rc/cwnd.h"

@@ -148,6 +148,19 @@ bool sroce_tx_can_append(struct sroce_qp *qp)
 	return qp->kqp->sim->can_append;
 }
 
+/* There is one queue, so it overtakes nothing. */
+bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
+{
+	struct sroce_kqp *kqp = qp->kqp;
+	struct sim_packet *last;
+
+	if (!kqp->txq || kqp->sim->max_segs == 1)
+		return false;
+	last = container_of(kqp->txq_tail, struct sim_packet, next);
+	return !last->lbpkt && !sim_is_response(last) &&
+	       last->len >= last->l3_len + UDP_LEN + len + SROCE_ICRC_LEN;
+}
+
 u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 {
 	struct sim *s = qp->kqp->sim;

@@ -161,6 +161,7 @@ static void kqp_init(struct sim *s, struct sroce_kqp *kqp,
 		  c->type == IB_QPT_RAW_PACKET ? SROCE_SVC_RAW : SROCE_SVC_UD;
 	qp->user = true;
 	qp->cc = true;
+	qp->ack_with_answer = true;
 	qp->qpn = qpn_of(nr);
 	qp->ibqp.qp_num = qp->qpn;
 	qp->scq = &kqp->scq;

@@ -12,6 +12,7 @@
 #include "drv/core/mem/mem_ops.h"
 #include "drv/core/mem/mr.h"
 #include "drv/core/mem/sge.h"
+#include "drv/core/rc/answer.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/ofo.h"
 #include "drv/core/rc/resp.h"
@@ -636,8 +637,10 @@ static u32 psn_count(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /* Queue an ACK if it is asked for, or update one that is queued: ACKs are cumulative. */
 static void acknowledge(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (sroce_is_rc(qp) && (pkt->ackreq || qp->resp.aeth))
-		sroce_resp_tx_ack(qp, sroce_psn_add(qp->resp.psn, -1));
+	if (!sroce_is_rc(qp) || !(pkt->ackreq || qp->resp.aeth))
+		return;
+	sroce_resp_tx_ack(qp, sroce_psn_add(qp->resp.psn, -1));
+	sroce_answer_wait(qp, pkt);
 }
 
 /* A packet was executed: advance the PSN, complete the message, acknowledge. */
@@ -753,12 +756,15 @@ static enum verdict check_psn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 static void rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	enum verdict v;
+
+	sroce_answer_next(qp);
 	/* the first check that doesn't pass decides */
-	enum verdict v = check_form(qp, pkt) ?: check_psn(qp, pkt) ?:
-			 check_known(qp, pkt) ?: check_sequence(qp, pkt) ?:
-			 check_enabled(qp, pkt) ?: check_length(qp, pkt) ?:
-			 check_rkey(qp, pkt) ?: check_write(qp, pkt) ?:
-			 check_recv(qp, pkt) ?: execute(qp, pkt);
+	v = check_form(qp, pkt) ?: check_psn(qp, pkt) ?:
+	    check_known(qp, pkt) ?: check_sequence(qp, pkt) ?:
+	    check_enabled(qp, pkt) ?: check_length(qp, pkt) ?:
+	    check_rkey(qp, pkt) ?: check_write(qp, pkt) ?:
+	    check_recv(qp, pkt) ?: execute(qp, pkt);
 
 	if (v == PASS)
 		accept(qp, pkt);
@@ -841,6 +847,7 @@ bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return false;
 	if (!(kind == SROCE_WRITING ? place_write_segs(qp, pkt) : place_send_segs(qp, pkt)))
 		return false;
+	sroce_answer_next(qp);
 	resp->psn = sroce_psn_add(resp->psn, pkt->segs);
 	resp->nak_sent = false;
 	acknowledge(qp, pkt);

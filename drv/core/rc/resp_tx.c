@@ -9,6 +9,7 @@
 
 #include <linux/string.h>
 #include "drv/core/env.h"
+#include "drv/core/rc/answer.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/resp_rate.h"
 #include "drv/core/rc/resp_res.h"
@@ -107,9 +108,16 @@ static void send_plain(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_txbuf_commit(qp, pkt, &txbuf);
 }
 
-static void send_aeth(struct sroce_qp *qp)
+static void note_ack(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
+	sroce_count(qp, SROCE_CNT_ACK_SENT);
+	sroce_answer_acked(qp, pkt);
+}
+
+/* @joins: it leaves with the request queued last */
+static void send_aeth(struct sroce_qp *qp, bool joins)
+{
+	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp), .joins = joins };
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->aeth = false;
@@ -117,7 +125,7 @@ static void send_aeth(struct sroce_qp *qp)
 	if (resp->aeth_syndrome & SROCE_AETH_TYPE)
 		pkt.syndrome = resp->aeth_syndrome;
 	else
-		sroce_count(qp, SROCE_CNT_ACK_SENT);
+		note_ack(qp, &pkt);
 	send_plain(qp, &pkt);
 }
 
@@ -264,10 +272,40 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		else
 			sroce_resp_res_end_first(resp, res);
 	}
-	if (resp->aeth)
-		send_aeth(qp);
+	if (resp->aeth && !resp->answer.held)
+		send_aeth(qp, false);
 	/* the NAK that ends the connection was sent */
 	if (resp->closing && qp->state != IB_QPS_ERR)
 		sroce_flush_qp_error(qp);
 	return false;
+}
+
+/* Send the queued ACK with the one request that was just queued. Return: whether it could. */
+static bool join(struct sroce_qp *qp)
+{
+	if (!sroce_tx_can_join(qp, sroce_opcodes[SROCE_OP_ACK].hdr_len))
+		return false;
+	send_aeth(qp, true);
+	sroce_count(qp, SROCE_CNT_ACK_WITH_ANSWER);
+	return true;
+}
+
+/**
+ * sroce_resp_tx_answered() - see to the ACK of a request that may be answered
+ * @qp: the QP, RC, locked; a request waits for its answer
+ * @n: new request packets that were sent in this trip
+ *
+ * An ACK that was held leaves with the answer, or by itself if the answer is long: it must not
+ * wait behind that.
+ */
+void sroce_resp_tx_answered(struct sroce_qp *qp, u32 n)
+{
+	struct sroce_resp *resp = &qp->resp;
+
+	if (!n)
+		sroce_answer_go_on(qp);
+	else if (sroce_answer_sent(qp))
+		sroce_answer_joined(qp, n == 1 && join(qp));
+	if (resp->aeth && !resp->answer.held)
+		send_aeth(qp, false);
 }

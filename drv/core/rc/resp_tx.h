@@ -10,6 +10,7 @@ struct sroce_qp;
 void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn);
 void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_resp_tx_rnr(struct sroce_qp *qp);
+void sroce_resp_tx_answered(struct sroce_qp *qp, u32 n);
 bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget);
 
 #endif /* SROCE_CORE_RC_RESP_TX_H */

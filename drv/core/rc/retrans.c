@@ -20,6 +20,7 @@
 
 #include <linux/math64.h>
 #include "drv/core/env.h"
+#include "drv/core/rc/answer.h"
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/flush.h"
 #include "drv/core/rc/read_retry.h"
@@ -569,6 +570,21 @@ static u64 patience(struct sroce_qp *qp, u64 timeout)
 }
 
 /*
+ * The least time until a probe, in ns, if a request of one packet is all that is under way: the
+ * peer may hold its ACK for an answer.
+ */
+static u64 answer_time(struct sroce_qp *qp)
+{
+	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
+	const struct sroce_req *req = &qp->req;
+
+	if (!wqe || wqe->first_psn != wqe->last_psn || req->reads ||
+	    sroce_psn_diff(req->max_psn, req->una) > 1 || !sroce_answer_has_time(qp))
+		return 0;
+	return SROCE_ANSWER_LATEST + req->rtt.srtt;
+}
+
+/*
  * Schedule the next probe. Until a packet with AckReq is sent the peer owes no answer,
  * and the timeout counts from the newest packet: to send all packets between two AckReqs
  * can take longer than the round trip.
@@ -581,7 +597,7 @@ static void schedule_probe(struct sroce_qp *qp, u64 timeout, u64 rto)
 
 	rp->timer_psn = req->max_psn;
 	rp->ack_owed = req->rtt.sampling;
-	rto = max(rto, patience(qp, timeout));
+	rto = max3(rto, patience(qp, timeout), answer_time(qp));
 	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
 		return;
 	if (!rp->probe_at || (sending && !rp->probes))
@@ -758,9 +774,10 @@ void sroce_retrans_timer(struct sroce_qp *qp)
 	struct sroce_retrans *rp = &req->retrans;
 	u64 now = sroce_now(), due = earlier(req->deadline, rp->probe_at);
 	/* the timer may have been set for a train, or fire for one that leaves later now */
-	bool paced = req->pace_at || qp->resp.rate.go_on, late;
+	bool paced = req->pace_at || qp->resp.rate.go_on || qp->resp.answer.timed, late;
 
 	sroce_resp_rate_timer(qp, now);
+	sroce_answer_timer(qp, now);
 	if (!sroce_qp_may_send(qp))
 		return;
 	if (req->pace_at && now >= req->pace_at)

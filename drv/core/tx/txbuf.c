@@ -55,7 +55,7 @@ static u8 *alloc_payload(struct sroce_qp *qp, struct sroce_av *av,
 	if (pkt->loopback)
 		return alloc_linear(qp, pkt->payload_len, txbuf);
 	txbuf->bth = sroce_tx_begin(qp, av, hdr_len + pkt->payload_len + pkt->pad,
-				    pkt->op->flags & SROCE_RESPONSE);
+				    pkt->op->flags & SROCE_RESPONSE && !pkt->joins);
 	return txbuf->bth ? txbuf->bth + hdr_len : NULL;
 }
 

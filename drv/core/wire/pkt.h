@@ -36,6 +36,7 @@
  * @bad_length: a request of RC whose length does not fit its headers and pad: there is
  *	nothing but its BTH
  * @loopback: a loopback packet; it may take several PSNs
+ * @joins: to be sent: a response that leaves with the request queued last
  * @segs: not 0: this describes so many consecutive packets of a message, see tx/segs.c
  * @seg_len: bytes of payload of each of them
  * @seg_at: BTH of each of them, or NULL if they follow one another in @carrier
@@ -75,6 +76,7 @@ struct sroce_pkt {
 	u32	payload_len;
 	bool	bad_length;
 	bool	loopback;
+	bool	joins;
 	u32	segs;
 	u32	seg_len;
 	const u8 *const *seg_at;

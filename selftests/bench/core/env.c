@@ -61,6 +61,14 @@ bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 	return sroce_wqe_fetch_recv(&qp->rq, to);
 }
 
+/* What one side asks the other doesn't answer. */
+bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
+{
+	(void)qp;
+	(void)len;
+	return false;
+}
+
 /* There is always room: nothing is between the two. */
 u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 {

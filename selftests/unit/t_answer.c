@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* ACKs that leave with the answer to a request */
+
+#include "tests.h"
+#include "peer.h"
+
+#define US	1000ULL
+/* As in answer.c: answers that begin it; and the latest that an ACK is held, in ns */
+#define STREAK	8
+#define LATEST	(900 * US)
+/* A timer runs some time after the one before it; more than any that is looked for */
+#define LONG	(2 * SIM_MS)
+
+#define WRITE_ONLY	0x0a
+#define SEND_ONLY	0x04
+#define AN_ACK		0x11
+
+/* B is under test, with a timeout; its packets do not arrive. */
+static void begin_with(struct xfers *t, u8 timeout)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.timeout = timeout;
+	cfg.mtu = IB_MTU_256;
+	xfers_init(t, &cfg, 65536, 4096);
+	peer_record(t->s, &t->s->b);
+}
+
+static u64 count(const struct xfers *t, enum sroce_counter c)
+{
+	return sim_count(&t->s->b, c);
+}
+
+/* A request of one packet arrives, without bytes; it asks for an ACK. */
+static void ask(struct xfers *t, u8 opcode)
+{
+	xfers_forge(t, &(struct sroce_pkt){ .opcode = opcode, .ackreq = true }, NULL);
+}
+
+/* B's process posts @n WRITEs of so many bytes; what they need of A is not looked at. */
+static void post(struct xfers *t, u32 n, u32 len)
+{
+	struct sim_wr wr = {
+		.opcode = IB_WR_RDMA_WRITE, .num_sge = !!len, .sge = { sim_sge(t->b, 0, len) },
+		.remote_addr = t->a->mr.iova, .rkey = t->a->mr.ibmr.rkey,
+	};
+
+	while (n--)
+		sim_put_send(&t->s->b, &wr);
+	sim_doorbell(&t->s->b);
+}
+
+/* A has received all that B has sent. */
+static void acked_by_peer(struct xfers *t)
+{
+	xfers_forge(t, &(struct sroce_pkt){
+		.opcode = AN_ACK, .psn = t->s->b.qp.req.max_psn - 1, .syndrome = ACK,
+	}, NULL);
+}
+
+/* A request arrives, and B answers after @ns. */
+static void round_trip(struct xfers *t, u64 ns)
+{
+	ask(t, WRITE_ONLY);
+	sim_run_until(t->s, t->s->now + ns);
+	post(t, 1, 0);
+	acked_by_peer(t);
+}
+
+/* Requests were answered as often as it takes; the log is empty. */
+static void begin(struct xfers *t, u8 timeout)
+{
+	u32 i;
+
+	begin_with(t, timeout);
+	for (i = 0; i <= STREAK; i++)
+		round_trip(t, 10 * US);
+	txlog.n = 0;
+}
+
+/* The newest packet is an ACK of all that has come, and there are @n. */
+static void last_is_ack(struct xfers *t, u32 n)
+{
+	CHECK_EQ(txlog.n, n);
+	CHECK_EQ(txlog.p[n - 1].opcode, AN_ACK);
+	CHECK_EQ(txlog.p[n - 1].syndrome & SROCE_AETH_TYPE, 0);
+	CHECK_EQ(txlog.p[n - 1].psn, t->s->b.qp.resp.psn - 1);
+}
+
+static void streak(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("answer: ACKs leave with answers once some were given soon");
+	begin_with(&t, 14);
+	/* the first is that which shows what was acknowledged */
+	for (i = 0; i <= STREAK; i++) {
+		txlog.n = 0;
+		round_trip(&t, 10 * US);
+		CHECK_EQ(txlog.n, 2);
+		CHECK_EQ(txlog.p[0].opcode, AN_ACK);
+	}
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
+	for (i = 1; i <= 100; i++) {
+		txlog.n = 0;
+		ask(&t, WRITE_ONLY);
+		CHECK_EQ(txlog.n, 0);
+		sim_run_until(t.s, t.s->now + 20 * US);
+		post(&t, 1, 0);
+		CHECK_EQ(txlog.p[0].opcode, WRITE_ONLY);
+		last_is_ack(&t, 2);
+		CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), i);
+		acked_by_peer(&t);
+	}
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 0);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_SENT), i + STREAK);
+	xfers_end(&t);
+
+	t_case("answer: no ACK is held where answers take long");
+	begin_with(&t, 14);
+	for (i = 0; i < 4 * STREAK; i++) {
+		txlog.n = 0;
+		ask(&t, WRITE_ONLY);
+		last_is_ack(&t, 1);
+		sim_run_until(t.s, t.s->now + 600 * US);
+		post(&t, 1, 0);
+		acked_by_peer(&t);
+	}
+	xfers_end(&t);
+}
+
+/* The time from a request to its ACK, where nobody answers */
+static u64 time_to_ack(struct xfers *t)
+{
+	u64 start = t->s->now;
+
+	txlog.n = 0;
+	ask(t, WRITE_ONLY);
+	while (!txlog.n && t->s->now < start + LONG)
+		sim_run_until(t->s, t->s->now + US);
+	last_is_ack(t, 1);
+	return t->s->now - start;
+}
+
+static void no_answer(void)
+{
+	struct xfers t;
+	u32 i, k;
+
+	t_case("answer: without one the ACK leaves soon, and no other is held");
+	begin(&t, 14);
+	CHECK(time_to_ack(&t) > 400 * US);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 1);
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(time_to_ack(&t), 0);
+	/* the next time it takes more */
+	for (i = 1; i < 2 * STREAK; i++)
+		round_trip(&t, 10 * US);
+	CHECK_EQ(time_to_ack(&t), 0);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 1);
+	xfers_end(&t);
+
+	t_case("answer: an ACK is held for a small part of the timeout, whatever it is");
+	for (i = 0; i <= 31; i++) {
+		u64 timeout = 4096ULL << i, most = i ? timeout / 8 : LATEST;
+
+		begin(&t, i);
+		/* at any phase of the timer */
+		for (k = 0; k < 20; k++)
+			round_trip(&t, 17 * US);
+		CHECK(time_to_ack(&t) <= min(most, LATEST));
+		CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), !i || i >= 11);
+		xfers_end(&t);
+	}
+}
+
+/* A request arrives whose ACK is held. */
+static void ask_held(struct xfers *t)
+{
+	txlog.n = 0;
+	ask(t, WRITE_ONLY);
+	CHECK_EQ(txlog.n, 0);
+	CHECK(t->s->b.qp.resp.answer.held);
+}
+
+static void next_request(void)
+{
+	struct xfers t;
+
+	t_case("answer: the next request sends the ACK, for both");
+	begin(&t, 14);
+	ask_held(&t);
+	ask(&t, WRITE_ONLY);
+	last_is_ack(&t, 1);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 1);
+	xfers_end(&t);
+
+	t_case("answer: so does one that asks for no ACK");
+	begin(&t, 14);
+	ask_held(&t);
+	peer_ask(&t, WRITE_ONLY, t.s->b.qp.resp.psn, 0, 0, 0);
+	last_is_ack(&t, 1);
+	xfers_end(&t);
+
+	t_case("answer: so does the same request again");
+	begin(&t, 14);
+	ask_held(&t);
+	peer_ask(&t, WRITE_ONLY, t.s->b.qp.resp.psn - 1, 0, 0, 0);
+	last_is_ack(&t, 1);
+	xfers_end(&t);
+
+	t_case("answer: a NAK of a gap takes the place of the ACK");
+	begin(&t, 14);
+	ask_held(&t);
+	peer_ask(&t, WRITE_ONLY, t.s->b.qp.resp.psn + 1, 0, 0, 0);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].syndrome, GAP);
+	xfers_end(&t);
+
+	t_case("answer: an RNR NAK takes the place of the ACK");
+	begin(&t, 14);
+	ask_held(&t);
+	ask(&t, SEND_ONLY);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].syndrome & SROCE_AETH_TYPE, SROCE_AETH_RNR);
+	CHECK_EQ(txlog.p[0].psn, t.s->b.qp.resp.psn);
+	xfers_end(&t);
+}
+
+static void never_held(void)
+{
+	struct xfers t;
+
+	t_case("answer: RNR is never held");
+	begin(&t, 14);
+	ask(&t, SEND_ONLY);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].syndrome & SROCE_AETH_TYPE, SROCE_AETH_RNR);
+	xfers_end(&t);
+
+	t_case("answer: a NAK is never held");
+	begin(&t, 14);
+	peer_ask(&t, WRITE_ONLY, t.s->b.qp.resp.psn + 1, 0, 0, 0);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].syndrome, GAP);
+	xfers_end(&t);
+
+	t_case("answer: a READ response is never held, nor the ACK behind it");
+	begin(&t, 14);
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 8);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].opcode, 0x10);
+	ask(&t, WRITE_ONLY);
+	last_is_ack(&t, 2);
+	xfers_end(&t);
+
+	t_case("answer: an atomic response is never held");
+	begin(&t, 14);
+	peer_ask(&t, 0x14, t.s->b.qp.resp.psn, XFER_GAP, 8, 0);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].opcode, 0x12);
+	xfers_end(&t);
+
+	t_case("answer: the ACK of several packets is never held");
+	begin(&t, 14);
+	peer_ask(&t, WRITE_ONLY, t.s->b.qp.resp.psn, 0, 0, 0);
+	CHECK_EQ(txlog.n, 0);
+	ask(&t, WRITE_ONLY);
+	last_is_ack(&t, 1);
+	xfers_end(&t);
+}
+
+/* @n receives are posted, a SEND comes, and it is answered. */
+static void send_answered(struct xfers *t, u32 n)
+{
+	while (n--)
+		sim_put_recv(&t->s->b, 1, NULL, 0);
+	ask(t, SEND_ONLY);
+	sim_run_until(t->s, t->s->now + 10 * US);
+	post(t, 1, 0);
+	acked_by_peer(t);
+}
+
+static void credits(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("answer: an ACK with credits that the peer waits for is never held");
+	begin_with(&t, 14);
+	for (i = 0; i < 4 * STREAK; i++) {
+		txlog.n = 0;
+		send_answered(&t, 1);
+		CHECK_EQ(txlog.n, 2);
+		CHECK_EQ(txlog.p[0].opcode, AN_ACK);
+	}
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
+	xfers_end(&t);
+
+	t_case("answer: with credits left it is");
+	begin_with(&t, 14);
+	send_answered(&t, 10);
+	for (i = 0; i < 4 * STREAK; i++)
+		send_answered(&t, 1);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 3 * STREAK);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 0);
+	xfers_end(&t);
+}
+
+static void long_answer(void)
+{
+	struct xfers t;
+
+	t_case("answer: an ACK does not wait behind one of many packets");
+	begin(&t, 14);
+	ask_held(&t);
+	post(&t, 1, 10 * MTU);
+	last_is_ack(&t, 11);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 1);
+	xfers_end(&t);
+
+	t_case("answer: the ACK leaves by itself without trains");
+	begin(&t, 14);
+	t.s->max_segs = 1;
+	ask_held(&t);
+	post(&t, 1, 0);
+	last_is_ack(&t, 2);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
+	xfers_end(&t);
+
+	t_case("answer: the ACK leaves if the answer can't");
+	begin(&t, 14);
+	ask_held(&t);
+	sim_post(&t.s->b, &(struct sim_wr){
+		.opcode = IB_WR_RDMA_READ, .num_sge = 1, .sge = { sim_sge(t.b, 0, 8) },
+	});
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 1);
+	ask_held(&t);
+	sim_post(&t.s->b, &(struct sim_wr){
+		.opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_FENCE,
+	});
+	last_is_ack(&t, 1);
+	xfers_end(&t);
+}
+
+static void states(void)
+{
+	struct xfers t;
+
+	t_case("answer: what is held leaves before the QP changes");
+	begin(&t, 14);
+	ask_held(&t);
+	CHECK(sroce_answer_may_end(&t.s->b.qp));
+	sroce_answer_end(&t.s->b.qp);
+	sim_doorbell(&t.s->b);
+	last_is_ack(&t, 1);
+	CHECK(!sroce_answer_may_end(&t.s->b.qp));
+	xfers_end(&t);
+
+	t_case("answer: what is held leaves from the error state");
+	begin(&t, 14);
+	ask_held(&t);
+	sroce_flush_qp_error(&t.s->b.qp);
+	sim_doorbell(&t.s->b);
+	last_is_ack(&t, 1);
+	xfers_end(&t);
+
+	t_case("answer: no ACK is held in SQD");
+	begin(&t, 14);
+	sim_enter(&t.s->b, IB_QPS_SQD);
+	ask(&t, WRITE_ONLY);
+	last_is_ack(&t, 1);
+	xfers_end(&t);
+
+	t_case("answer: no ACK is held where that is turned off");
+	begin(&t, 14);
+	t.s->b.qp.ack_with_answer = false;
+	ask(&t, WRITE_ONLY);
+	last_is_ack(&t, 1);
+	xfers_end(&t);
+}
+
+UNIT_TESTS(answer)
+{
+	streak();
+	no_answer();
+	next_request();
+	never_held();
+	credits();
+	long_answer();
+	states();
+}
