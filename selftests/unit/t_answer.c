@@ -383,6 +383,40 @@ static void states(void)
 	xfers_end(&t);
 }
 
+/* Probes of A after its first @n messages, which are lost, within so many ns */
+static u64 probes(u8 timeout, u32 n, u64 ns)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u64 count;
+
+	cfg.timeout = timeout;
+	xfers_init(&t, &cfg, 65536, 4096);
+	peer_record(t.s, &t.s->a);
+	t.s->a.qp.req.rtt.srtt = 10 * US;
+	t.s->a.qp.req.rtt.rttvar = US;
+	while (n--)
+		xfer_put(&t, IB_WR_RDMA_WRITE, 8);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + ns);
+	count = sim_count(&t.s->a, SROCE_CNT_PROBE);
+	xfers_end(&t);
+	return count;
+}
+
+static void patience(void)
+{
+	t_case("answer: a lone request is not probed while its ACK may be held");
+	CHECK_EQ(probes(14, 1, LATEST), 0);
+	CHECK_EQ(probes(0, 1, LATEST), 0);
+	CHECK(probes(14, 1, 2 * LATEST) > 0);
+	CHECK(probes(0, 1, 2 * LATEST) > 0);
+
+	t_case("answer: others are, and those whose ACK may not be");
+	CHECK(probes(14, 2, LATEST) > 0);
+	CHECK(probes(9, 1, LATEST) > 0);
+}
+
 UNIT_TESTS(answer)
 {
 	streak();
@@ -392,4 +426,5 @@ UNIT_TESTS(answer)
 	credits();
 	long_answer();
 	states();
+	patience();
 }

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# ACKs leave with the answers of programs that answer each other, and at once without
+# answers, over the wire between two namespaces' devices. When, is in unit/t_answer.c.
+set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
+# shellcheck source=selftests/lib/common.sh
+. "$DIR/lib/common.sh"
+
+OUT=$(mktemp)
+
+[ "$LINK_TYPE" = sroce ] || { skip answer "about sroce only"; done_testing; exit; }
+# an answer takes longer there than any ACK is held
+[[ $(uname -r) != *-debug ]] || { skip answer "too slow a kernel"; done_testing; exit; }
+
+quietly() { "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }; }
+
+# pair TOOL [option...]
+pair() { quietly perftest_pair "$@"; }
+
+# Where CPUs are busy a process is held up so often that it is not quick for long.
+mostly()	# command...
+{
+	for _ in 1 2 3 4 5 6; do
+		shares_trips "$@" && return
+	done
+	return 1
+}
+
+# Of 3,000 round trips many share theirs: so many ACKs are the last packet of a train.
+shares_trips()
+{
+	local acks joined vain trains packets
+	acks=$(both tx_ack) joined=$(both acks_with_answer) vain=$(both acks_held_in_vain)
+	trains=$(both tx_trains) packets=$(both tx_pkts)
+	pair "$@" || return
+	acks=$(($(both tx_ack) - acks)) joined=$(($(both acks_with_answer) - joined))
+	vain=$(($(both acks_held_in_vain) - vain))
+	trains=$(($(both tx_trains) - trains)) packets=$(($(both tx_pkts) - packets))
+	echo "$packets packets, $acks ACKs: $joined with answers in $trains trains, $vain in vain"
+	[ $joined -gt 500 ] && [ $trains -ge $joined ]
+}
+
+# Nothing waits for an answer that is not like that.
+alone() { stays acks_with_answer stays acks_held_in_vain pair "$@"; }
+
+turn()	# 0|1
+{
+	local dev
+	for dev in "$DEV_A" "$DEV_B"; do
+		echo "$1" >"/sys/class/infiniband/$dev/ack_with_answer"
+	done
+}
+
+# A process that dies while it answers, often; the other one sees an error, no hang
+killed()
+{
+	local pid
+	for _ in 1 2 3 4 5 6 7 8; do
+		PORT=$((${PORT:-18800} + 1))
+		pair ib_send_lat -e -s 8 -D 20 >/dev/null 2>&1 & pid=$!
+		wait_until 20 answering || { kill $pid; return 1; }
+		pkill -9 ib_send_lat
+		wait $pid 2>/dev/null
+	done
+	pair ib_send_lat -e -s 8 -n 500
+}
+
+answering()
+{
+	local n
+	n=$(both acks_with_answer)
+	sleep 0.1
+	[ "$(both acks_with_answer)" -gt "$n" ]
+}
+
+nothing_left()
+{
+	! rdma resource show qp | grep 'link sroce' | grep -v 'type GSI' || return
+	quietly topo_down && wait_until 20 rmmod sroce
+}
+
+trap 'topo_down; rm -f "$OUT"' EXIT
+topo_veth
+GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
+
+# two that wait for each other on one CPU: the host's other work holds up both or neither
+taskset -pc 0 $BASHPID >/dev/null
+check "ping-pong shares trips" mostly ib_send_lat -e -s 8 -n 3000
+check "with messages of one full packet, too" mostly ib_send_lat -e -s 1024 -n 3000
+check "a stream does not" alone ib_write_bw -s 64 -n 5000
+check "nor do READs" alone ib_read_lat -e -s 8 -n 500
+check "nor what is short of time" alone ib_send_lat -e -s 8 -n 1000 -u 10
+turn 0
+check "ack_with_answer 0: nothing does" alone ib_send_lat -e -s 8 -n 3000
+turn 1
+check "processes are killed in the midst of it" killed
+check "nothing is left of that" nothing_left
+done_testing
