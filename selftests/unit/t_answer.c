@@ -272,6 +272,22 @@ static void never_held(void)
 	xfers_end(&t);
 }
 
+/* As when memory was faulted in, after which requests that were dropped are missing */
+static void nak_without_request(void)
+{
+	struct xfers t;
+
+	t_case("answer: a NAK that no packet causes is not held");
+	begin(&t, 14);
+	ask_held(&t);
+	sroce_resp_tx_nak(&t.s->b.qp, SROCE_NAK_PSN_SEQ);
+	sim_doorbell(&t.s->b);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].syndrome, GAP);
+	CHECK_EQ(txlog.p[0].psn, t.s->b.qp.resp.psn);
+	xfers_end(&t);
+}
+
 /* @n receives are posted, a SEND comes, and it is answered. */
 static void send_answered(struct xfers *t, u32 n)
 {
@@ -423,6 +439,7 @@ UNIT_TESTS(answer)
 	no_answer();
 	next_request();
 	never_held();
+	nak_without_request();
 	credits();
 	long_answer();
 	states();

@@ -58,10 +58,11 @@ static void end(struct sroce_qp *qp)
 }
 
 /**
- * sroce_answer_next() - note that another request packet has come
+ * sroce_answer_next() - note that another request packet has come, or that a NAK is queued
  * @qp: the QP, RC, locked
  *
- * The one before it was not answered in time if it still waits. Its ACK leaves in this trip.
+ * The request before was not answered in time if it still waits. Its ACK, or the NAK, leaves in
+ * this trip.
  */
 void sroce_answer_next(struct sroce_qp *qp)
 {

@@ -56,6 +56,7 @@ void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code)
 	struct sroce_resp *resp = &qp->resp;
 
 	sroce_count(qp, counters[code]);
+	sroce_answer_next(qp);
 	resp->aeth = true;
 	resp->aeth_psn = resp->psn;
 	resp->aeth_syndrome = SROCE_AETH_NAK | code;
@@ -70,6 +71,7 @@ void sroce_resp_tx_rnr(struct sroce_qp *qp)
 	struct sroce_resp *resp = &qp->resp;
 
 	sroce_count(qp, SROCE_CNT_RNR_SENT);
+	sroce_answer_next(qp);
 	resp->aeth = true;
 	resp->aeth_psn = resp->psn;
 	resp->aeth_syndrome = SROCE_AETH_RNR | qp->attr.min_rnr_timer;
