@@ -31,7 +31,7 @@
 /* ACKs in a row that have left with an answer after which it is halved */
 #define JOINED_MANY	64
 /* An answer within this time is soon, in ns; and how much later an ACK may leave */
-#define SOON		(500ULL * NSEC_PER_USEC)
+#define SOON		(400ULL * NSEC_PER_USEC)
 #define SLACK		(SROCE_ANSWER_LATEST - SOON)
 /* An ACK is held for at most this part of the ACK timeout */
 #define TIMEOUT_PART	8

@@ -7,7 +7,7 @@
 #include "drv/core/qp.h"
 
 /* The longest time for which an ACK is held, in ns */
-#define SROCE_ANSWER_LATEST	(900ULL * NSEC_PER_USEC)
+#define SROCE_ANSWER_LATEST	(700ULL * NSEC_PER_USEC)
 
 bool sroce_answer_has_time(const struct sroce_qp *qp);
 void sroce_answer_next(struct sroce_qp *qp);
