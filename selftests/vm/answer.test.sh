@@ -58,7 +58,7 @@ killed()
 	local pid
 	for _ in 1 2 3 4 5 6 7 8; do
 		PORT=$((${PORT:-18800} + 1))
-		pair ib_send_lat -e -s 8 -D 20 >/dev/null 2>&1 & pid=$!
+		pair ib_send_lat -e -s 8 -n 1000000 >/dev/null 2>&1 & pid=$!
 		wait_until 20 answering || { kill $pid; return 1; }
 		pkill -9 ib_send_lat
 		wait $pid 2>/dev/null
