@@ -152,7 +152,6 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
 	dev->loopback = sroce_loopback_default();
 	dev->cc = true;
-	dev->ack_with_answer = true;
 	dev->trains = true;
 	set_guid(dev, ndev);
 	set_ops(dev);

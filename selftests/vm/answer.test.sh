@@ -48,7 +48,7 @@ turn()	# 0|1
 {
 	local dev
 	for dev in "$DEV_A" "$DEV_B"; do
-		echo "$1" >"/sys/class/infiniband/$dev/ack_with_answer"
+		echo "$1" >"/sys/class/infiniband/$dev/ack_with_answer" || return
 	done
 }
 
@@ -86,13 +86,15 @@ GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 
 # two that wait for each other on one CPU: the host's other work holds up both or neither
 taskset -pc 0 $BASHPID >/dev/null
+check "without ack_with_answer nothing does" alone ib_send_lat -e -s 8 -n 3000
+check "it is turned on" turn 1
 check "ping-pong shares trips" mostly ib_send_lat -e -s 8 -n 3000
 check "with messages of one full packet, too" mostly ib_send_lat -e -s 1024 -n 3000
 check "a stream does not" alone ib_write_bw -s 64 -n 5000
 check "nor do READs" alone ib_read_lat -e -s 8 -n 500
 check "nor what is short of time" alone ib_send_lat -e -s 8 -n 1000 -u 10
-turn 0
-check "ack_with_answer 0: nothing does" alone ib_send_lat -e -s 8 -n 3000
+check "it is turned off" turn 0
+check "then nothing does" alone ib_send_lat -e -s 8 -n 3000
 turn 1
 check "processes are killed in the midst of it" killed
 check "nothing is left of that" nothing_left

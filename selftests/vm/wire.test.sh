@@ -20,6 +20,8 @@ make -s -C "$DIR/wire" || exit 1
 trap topo_down EXIT
 topo_wire
 wire_ends
+# scripts/resp-answer*.wire need it; the others must not notice
+echo 1 >"/sys/class/infiniband/$DEV_A/ack_with_answer" || exit 1
 
 # shellcheck disable=SC2086 # WIRE_FLAGS is a list
 "$DIR/wire/wire" "${WIRE_ENDS[@]}" \
