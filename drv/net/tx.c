@@ -489,12 +489,13 @@ u32 sroce_ud_max(struct sroce_qp *qp)
  * @txq: the transmit queue that they were in
  * @list: the packets; frames of raw packet QPs are counted by sroce_raw_tx()
  *
- * Return: whether there is a train of several packets among them, more than an answer and its
+ * Return: whether there is a train of several packets among them. Two may be an answer and its
  * ACK, for which no other CPU is needed.
  */
 bool sroce_tx_prepare(struct sroce_qp *qp, struct sroce_txq *txq,
 		      const struct sk_buff_head *list)
 {
+	u32 few = qp->ack_with_answer ? 2 : 1;
 	bool train = false;
 	struct sk_buff *skb;
 
@@ -504,7 +505,7 @@ bool sroce_tx_prepare(struct sroce_qp *qp, struct sroce_txq *txq,
 		sroce_txq_own(qp->kqp, txq, skb);
 		if (!n)
 			continue;
-		train |= n > 2;
+		train |= n > few;
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_PACKETS], n);
 		/* each segment has, or will have, its own network headers */
 		this_cpu_add(qp->counters->c[SROCE_CNT_TX_BYTES],

@@ -677,12 +677,6 @@ static void choose_ecn(struct maker *m)
 		sc->cc_off = range(m, 1, 3);
 }
 
-/**
- * scenario_make() - the scenario that a seed stands for
- * @sc: filled in
- * @seed: the seed
- * @class: which kind, or -1 to have the seed say that, too
- */
 static void choose_answers(struct maker *m)
 {
 	m->sc->answers = below(m, 4);
@@ -690,6 +684,12 @@ static void choose_answers(struct maker *m)
 		m->sc->ack_off = range(m, 1, 3);
 }
 
+/**
+ * scenario_make() - the scenario that a seed stands for
+ * @sc: filled in
+ * @seed: the seed
+ * @class: which kind, or -1 to have the seed say that, too
+ */
 void scenario_make(struct scenario *sc, u64 seed, int class)
 {
 	struct maker m = { .sc = sc, .r = { seed * 0x2545f4914f6cdd1dULL } };

@@ -399,8 +399,14 @@ static void states(void)
 	xfers_end(&t);
 }
 
+/* What A knows of B, which may hold ACKs */
+enum knows {
+	IS_ON		= 1,	/* both have the attribute */
+	SENDS		= 2,	/* B has sent messages */
+};
+
 /* Probes of A after its first @n messages, which are lost, within so many ns */
-static u64 probes(u8 timeout, u32 n, u64 ns)
+static u64 probes_of(u32 knows, u8 timeout, u32 n, u64 ns)
 {
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
@@ -411,6 +417,8 @@ static u64 probes(u8 timeout, u32 n, u64 ns)
 	peer_record(t.s, &t.s->a);
 	t.s->a.qp.req.rtt.srtt = 10 * US;
 	t.s->a.qp.req.rtt.rttvar = US;
+	t.s->a.qp.ack_with_answer = knows & IS_ON;
+	t.s->a.qp.resp.msn = knows & SENDS ? 1 : 0;
 	while (n--)
 		xfer_put(&t, IB_WR_RDMA_WRITE, 8);
 	sim_doorbell(&t.s->a);
@@ -418,6 +426,11 @@ static u64 probes(u8 timeout, u32 n, u64 ns)
 	count = sim_count(&t.s->a, SROCE_CNT_PROBE);
 	xfers_end(&t);
 	return count;
+}
+
+static u64 probes(u8 timeout, u32 n, u64 ns)
+{
+	return probes_of(IS_ON | SENDS, timeout, n, ns);
 }
 
 static void patience(void)
@@ -431,6 +444,10 @@ static void patience(void)
 	t_case("answer: others are, and those whose ACK may not be");
 	CHECK(probes(14, 2, LATEST) > 0);
 	CHECK(probes(9, 1, LATEST) > 0);
+
+	t_case("answer: so is a lone one where the peer holds no ACK");
+	CHECK(probes_of(SENDS, 14, 1, LATEST) > 0);
+	CHECK(probes_of(IS_ON, 14, 1, LATEST) > 0);
 }
 
 UNIT_TESTS(answer)

@@ -134,6 +134,8 @@ void sroce_answer_acked(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_answer *an = &qp->resp.answer;
 	u8 code = pkt->syndrome & SROCE_AETH_VALUE;
 
+	if (!qp->ack_with_answer)
+		return;
 	an->acked = sroce_psn_add(pkt->psn, 1);
 	if (code != SROCE_AETH_NO_CREDITS)
 		an->limit = sroce_psn_add(pkt->msn, sroce_credit_decode(code));
