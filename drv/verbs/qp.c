@@ -4,6 +4,7 @@
  * drv/core/state.c.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/if_ether.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -222,6 +223,17 @@ static u8 service_of(enum ib_qp_type type)
 	}
 }
 
+/*
+ * A kernel user's QP is not changed by a trip of its own, which would send what is held. A timer
+ * that fires with the tick only, or that a process which polls keeps from running on a real-time
+ * kernel, would send it too late.
+ */
+static bool may_hold_acks(const struct sroce_qp *qp)
+{
+	return qp->user && READ_ONCE(qp->dev->ack_with_answer) &&
+	       !IS_ENABLED(CONFIG_PREEMPT_RT) && hrtimer_resolution <= NSEC_PER_USEC;
+}
+
 static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata)
 {
@@ -233,8 +245,7 @@ static void init_qp(struct sroce_qp *qp, struct ib_qp_init_attr *init,
 	qp->svc = service_of(qp->type);
 	qp->user = udata;
 	qp->cc = READ_ONCE(qp->dev->cc);
-	/* a kernel user's QP is not changed by a trip of its own, which would send what is held */
-	qp->ack_with_answer = qp->user && READ_ONCE(qp->dev->ack_with_answer);
+	qp->ack_with_answer = may_hold_acks(qp);
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->scq = to_scq(init->send_cq);
 	qp->rcq = to_scq(init->recv_cq);
