@@ -229,6 +229,55 @@ static void next_request(void)
 	xfers_end(&t);
 }
 
+/* A's request and its ACK of what B has sent arrive as one train. */
+static void ask_with_ack(struct xfers *t)
+{
+	struct sroce_qp *qp = &t->s->b.qp;
+	struct sroce_pkt ask = {
+		.opcode = WRITE_ONLY, .ackreq = true, .qpn = qp->qpn, .pkey = 0xffff,
+		.psn = qp->resp.psn,
+	};
+	struct sroce_pkt ack = {
+		.opcode = AN_ACK, .syndrome = ACK, .qpn = qp->qpn, .pkey = 0xffff,
+		.psn = qp->req.max_psn - 1,
+	};
+
+	sim_deliver_two(t->s, sim_forge(&t->s->a, &ask, NULL), sim_forge(&t->s->a, &ack, NULL));
+}
+
+/* Two processes that send at once, and each wait for their own message's completion */
+static void exchange(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("answer: no ACK is held while the process may wait for one");
+	begin(&t, 14);
+	for (i = 0; i < 4 * STREAK; i++) {
+		post(&t, 1, 0);
+		txlog.n = 0;
+		ask(&t, WRITE_ONLY);
+		last_is_ack(&t, 1);
+		acked_by_peer(&t);
+	}
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 0);
+	/* once nothing is under way one is held again */
+	post(&t, 1, 0);
+	acked_by_peer(&t);
+	ask_held(&t);
+	xfers_end(&t);
+
+	t_case("answer: one is held if that completion comes in the same train");
+	begin(&t, 14);
+	post(&t, 1, 0);
+	txlog.n = 0;
+	ask_with_ack(&t);
+	CHECK_EQ(txlog.n, 0);
+	post(&t, 1, 0);
+	last_is_ack(&t, 2);
+	xfers_end(&t);
+}
+
 static void never_held(void)
 {
 	struct xfers t;
@@ -325,6 +374,13 @@ static void credits(void)
 	xfers_end(&t);
 }
 
+static u32 no_room(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	(void)s;
+	(void)qp;
+	return response ? ~0u : 0;
+}
+
 static void long_answer(void)
 {
 	struct xfers t;
@@ -354,11 +410,15 @@ static void long_answer(void)
 		.opcode = IB_WR_RDMA_READ, .num_sge = 1, .sge = { sim_sge(t.b, 0, 8) },
 	});
 	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 1);
+	xfers_end(&t);
+	begin(&t, 14);
 	ask_held(&t);
-	sim_post(&t.s->b, &(struct sim_wr){
-		.opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_FENCE,
-	});
+	t.s->tx_room = no_room;
+	post(&t, 1, 0);
 	last_is_ack(&t, 1);
+	t.s->tx_room = NULL;
+	sim_doorbell(&t.s->b);
+	CHECK_EQ(txlog.n, 2);
 	xfers_end(&t);
 }
 
@@ -455,6 +515,7 @@ UNIT_TESTS(answer)
 	streak();
 	no_answer();
 	next_request();
+	exchange();
 	never_held();
 	nak_without_request();
 	credits();

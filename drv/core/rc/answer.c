@@ -186,7 +186,9 @@ void sroce_answer_joined(struct sroce_qp *qp, bool joined)
  * sroce_answer_go_on() - see to an ACK that is held, at the end of a trip without an answer
  * @qp: the QP, RC, locked
  *
- * A work request that has to wait, for whatever reason, may wait for long.
+ * A work request that has to wait, for whatever reason, may wait for long. Where one has not
+ * completed the process may wait for that, and the peer's process likewise for the ACK: if both
+ * held their ACKs, both would wait until the timer fires.
  */
 void sroce_answer_go_on(struct sroce_qp *qp)
 {
@@ -196,6 +198,10 @@ void sroce_answer_go_on(struct sroce_qp *qp)
 		return;
 	if (qp->state != IB_QPS_RTS || !sroce_sq_sched_empty(qp)) {
 		end(qp);
+		return;
+	}
+	if (qp->req.una != qp->req.max_psn) {
+		an->held = false;
 		return;
 	}
 	an->timed = true;
