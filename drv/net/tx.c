@@ -436,7 +436,7 @@ bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
 	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, false);
 
 	return has_space(skb_peek_tail(&txq->skbs), &qp->av, len + SROCE_ICRC_LEN) &&
-	       txq->cpu == smp_processor_id() &&
+	       sroce_txq_is_in_order(txq) &&
 	       sroce_txq_is_drained(sroce_kqp_txq(qp->kqp, true));
 }
 

@@ -230,6 +230,20 @@ static bool is_direct(const struct sk_buff *skb)
 }
 
 /**
+ * sroce_txq_is_in_order() - whether packets of this CPU overtake none that another has sent
+ * @txq: transmit queue of a locked QP
+ *
+ * Return: true if the other CPU's have left this host, or the IP stack of this host has them.
+ *
+ * Context: softirq, or bottom halves disabled.
+ */
+bool sroce_txq_is_in_order(const struct sroce_txq *txq)
+{
+	return likely(txq->cpu == smp_processor_id()) || !txq->sk ||
+	       sk_wmem_alloc_get(txq->sk) <= DRAINED;
+}
+
+/**
  * sroce_txq_must_wait() - whether packets would overtake those that another CPU has sent
  * @txq: transmit queue of a locked QP, not empty
  *
@@ -247,8 +261,7 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 {
 	const struct sk_buff *skb = skb_peek(&txq->skbs);
 
-	if (likely(txq->cpu == smp_processor_id()) || !skb || !txq->sk ||
-	    sk_wmem_alloc_get(txq->sk) <= DRAINED ||
+	if (sroce_txq_is_in_order(txq) || !skb ||
 	    time_after(jiffies, txq->given_at + ORDER_TIME))
 		return false;
 	/* datagrams and frames have no order */
