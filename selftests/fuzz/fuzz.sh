@@ -96,7 +96,7 @@ check()	# target
 	if [ -n "${TIME:-}" ]; then
 		limit=(-max_total_time="$(share 45)")
 	else
-		limit=(-runs=$INPUTS)
+		limit=(-runs="$INPUTS")
 	fi
 	case_of "new ones" "$1" "${limit[@]}" "$(mktemp -d "$OUT/new/XXXXXX")" "$dir"
 	rm -rf "$OUT/new"
