@@ -41,16 +41,28 @@ static u32 streak_needed(const struct sroce_answer *an)
 	return STREAK_MIN << an->doubled;
 }
 
-/* Requests are not answered in time any more, or it isn't known. */
-static void end(struct sroce_qp *qp)
+static void held_in_vain(struct sroce_qp *qp)
 {
 	struct sroce_answer *an = &qp->resp.answer;
 
-	if (an->held) {
-		sroce_count(qp, SROCE_CNT_ACK_HELD_IN_VAIN);
-		if (an->doubled < DOUBLED_MAX)
-			an->doubled++;
-	}
+	sroce_count(qp, SROCE_CNT_ACK_HELD_IN_VAIN);
+	if (an->doubled < DOUBLED_MAX)
+		an->doubled++;
+}
+
+/**
+ * sroce_answer_end() - do not hold ACKs, as requests are not answered in time any more
+ * @qp: the QP, locked
+ *
+ * Before a QP changes, too: the caller calls sroce_transport_run() then, which sends an ACK that
+ * was held.
+ */
+void sroce_answer_end(struct sroce_qp *qp)
+{
+	struct sroce_answer *an = &qp->resp.answer;
+
+	if (an->held)
+		held_in_vain(qp);
 	an->held = false;
 	an->asked = 0;
 	an->joined = 0;
@@ -67,7 +79,7 @@ static void end(struct sroce_qp *qp)
 void sroce_answer_next(struct sroce_qp *qp)
 {
 	if (qp->resp.answer.asked)
-		end(qp);
+		sroce_answer_end(qp);
 }
 
 /*
@@ -153,7 +165,7 @@ bool sroce_answer_sent(struct sroce_qp *qp)
 	bool held = an->held;
 
 	if (sroce_now() - an->asked > SOON) {
-		end(qp);
+		sroce_answer_end(qp);
 		return false;
 	}
 	an->asked = 0;
@@ -173,8 +185,8 @@ void sroce_answer_joined(struct sroce_qp *qp, bool joined)
 	struct sroce_answer *an = &qp->resp.answer;
 
 	if (!joined) {
-		an->held = true;
-		end(qp);
+		held_in_vain(qp);
+		sroce_answer_end(qp);
 	} else if (++an->joined == JOINED_MANY) {
 		an->joined = 0;
 		if (an->doubled)
@@ -197,7 +209,7 @@ void sroce_answer_go_on(struct sroce_qp *qp)
 	if (!an->held)
 		return;
 	if (qp->state != IB_QPS_RTS || !sroce_sq_sched_empty(qp)) {
-		end(qp);
+		sroce_answer_end(qp);
 		return;
 	}
 	if (qp->req.una != qp->req.max_psn) {
@@ -221,17 +233,8 @@ void sroce_answer_timer(struct sroce_qp *qp, u64 now)
 	struct sroce_answer *an = &qp->resp.answer;
 
 	if (an->held && now - an->asked >= SOON)
-		end(qp);
+		sroce_answer_end(qp);
 	else if (an->timed)
 		sroce_task_set_ack_timer(qp, now + SOON, SLACK);
 	an->timed = false;
-}
-
-/**
- * sroce_answer_end() - do not hold ACKs, as the QP is about to change
- * @qp: the QP, locked; the caller calls sroce_transport_run(), which sends one that was held
- */
-void sroce_answer_end(struct sroce_qp *qp)
-{
-	end(qp);
 }

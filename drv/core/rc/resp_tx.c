@@ -131,6 +131,13 @@ static void send_aeth(struct sroce_qp *qp, bool joins)
 	send_plain(qp, &pkt);
 }
 
+/* Unless it is held for an answer */
+static void send_queued_aeth(struct sroce_qp *qp)
+{
+	if (qp->resp.aeth && !qp->resp.answer.held)
+		send_aeth(qp, false);
+}
+
 static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
 {
 	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
@@ -274,8 +281,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		else
 			sroce_resp_res_end_first(resp, res);
 	}
-	if (resp->aeth && !resp->answer.held)
-		send_aeth(qp, false);
+	send_queued_aeth(qp);
 	/* the NAK that ends the connection was sent */
 	if (resp->closing && qp->state != IB_QPS_ERR)
 		sroce_flush_qp_error(qp);
@@ -302,12 +308,9 @@ static bool join(struct sroce_qp *qp)
  */
 void sroce_resp_tx_answered(struct sroce_qp *qp, u32 n)
 {
-	struct sroce_resp *resp = &qp->resp;
-
 	if (!n)
 		sroce_answer_go_on(qp);
 	else if (sroce_answer_sent(qp))
 		sroce_answer_joined(qp, n == 1 && join(qp));
-	if (resp->aeth && !resp->answer.held)
-		send_aeth(qp, false);
+	send_queued_aeth(qp);
 }
