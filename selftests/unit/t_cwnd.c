@@ -672,6 +672,17 @@ static u32 growth(u32 mtu, u64 queue, u32 round_trips)
 	return after(&c, round_trips) - 200;
 }
 
+/* A window of 200 that was 201 at the loss before, and @ssthresh after it, loses another packet. */
+static struct sroce_cwnd lost_again(u32 mtu, u32 ssthresh)
+{
+	struct sroce_cwnd c = begin_with_mtu(mtu, 20 * MS);
+
+	c.w_max = 201;
+	c.ssthresh = ssthresh;
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	return c;
+}
+
 static void small_packets(void)
 {
 	struct sroce_cwnd c = begin_with_mtu(1024, 20 * MS);
@@ -687,23 +698,14 @@ static void small_packets(void)
 	CHECK_EQ(c.w_max, 200);
 
 	t_case("cwnd: and of fewer, if TCP has taken what the last decrease has left");
-	c = begin_with_mtu(1024, 20 * MS);
-	c.w_max = 201;
-	c.ssthresh = 193;
-	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	c = lost_again(1024, 193);
 	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 40);
 	CHECK_EQ(c.w_max, 200);
-	c = begin_with_mtu(256, 20 * MS);
-	c.w_max = 201;
-	c.ssthresh = 193;
-	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	c = lost_again(256, 193);
 	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 90);
 
 	t_case("cwnd: but not if the window has not grown since");
-	c = begin_with_mtu(1024, 20 * MS);
-	c.w_max = 201;
-	c.ssthresh = 194;
-	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+	c = lost_again(1024, 194);
 	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 22);
 	CHECK_EQ(c.w_max, (17 * 200 + 19) / 20);
 

@@ -137,6 +137,15 @@ static void *op_run(void *arg)
 	return NULL;
 }
 
+/* Stay as it is until a script ends this process, or the daemon, which it is told here. */
+void never_hold(void)
+{
+	printf("%d %d\n", never.daemon, getpid());
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 /* Do what must not wait for a page. */
 why_t never_soon(const char *what, int (*fn)(void *arg), void *arg)
 {

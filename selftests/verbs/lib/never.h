@@ -25,6 +25,7 @@ extern struct never never;
 
 void never_up(void);
 void never_down(void);
+_Noreturn void never_hold(void);
 why_t never_soon(const char *what, int (*fn)(void *arg), void *arg);
 struct never_helper never_helper_up(int argc, char **argv, vt_case fn);
 why_t never_helper_go(const struct never_helper *h, int ms);
