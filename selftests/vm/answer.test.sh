@@ -6,6 +6,8 @@ set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/pairs.sh
+. "$DIR/lib/pairs.sh"
 
 OUT=$(mktemp)
 
@@ -14,11 +16,6 @@ OUT=$(mktemp)
 [[ $(uname -v) != *PREEMPT_RT* ]] || { skip answer "a real-time kernel"; done_testing; exit; }
 # an answer takes longer there than any ACK is held
 [[ $(uname -r) != *-debug ]] || { skip answer "too slow a kernel"; done_testing; exit; }
-
-quietly() { "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }; }
-
-# pair TOOL [option...]
-pair() { quietly perftest_pair "$@"; }
 
 # Where CPUs are busy a process is held up so often that it is not quick for long.
 mostly()	# command...
@@ -55,34 +52,6 @@ turn()	# 0|1
 	done
 }
 
-# A process that dies while it answers, often; the other one sees an error, no hang
-killed()
-{
-	local pid
-	for _ in 1 2 3 4 5 6 7 8; do
-		PORT=$((${PORT:-18800} + 1))
-		pair ib_send_lat -e -s 8 -n 1000000 >/dev/null 2>&1 & pid=$!
-		wait_until 20 answering || { kill $pid; return 1; }
-		pkill -9 ib_send_lat
-		wait $pid 2>/dev/null
-	done
-	pair ib_send_lat -e -s 8 -n 500
-}
-
-answering()
-{
-	local n
-	n=$(both acks_with_answer)
-	sleep 0.1
-	[ "$(both acks_with_answer)" -gt "$n" ]
-}
-
-nothing_left()
-{
-	! rdma resource show qp | grep 'link sroce' | grep -v 'type GSI' || return
-	quietly topo_down && wait_until 20 rmmod sroce
-}
-
 trap 'topo_down; rm -f "$OUT"' EXIT
 topo_veth
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
@@ -99,6 +68,8 @@ check "nor what is short of time" alone ib_send_lat -e -s 8 -n 1000 -u 10
 check "it is turned off" turn 0
 check "then nothing does" alone ib_send_lat -e -s 8 -n 3000
 turn 1
-check "processes are killed in the midst of it" killed
+check "processes are killed in the midst of it" \
+	killed acks_with_answer ib_send_lat -e -s 8 -n 1000000
+check "the next ones get through" pair ib_send_lat -e -s 8 -n 500
 check "nothing is left of that" nothing_left
 done_testing

@@ -7,6 +7,8 @@ set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
+# shellcheck source=selftests/lib/pairs.sh
+. "$DIR/lib/pairs.sh"
 
 PARAM=/sys/module/sroce/parameters/tx_coalesce
 OUT=$(mktemp)
@@ -14,11 +16,6 @@ OUT=$(mktemp)
 [ "$LINK_TYPE" = sroce ] || { skip coalesce "about sroce only"; done_testing; exit; }
 # a doorbell takes longer there than anything is held
 [[ $(uname -r) != *-debug ]] || { skip coalesce "too slow a kernel"; done_testing; exit; }
-
-quietly() { "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }; }
-
-# pair TOOL [option...]
-pair() { quietly perftest_pair "$@"; }
 
 # Where CPUs are busy a process is held up so often that it makes no stream.
 in_trains()
@@ -47,34 +44,6 @@ share_trains()
 # One at a time from each of two programs that answer each other
 alone() { stays coalesced_doorbells pair "$@"; }
 
-# A process that dies in the midst of it, often
-killed()
-{
-	local pid
-	for _ in 1 2 3 4 5 6 7 8; do
-		PORT=$((${PORT:-18700} + 1))
-		pair ib_write_bw -s 64 -D 20 >/dev/null 2>&1 & pid=$!
-		wait_until 20 streaming || { kill $pid; return 1; }
-		pkill -9 ib_write_bw
-		wait $pid 2>/dev/null
-	done
-	pair ib_write_bw -s 64 -n 2000
-}
-
-streaming()
-{
-	local n
-	n=$(both coalesced_doorbells)
-	sleep 0.1
-	[ "$(both coalesced_doorbells)" -gt "$n" ]
-}
-
-nothing_left()
-{
-	! rdma resource show qp | grep 'link sroce' | grep -v 'type GSI' || return
-	quietly topo_down && wait_until 20 rmmod sroce
-}
-
 trap 'topo_down; rm -f "$OUT"' EXIT
 topo_veth
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
@@ -91,6 +60,7 @@ check "nor short queues" alone ib_write_bw -s 64 -t 8 -n 2000
 echo 0 >$PARAM
 check "tx_coalesce=0: nothing is" alone ib_send_bw -s 64 -n 10000
 echo 1 >$PARAM
-check "processes are killed in streams" killed
+check "processes are killed in streams" killed coalesced_doorbells ib_write_bw -s 64 -D 20
+check "the next ones get through" pair ib_write_bw -s 64 -n 2000
 check "nothing is left of that" nothing_left
 done_testing
