@@ -138,14 +138,14 @@ totals()
 	local all failed skipped
 	all=$(grep -cE '^(not )?ok\b' "$OUT")
 	failed=$(grep -cE '^not ok\b' "$OUT")
+	skipped=$(grep -ciE '^ok\b.*# *skip' "$OUT")
+	echo "# seconds, of steps that run side by side, too:"
+	sort -rn "$TOOK" | awk '$1 > 0 { print "#  ", $0 }'
 	[ "$failed" -eq 0 ] || {
 		echo "# failed:"
 		grep -A 3 -E '^not ok\b' "$OUT" | grep -E '^(not ok\b|#)' |
 			sed 's/^/# /' | tail -n 60
 	}
-	skipped=$(grep -ciE '^ok\b.*# *skip' "$OUT")
-	echo "# seconds, of steps that run side by side, too:"
-	sort -rn "$TOOK" | awk '$1 > 0 { print "#  ", $0 }'
 	echo "$((all - failed - skipped)) passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ] && [ "$all" -gt 0 ]
 }
