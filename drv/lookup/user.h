@@ -25,6 +25,9 @@
  * @lock: guards the members below, see drv/mem/faultq.c
  * @faulting: number of fault jobs that are running
  * @ready: queues with jobs that may run
+ * @mapped: destroyed rings that are still mapped, see drv/queue/ringmem.c, ...
+ * @n_mapped: ... and how many
+ * @mappers: entry in the list of users who have such rings
  */
 struct sroce_user {
 	struct hlist_node	hash;
@@ -38,6 +41,9 @@ struct sroce_user {
 	spinlock_t		lock;
 	u32			faulting;
 	struct list_head	ready;
+	struct list_head	mapped;
+	u32			n_mapped;
+	struct list_head	mappers;
 };
 
 /**

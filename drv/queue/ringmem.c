@@ -20,13 +20,14 @@
 
 /* How often destroyed rings are looked at that are still mapped, in jiffies, ... */
 #define REAP_TIME	HZ
-/* ... and how many at a time */
+/* ... and how many of a user at a time */
 #define REAP_BATCH	256
 
 static void reap_fn(struct work_struct *work);
 
-static LIST_HEAD(mapped);
-static u32 n_mapped;
+/* Users who have destroyed rings that are still mapped */
+static LIST_HEAD(mappers);
+static u32 n_mappers;
 static DEFINE_MUTEX(mapped_lock);
 static DECLARE_DELAYED_WORK(reap_work, reap_fn);
 
@@ -93,42 +94,86 @@ static bool is_mapped(struct sroce_ringmem *mem)
 /* Keep a destroyed ring, and its charge, until it is unmapped. */
 static void keep_mapped(struct sroce_ringmem *mem)
 {
+	struct sroce_user *user = mem->owner;
+
 	mutex_lock(&mapped_lock);
-	list_add_tail(&mem->list, &mapped);
-	n_mapped++;
+	list_add_tail(&mem->list, &user->mapped);
+	if (!user->n_mapped++) {
+		list_add_tail(&user->mappers, &mappers);
+		n_mappers++;
+	}
 	mutex_unlock(&mapped_lock);
 	queue_delayed_work(system_unbound_wq, &reap_work, REAP_TIME);
 }
 
-/* Free those of the next few rings that are not mapped any more. */
-static void reap(void)
+/* Find those of the next few rings of a user that are not mapped any more. */
+static void find_unmapped(struct sroce_user *user, struct list_head *unmapped)
 {
+	u32 n = min_t(u32, user->n_mapped, REAP_BATCH);
 	struct sroce_ringmem *mem;
-	u32 n;
 
-	mutex_lock(&mapped_lock);
-	for (n = min_t(u32, n_mapped, REAP_BATCH); n; n--) {
-		mem = list_first_entry(&mapped, struct sroce_ringmem, list);
+	lockdep_assert_held(&mapped_lock);
+	if (!n)
+		return;
+	while (n--) {
+		mem = list_first_entry(&user->mapped, struct sroce_ringmem, list);
 		if (is_mapped(mem)) {
-			list_move_tail(&mem->list, &mapped);
+			list_move_tail(&mem->list, &user->mapped);
 			continue;
 		}
-		list_del(&mem->list);
-		n_mapped--;
-		free_now(mem);
+		list_move_tail(&mem->list, unmapped);
+		user->n_mapped--;
 	}
-	mutex_unlock(&mapped_lock);
+	if (!user->n_mapped) {
+		list_del(&user->mappers);
+		n_mappers--;
+	}
 }
 
+/* The last ring may be all that holds its owner. */
+static void free_all(struct list_head *rings)
+{
+	struct sroce_ringmem *mem, *next;
+
+	list_for_each_entry_safe(mem, next, rings, list)
+		free_now(mem);
+}
+
+static void reap_user(struct sroce_user *user)
+{
+	LIST_HEAD(unmapped);
+
+	mutex_lock(&mapped_lock);
+	find_unmapped(user, &unmapped);
+	mutex_unlock(&mapped_lock);
+	free_all(&unmapped);
+}
+
+/* Return: whether there is a user to look at; the next one then is another. */
+static bool reap_next(void)
+{
+	struct sroce_user *user;
+	LIST_HEAD(unmapped);
+
+	mutex_lock(&mapped_lock);
+	user = list_first_entry_or_null(&mappers, struct sroce_user, mappers);
+	if (user) {
+		list_move_tail(&user->mappers, &mappers);
+		find_unmapped(user, &unmapped);
+	}
+	mutex_unlock(&mapped_lock);
+	free_all(&unmapped);
+	return user;
+}
+
+/* Who keeps many rings waits longer for what is free again, and nobody else does. */
 static void reap_fn(struct work_struct *work)
 {
-	u32 i, batches = DIV_ROUND_UP(READ_ONCE(n_mapped), REAP_BATCH);
+	u32 n = READ_ONCE(n_mappers);
 
-	for (i = 0; i < batches; i++) {
-		reap();
+	while (n-- && reap_next())
 		cond_resched();
-	}
-	if (READ_ONCE(n_mapped))
+	if (READ_ONCE(n_mappers))
 		queue_delayed_work(system_unbound_wq, &reap_work, REAP_TIME);
 }
 
@@ -139,11 +184,13 @@ static void reap_fn(struct work_struct *work)
  */
 void sroce_ringmem_exit(void)
 {
-	struct sroce_ringmem *mem, *next;
+	struct sroce_user *user, *next;
+	LIST_HEAD(rings);
 
 	cancel_delayed_work_sync(&reap_work);
-	list_for_each_entry_safe(mem, next, &mapped, list)
-		free_now(mem);
+	list_for_each_entry_safe(user, next, &mappers, mappers)
+		list_splice_tail(&user->mapped, &rings);
+	free_all(&rings);
 }
 
 static void ringmem_free(struct sroce_ringmem *mem)
@@ -155,13 +202,24 @@ static void ringmem_free(struct sroce_ringmem *mem)
 		free_now(mem);
 }
 
-/* What has been unmapped since is taken into account, whoever has found that. */
+/*
+ * A user without a share left looks itself for what it has unmapped since, at each of its
+ * rings at most once.
+ */
 static int charge(struct sroce_user *user, size_t bytes)
 {
-	if (!sroce_user_charge(user, bytes))
-		return 0;
-	reap();
-	return sroce_user_charge(user, bytes);
+	int ret = sroce_user_charge(user, bytes);
+	u32 n;
+
+	if (!ret || !user)
+		return ret;
+	for (n = DIV_ROUND_UP(READ_ONCE(user->n_mapped), REAP_BATCH); ret && n; n--) {
+		if (fatal_signal_pending(current))
+			break;
+		reap_user(user);
+		ret = sroce_user_charge(user, bytes);
+	}
+	return ret;
 }
 
 /**

@@ -17,7 +17,7 @@ struct vm_area_struct;
  * @size: bytes, whole pages
  * @owner: user that @size is charged to, or NULL
  * @user: it is a user ring, and @entry is in use
- * @list: entry in the list of destroyed rings that user space still maps
+ * @list: entry in the owner's list of destroyed rings that user space still maps
  * @unmapped: number of pages at the start of those that it does not map any more
  */
 struct sroce_ringmem {

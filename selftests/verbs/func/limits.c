@@ -181,10 +181,13 @@ static why_t other_user(struct vt_pair *p, const void *arg)
 
 /* ---- rings that are mapped longer than they exist -------------------------- */
 
+/* More than the driver looks at when memory is short */
+#define MAPPINGS	600
+
 static struct kept {
 	void *at;
 	size_t size;
-} kept[CQS];
+} kept[MAPPINGS];
 
 static bool is_kept(const void *at, int n)
 {
@@ -214,9 +217,9 @@ static bool find_ring(struct kept *ring, int n)
 }
 
 /* Create and destroy a CQ, the ring of which is moved to where the provider won't unmap it. */
-static bool keep_ring(struct vt_dev *dev, int n)
+static bool keep_ring(struct vt_dev *dev, int entries, int n)
 {
-	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 262143, NULL, NULL, 0);
+	struct ibv_cq *cq = ibv_create_cq(dev->ctx, entries, NULL, NULL, 0);
 	struct kept ring;
 	void *to;
 
@@ -233,7 +236,7 @@ static why_t share_of_mappings(struct vt_dev *dev)
 	int max = total_memory() / 10 / CQE / 262143, n, i;
 
 	max = MIN(max, CQS);
-	for (n = 0; n < max && keep_ring(dev, n); n++)
+	for (n = 0; n < max && keep_ring(dev, 262143, n); n++)
 		;
 	CHECK(n && n < max, "%d rings are mapped, more than a share of the memory: %s", n,
 	      strerror(errno));
@@ -249,6 +252,48 @@ static why_t mappings(struct vt_pair *p, const void *arg)
 	(void)p;
 	(void)arg;
 	return as(USER, share_of_mappings);
+}
+
+static int mappings_made[2];
+
+static why_t keep_many(struct vt_dev *dev)
+{
+	int n;
+
+	for (n = 0; n < MAPPINGS && keep_ring(dev, 1, n); n++)
+		;
+	CHECK(write(mappings_made[1], &n, sizeof(n)) == sizeof(n), "write");
+	CHECK(n == MAPPINGS, "ring %d: %s", n, strerror(errno));
+	pause();
+	return NULL;
+}
+
+static void *other_mapper(void *arg)
+{
+	(void)arg;
+	as(OTHER, keep_many);
+	return NULL;
+}
+
+/* A share is soon free again however many rings others keep mapped. */
+static why_t others_mappings(struct vt_pair *p, const void *arg)
+{
+	pthread_t thread;
+	why_t why = NULL;
+	int n = 0, i;
+
+	(void)p;
+	(void)arg;
+	CHECK(!pipe(mappings_made), "pipe");
+	CHECK(!pthread_create(&thread, NULL, other_mapper, NULL), "pthread_create");
+	CHECK(read(mappings_made[0], &n, sizeof(n)) == sizeof(n) && n == MAPPINGS,
+	      "the other user has %d mappings", n);
+	/* the driver finds everything once a second, too */
+	for (i = 0; i < 3 && !why; i++)
+		why = as(USER, share_of_mappings);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	return why;
 }
 
 /* ---- pages on demand -------------------------------------------------------- */
@@ -584,6 +629,8 @@ int main(int argc, char **argv)
 	vt_run_idle("limits: another user has its own share", &c, other_user, NULL);
 	vt_run_idle("limits: address handles", &c, ahs, NULL);
 	vt_run_idle("limits: rings that stay mapped", &c, mappings, NULL);
+	vt_run_idle("limits: rings that stay mapped beside another user's", &c, others_mappings,
+		    NULL);
 	vt_run_idle("limits: entries of pages on demand", &c, entries, NULL);
 	vt_run_idle("limits: places in a multicast group", &c, group, NULL);
 	vt_run_idle("limits: multicast groups that others are in, too", &c, groups, NULL);
