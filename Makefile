@@ -203,7 +203,7 @@ txqueues: vm-module
 			selftests/vm/txqueues.test.sh || rc=1; \
 	done; exit $${rc:-0}
 
-## router: sroce and TCP through a bottleneck, a table, 15 minutes (ROUTER_RATES=, ROUTER_QUEUES=, ROUTER_DELAYS=, ROUTER_SECONDS=, VMFLAGS="--icount --shift 2")
+## router: sroce and TCP through a bottleneck, a table, 15 minutes (ROUTER_RATES=, ROUTER_QUEUES=, ROUTER_DELAYS=, ROUTER_SECONDS=, VMFLAGS="--icount --shift 1")
 router: vm-module
 	@$(VM) --timeout 2400 $(VMENV) $(foreach v,$(filter-out ROUTER_RATES,$(filter ROUTER_%,$(.VARIABLES))),--env $(v)='$($(v))') \
 		--env ROUTER_RATES='$(or $(ROUTER_RATES),20 100)' -- selftests/vm/router.test.sh
