@@ -3,8 +3,8 @@
 # The whole matrix of netem.test.sh, and goodput in each of its cells beside
 # rdma_rxe's and TCP's: one veth pair, one VM run.
 #
-# NETEM_CELLS="loss1 loss5+reorder" measures only those; NETEM_MATRIX=no leaves
-# the tests out.
+# NETEM_CELLS="loss1 loss5+reorder" measures only those, NETEM_WITH=sroce only that;
+# NETEM_MATRIX=no leaves the tests out. With NETEM_WHY=yes, what did not get through says why.
 set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
@@ -37,6 +37,8 @@ one()	# op size
 	local mb
 	faults "$CELL"
 	mb=$(verbs_goodput "$1" "$2" "$MS")
+	[ "$mb" != - ] || [ -z "${NETEM_WHY:-}" ] ||
+		sed "s/^/# $CELL $1: /" $PEERS_OUT >&2
 	if [ "$1" != fadd ] || [ "$mb" = - ]; then
 		echo "$mb"
 		return
@@ -105,6 +107,6 @@ taken_in_on a $B_V0 1
 taken_in_on b $B_V1 2
 LISTENER_ON="taskset -c 1" CONNECTER_ON="taskset -c 0"
 : >$ROWS
-for who in tcp sroce rxe; do measure_all $who; done
+for who in ${NETEM_WITH:-tcp sroce rxe}; do measure_all "$who"; done
 table
 exit $rc
