@@ -253,6 +253,23 @@ static void *train_prepare(struct sroce_qp *qp, const struct sroce_av *av, u32 l
 	return mem;
 }
 
+/*
+ * The transmit queue of a packet. Responses follow an ACK that has left with a request, until
+ * they can't overtake it: packets that leave from one CPU stay in order.
+ */
+static struct sroce_txq *txq_of(struct sroce_kqp *kqp, bool response)
+{
+	struct sroce_txq *txq = sroce_kqp_txq(kqp, response), *other;
+
+	if (likely(!response || !kqp->joined))
+		return txq;
+	other = sroce_kqp_txq(kqp, false);
+	if (!sroce_txq_is_given(other) || !sroce_txq_is_in_order(other))
+		return other;
+	kqp->joined = false;
+	return txq;
+}
+
 /**
  * sroce_tx_begin() - open a packet
  * @qp: the QP, locked
@@ -270,7 +287,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	struct sroce_kqp *kqp = qp->kqp;
 
 	len += SROCE_ICRC_LEN;
-	kqp->open_txq = sroce_kqp_txq(kqp, response);
+	kqp->open_txq = txq_of(kqp, response);
 	kqp->open_len = len;
 	kqp->open_joins = true;
 	kqp->open_bth = train_prepare(qp, av, len);
@@ -306,7 +323,7 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	const struct tx_cb *cb;
 
 	len += SROCE_ICRC_LEN;
-	kqp->open_txq = sroce_kqp_txq(kqp, response);
+	kqp->open_txq = txq_of(kqp, response);
 	kqp->open_bth = train_prepare(qp, av, len);
 	if (!kqp->open_bth)
 		return NULL;
@@ -425,19 +442,39 @@ void sroce_tx_abort(struct sroce_qp *qp)
 }
 
 /**
- * sroce_tx_can_join() - whether a response can be the last of the train of requests queued last
+ * sroce_tx_fits() - whether a response can be the last of the train of requests queued last
  * @qp: the QP, locked
  * @len: bytes of the response from BTH on, ICRC not included
- *
- * Not if it could overtake a response, or has to wait for packets that another CPU has sent.
  */
-bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
+bool sroce_tx_fits(struct sroce_qp *qp, u32 len)
 {
-	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, false);
+	struct sk_buff *skb = skb_peek_tail(&sroce_kqp_txq(qp->kqp, false)->skbs);
 
-	return has_space(skb_peek_tail(&txq->skbs), &qp->av, len + SROCE_ICRC_LEN) &&
-	       sroce_txq_is_in_order(txq) &&
-	       sroce_txq_is_drained(sroce_kqp_txq(qp->kqp, true));
+	return has_space(skb, &qp->av, len + SROCE_ICRC_LEN);
+}
+
+/**
+ * sroce_tx_join() - have the next packet, a response that fits, leave with a request
+ * @qp: the QP, locked
+ * @len: as for sroce_tx_fits(), which is true
+ *
+ * Responses of before need not have left this host: those that this CPU has sent are ahead in
+ * the netdev's queue, and hardware keeps the order of that, however late it completes them.
+ *
+ * Return: whether it can: it overtakes no response, and has not to wait for packets that another
+ * CPU has sent.
+ */
+bool sroce_tx_join(struct sroce_qp *qp, u32 len)
+{
+	struct sroce_txq *requests = sroce_kqp_txq(qp->kqp, false);
+	struct sroce_txq *responses = sroce_kqp_txq(qp->kqp, true);
+	const struct sk_buff *skb = skb_peek_tail(&requests->skbs);
+
+	if (sroce_txq_is_overtaken(requests, skb) || !sroce_txq_is_given(responses) ||
+	    sroce_txq_is_overtaken(responses, skb))
+		return false;
+	qp->kqp->joined = true;
+	return true;
 }
 
 /**

@@ -30,9 +30,8 @@
 #define DOUBLED_MAX	7
 /* ACKs in a row that have left with an answer after which it is halved */
 #define JOINED_MANY	64
-/* An answer within this time is soon, in ns; and how much later an ACK may leave */
-#define SOON		(400ULL * NSEC_PER_USEC)
-#define SLACK		(SROCE_ANSWER_LATEST - SOON)
+/* How much later than SROCE_ANSWER_SOON an ACK may leave, in ns */
+#define SLACK		(SROCE_ANSWER_LATEST - SROCE_ANSWER_SOON)
 /* An ACK is held for at most this part of the ACK timeout */
 #define TIMEOUT_PART	8
 
@@ -156,15 +155,19 @@ void sroce_answer_acked(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /**
  * sroce_answer_sent() - note that a message was sent since a request has come
  * @qp: the QP, RC, locked; a request waits for its answer
+ * @fits: an ACK can be the last of the train of that message. Others are no answers that an
+ *	ACK is held for
  *
  * Return: whether the ACK was held for it. It is not held any more.
  */
-bool sroce_answer_sent(struct sroce_qp *qp)
+bool sroce_answer_sent(struct sroce_qp *qp, bool fits)
 {
 	struct sroce_answer *an = &qp->resp.answer;
 	bool held = an->held;
 
-	if (sroce_now() - an->asked > SOON) {
+	if (!fits)
+		sroce_count(qp, SROCE_CNT_ANSWER_ALONE);
+	if (!fits || sroce_now() - an->asked > SROCE_ANSWER_SOON) {
 		sroce_answer_end(qp);
 		return false;
 	}
@@ -217,7 +220,7 @@ void sroce_answer_go_on(struct sroce_qp *qp)
 		return;
 	}
 	an->timed = true;
-	sroce_task_set_ack_timer(qp, an->asked + SOON, SLACK);
+	sroce_task_set_ack_timer(qp, an->asked + SROCE_ANSWER_SOON, SLACK);
 }
 
 /**
@@ -232,9 +235,9 @@ void sroce_answer_timer(struct sroce_qp *qp, u64 now)
 {
 	struct sroce_answer *an = &qp->resp.answer;
 
-	if (an->held && now - an->asked >= SOON)
+	if (an->held && now - an->asked >= SROCE_ANSWER_SOON)
 		sroce_answer_end(qp);
 	else if (an->timed)
-		sroce_task_set_ack_timer(qp, now + SOON, SLACK);
+		sroce_task_set_ack_timer(qp, now + SROCE_ANSWER_SOON, SLACK);
 	an->timed = false;
 }
