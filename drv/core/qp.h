@@ -459,9 +459,11 @@ struct sroce_resp_rate {
  * struct sroce_answer - ACKs that leave with an answer, see rc/answer.c
  * @asked: when the newest request came that may be answered, in ns of sroce_now(); 0 if it
  *	was answered, or there is none
+ * @came: when the newest request came that might have been answered, likewise
  * @acked: one past the newest PSN that an ACK was sent of
  * @limit: newest message that the peer has credits for, as an MSN
- * @streak: requests in a row that were answered soon, as far as it matters
+ * @streak: requests in a row that were answered soon, by a packet that an ACK can leave with,
+ *	as far as it matters
  * @joined: ACKs in a row that have left with an answer
  * @doubled: how often the streak that is needed was doubled, as ACKs were held in vain
  * @held: the ACK that is queued waits for an answer
@@ -469,6 +471,7 @@ struct sroce_resp_rate {
  */
 struct sroce_answer {
 	u64	asked;
+	u64	came;
 	u32	acked;
 	u32	limit;
 	u32	streak;

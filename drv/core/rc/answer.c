@@ -9,8 +9,9 @@
  *
  * The first request that is not answered in time ends that: its ACK is sent at once. A timer
  * for each message would cost more than the packet that is saved. So the ACK timer of the QP is
- * kept running while ACKs are held, and looks after one that is late. ACKs that were held in
- * vain make it harder to begin again.
+ * kept running while ACKs are held, and looks after one that is late. Where requests come so
+ * seldom that it would fire for each of them, none is held. ACKs that were held in vain make it
+ * harder to begin again.
  *
  * An ACK is held only if nothing depends on it: the request is one packet, and all before it
  * was acknowledged, so a peer that sends more does not wait for its window. The next request
@@ -127,11 +128,14 @@ bool sroce_answer_has_time(const struct sroce_qp *qp)
 void sroce_answer_wait(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_answer *an = &qp->resp.answer;
+	bool often;
 
 	if (!qp->ack_with_answer || qp->state != IB_QPS_RTS || !is_alone(qp, pkt))
 		return;
 	an->asked = sroce_now();
-	an->held = an->streak >= streak_needed(an) && sroce_answer_has_time(qp) &&
+	often = an->asked - an->came < SROCE_ANSWER_SOON;
+	an->came = an->asked;
+	an->held = often && an->streak >= streak_needed(an) && sroce_answer_has_time(qp) &&
 		   has_credits(qp, pkt);
 }
 
