@@ -126,6 +126,7 @@ enum sroce_gap_policy {
  * @probe_end: one past the last of these responses
  * @probes: probes sent since there was progress
  * @probe_at: when the next probe is due, in ns of sroce_now(); 0 for never
+ * @patient: @probe_at leaves time for an ACK that is held
  * @postponed: a timer was late, so a probe waits until what has come was received
  * @timer_psn: req.max_psn when the ACK timer was last set
  * @ack_owed: an ACK had been requested when the ACK timer was last set
@@ -159,6 +160,7 @@ struct sroce_retrans {
 	u32			probe_end;
 	u32			probes;
 	u64			probe_at;
+	bool			patient;
 	bool			postponed;
 	u32			timer_psn;
 	bool			ack_owed;
