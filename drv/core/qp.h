@@ -235,7 +235,9 @@ struct sroce_read_buf {
  * @sampling: a sample is being taken
  * @retrans: the sampled packet is a retransmission; such a sample may be spurious
  * @read: the sampled packet is a READ request, sent in turn
+ * @lone: the sampled packet is all that was under way, and the peer may hold its ACK
  * @psn: PSN of the sampled packet
+ * @peer_psn: PSN of the peer's next request then
  * @start: when it was sent, in ns of sroce_now()
  * @first: when the first packet of all was sent, in ns of sroce_now(); 0 for not yet
  * @srtt: smoothed round trip time, in ns, as in RFC 6298
@@ -254,7 +256,9 @@ struct sroce_rtt {
 	bool	sampling;
 	bool	retrans;
 	bool	read;
+	bool	lone;
 	u32	psn;
+	u32	peer_psn;
 	u64	start;
 	u64	first;
 	u64	srtt;
