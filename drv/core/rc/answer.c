@@ -133,7 +133,7 @@ void sroce_answer_wait(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!qp->ack_with_answer || qp->state != IB_QPS_RTS || !is_alone(qp, pkt))
 		return;
 	an->asked = sroce_now();
-	often = an->asked - an->came < SROCE_ANSWER_SOON;
+	often = an->asked - an->came < SROCE_ANSWER_LATEST;
 	an->came = an->asked;
 	an->held = often && an->streak >= streak_needed(an) && sroce_answer_has_time(qp) &&
 		   has_credits(qp, pkt);
