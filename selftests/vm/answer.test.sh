@@ -52,6 +52,65 @@ turn()	# 0|1
 	done
 }
 
+# As with hardware that completes late: who receives has a copy, and the packet itself, which
+# the sender is charged for, is released 5 ms later.
+late()	# a|b netdev
+{
+	"in_$1" ip link add keeper type dummy &&
+		"in_$1" ip link set keeper up &&
+		"in_$1" tc qdisc add dev keeper root netem delay 5ms limit 10000 &&
+		"in_$1" tc qdisc add dev "$2" clsact &&
+		"in_$1" tc filter add dev "$2" ingress protocol ip prio 1 \
+			u32 match mark 1 1 action ok &&
+		"in_$1" tc filter add dev "$2" ingress protocol ip prio 2 \
+			u32 match ip protocol 17 0xff match ip dport 4791 0xffff \
+			action skbedit mark 1 pipe action mirred ingress mirror dev "$2" \
+			pipe action mirred egress redirect dev keeper
+}
+
+# The keeper, of both sides, has had the packets.
+kept()
+{
+	local n
+	n=$(($(in_a cat /sys/class/net/keeper/statistics/tx_packets) +
+	     $(in_b cat /sys/class/net/keeper/statistics/tx_packets)))
+	echo "$n packets were kept"
+	[ "$n" -gt 6000 ]
+}
+
+trains()	# 0|1
+{
+	local dev
+	for dev in "$DEV_A" "$DEV_B"; do
+		echo "$1" >"/sys/class/infiniband/$dev/trains" || return
+	done
+}
+
+untrained()	# command...
+{
+	local rc
+	trains 0 && counts_alone "$@"
+	rc=$?
+	trains 1
+	return $rc
+}
+
+late_ends() { late a va && late b vb; }
+
+# Answers are counted that no ACK can leave with, and no ACK is held for them.
+counts_alone() { moves_by 2000 answers_alone alone "$@"; }
+
+moves_by()	# least counter command...
+{
+	local n least=$1 counter=$2
+	n=$(both "$counter")
+	shift 2
+	"$@" || return
+	n=$(($(both "$counter") - n))
+	echo "$n $counter"
+	[ $n -ge "$least" ]
+}
+
 trap 'topo_down; rm -f "$OUT"' EXIT
 topo_veth
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
@@ -65,6 +124,11 @@ check "with messages of one full packet, too" mostly ib_send_lat -e -s 1024 -n 3
 check "a stream does not" alone ib_write_bw -s 64 -n 5000
 check "nor do READs" alone ib_read_lat -e -s 8 -n 500
 check "nor what is short of time" alone ib_send_lat -e -s 8 -n 1000 -u 10
+check "nor what leaves without trains" untrained ib_send_lat -e -s 8 -n 3000
+modprobe -a sch_netem act_mirred act_skbedit cls_u32
+check "packets are released late" late_ends
+check "that makes no difference" mostly ib_send_lat -e -s 8 -n 3000
+check "they were" kept
 check "it is turned off" turn 0
 check "then nothing does" alone ib_send_lat -e -s 8 -n 3000
 turn 1
