@@ -723,6 +723,17 @@ static void samples(void)
 	CHECK(rtt->srtt < 10 * US);
 	xfers_end(&t);
 
+	t_case("answer: a lone READ has a response, and a lone WRITE may have to wait");
+	rtt = begin_samples(&t, 20);
+	post(&t, 1, 0);
+	CHECK(rtt->sampling && rtt->lone);
+	acked_by_peer(&t);
+	sim_post(&t.s->b, &(struct sim_wr){
+		.opcode = IB_WR_RDMA_READ, .num_sge = 1, .sge = { sim_sge(t.b, 0, 8) },
+	});
+	CHECK(rtt->sampling && !rtt->lone);
+	xfers_end(&t);
+
 	t_case("answer: where no ACK is held each sample counts");
 	rtt = begin_samples(&t, 20);
 	t.s->b.qp.ack_with_answer = false;

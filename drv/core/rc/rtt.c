@@ -68,7 +68,8 @@ static bool is_lone(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	const u32 whole = SROCE_START | SROCE_END;
 
-	return qp->ack_with_answer && (pkt->op->flags & whole) == whole &&
+	return qp->ack_with_answer &&
+	       (pkt->op->flags & (whole | SROCE_HAS_RESPONSE)) == whole &&
 	       pkt->psn == qp->req.una && sroce_psn_diff(qp->req.max_psn, pkt->psn) <= 1;
 }
 
