@@ -87,7 +87,7 @@ bool sroce_tx_can_append(struct sroce_qp *qp);
 bool sroce_tx_fits(struct sroce_qp *qp, u32 len);
 /*
  * Have one that fits leave there: the caller begins it next, as a request. False if it could
- * overtake a response, or had to wait. Responses that follow don't overtake it.
+ * overtake a response, or had to wait. Responses that follow may overtake it.
  */
 bool sroce_tx_join(struct sroce_qp *qp, u32 len);
 /*
@@ -97,6 +97,8 @@ bool sroce_tx_join(struct sroce_qp *qp, u32 len);
 void sroce_tx_commit(struct sroce_qp *qp, u32 n);
 /* Discard the packets begun. */
 void sroce_tx_abort(struct sroce_qp *qp);
+/* No request is to be sent: those that follow may be sent by another CPU. */
+void sroce_tx_idle(struct sroce_qp *qp);
 /* Packets that the transmit queue of requests or responses takes now */
 u32 sroce_tx_room(struct sroce_qp *qp, bool response);
 /*

@@ -187,7 +187,6 @@ struct sroce_flusher {
  * @open_bth: BTH of the first open packet
  * @open_len: bytes of each open packet from BTH on, ICRC included
  * @open_joins: the open packets are appended to the train @open
- * @joined: an ACK, the newest response, has left with a request
  * @flusher: flusher of its user; NULL for a kernel user
  * @err_list: entry in sroce_flusher.qps; changed with the QP locked
  * @groups: multicast groups that the QP is in; guarded by sroce_dev.group_lock
@@ -214,7 +213,6 @@ struct sroce_kqp {
 	u8			*open_bth;
 	u32			open_len;
 	bool			open_joins;
-	bool			joined;
 	struct sroce_flusher	*flusher;
 	struct list_head	err_list;
 	u32			groups;

@@ -253,23 +253,6 @@ static void *train_prepare(struct sroce_qp *qp, const struct sroce_av *av, u32 l
 	return mem;
 }
 
-/*
- * The transmit queue of a packet. Responses follow an ACK that has left with a request, until
- * they can't overtake it: packets that leave from one CPU stay in order.
- */
-static struct sroce_txq *txq_of(struct sroce_kqp *kqp, bool response)
-{
-	struct sroce_txq *txq = sroce_kqp_txq(kqp, response), *other;
-
-	if (likely(!response || !kqp->joined))
-		return txq;
-	other = sroce_kqp_txq(kqp, false);
-	if (!sroce_txq_is_given(other) || !sroce_txq_is_in_order(other))
-		return other;
-	kqp->joined = false;
-	return txq;
-}
-
 /**
  * sroce_tx_begin() - open a packet
  * @qp: the QP, locked
@@ -287,7 +270,7 @@ void *sroce_tx_begin(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	struct sroce_kqp *kqp = qp->kqp;
 
 	len += SROCE_ICRC_LEN;
-	kqp->open_txq = txq_of(kqp, response);
+	kqp->open_txq = sroce_kqp_txq(kqp, response);
 	kqp->open_len = len;
 	kqp->open_joins = true;
 	kqp->open_bth = train_prepare(qp, av, len);
@@ -323,7 +306,7 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 	const struct tx_cb *cb;
 
 	len += SROCE_ICRC_LEN;
-	kqp->open_txq = txq_of(kqp, response);
+	kqp->open_txq = sroce_kqp_txq(kqp, response);
 	kqp->open_bth = train_prepare(qp, av, len);
 	if (!kqp->open_bth)
 		return NULL;
@@ -460,9 +443,10 @@ bool sroce_tx_fits(struct sroce_qp *qp, u32 len)
  *
  * Responses of before need not have left this host: those that this CPU has sent are ahead in
  * the netdev's queue, and hardware keeps the order of that, however late it completes them.
+ * Responses that follow may overtake this one, which must be an ACK: it is then a duplicate.
  *
  * Return: whether it can: it overtakes no response, and has not to wait for packets that another
- * CPU has sent.
+ * CPU has sent or sends.
  */
 bool sroce_tx_join(struct sroce_qp *qp, u32 len)
 {
@@ -470,11 +454,8 @@ bool sroce_tx_join(struct sroce_qp *qp, u32 len)
 	struct sroce_txq *responses = sroce_kqp_txq(qp->kqp, true);
 	const struct sk_buff *skb = skb_peek_tail(&requests->skbs);
 
-	if (sroce_txq_is_overtaken(requests, skb) || !sroce_txq_is_given(responses) ||
-	    sroce_txq_is_overtaken(responses, skb))
-		return false;
-	qp->kqp->joined = true;
-	return true;
+	return !requests->sending && !sroce_txq_is_overtaken(requests, skb) &&
+	       sroce_txq_is_given(responses) && !sroce_txq_is_overtaken(responses, skb);
 }
 
 /**

@@ -165,6 +165,18 @@ static void follow_poster(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_tx_idle() - choose who sends, in a trip that has no request to send
+ * @qp: the QP, locked
+ *
+ * Such a trip, as of an ACK, may be the only one that finds nothing under way.
+ */
+void sroce_tx_idle(struct sroce_qp *qp)
+{
+	if (READ_ONCE(sroce_kqp_txq(qp->kqp, false)->sk))
+		follow_poster(qp);
+}
+
+/**
  * sroce_tx_room() - packets that a transmit queue takes now
  * @qp: the QP, locked
  * @response: the queue of responses, not that of requests
@@ -246,7 +258,7 @@ bool sroce_txq_is_in_order(const struct sroce_txq *txq)
 /**
  * sroce_txq_is_overtaken() - whether a packet could overtake those that another CPU has sent
  * @txq: transmit queue of a locked QP
- * @skb: the packet, of this queue or another of the QP: both take one queue of a netdev
+ * @skb: the packet, of this queue or another of the QP
  *
  * Context: softirq, or bottom halves disabled.
  */

@@ -167,6 +167,11 @@ bool sroce_tx_join(struct sroce_qp *qp, u32 len)
 	return !qp->kqp->sim->overtakes;
 }
 
+void sroce_tx_idle(struct sroce_qp *qp)
+{
+	(void)qp;
+}
+
 u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 {
 	struct sim *s = qp->kqp->sim;

@@ -710,6 +710,25 @@ static void samples(void)
 	check_samples(&t, 12 * US);
 	xfers_end(&t);
 
+	t_case("answer: but the other message is one");
+	rtt = begin_samples(&t, 20);
+	for (i = 1; i <= 100; i++) {
+		post(&t, 1, 0);
+		own_message(&t, i * 6 * US, false);
+	}
+	CHECK(rtt->srtt > 500 * US);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PROBE), 0);
+	xfers_end(&t);
+
+	t_case("answer: all are where the peer sends no messages");
+	rtt = begin_samples(&t, 20);
+	t.s->b.qp.resp.msn = 0;
+	for (i = 1; i <= 100; i++)
+		own_message(&t, i * 6 * US, false);
+	CHECK(rtt->srtt > 500 * US);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PROBE), 0);
+	xfers_end(&t);
+
 	t_case("answer: a path that became slower is, and one that became faster");
 	rtt = begin_samples(&t, 20);
 	for (i = 0; i < 40; i++)

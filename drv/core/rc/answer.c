@@ -106,18 +106,26 @@ static bool is_alone(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	       resp->aeth_psn == pkt->psn;
 }
 
-/**
- * sroce_answer_has_time() - whether the ACK timeout leaves time to hold an ACK
- * @qp: the QP, RC
- *
- * The peer's timeout is not known, but both ends of a connection mostly have the same: by
- * rdma_cm it is one for both.
+/*
+ * Whether the ACK timeout leaves time to hold an ACK. The peer's timeout is not known, but both
+ * ends of a connection mostly have the same: by rdma_cm it is one for both.
  */
-bool sroce_answer_has_time(const struct sroce_qp *qp)
+static bool has_time(const struct sroce_qp *qp)
 {
 	u64 timeout = sroce_rtt_ack_timeout(qp);
 
 	return !timeout || timeout / TIMEOUT_PART >= SROCE_ANSWER_LATEST;
+}
+
+/**
+ * sroce_answer_may_be_awaited() - whether the peer may hold an ACK for an answer
+ * @qp: the QP, RC
+ *
+ * Both ends are taken to be set up alike. A peer that has sent no message yet has answered none.
+ */
+bool sroce_answer_may_be_awaited(const struct sroce_qp *qp)
+{
+	return qp->ack_with_answer && qp->resp.msn && has_time(qp);
 }
 
 /**
@@ -135,7 +143,7 @@ void sroce_answer_wait(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	an->asked = sroce_now();
 	often = an->asked - an->came < SROCE_ANSWER_LATEST;
 	an->came = an->asked;
-	an->held = often && an->streak >= streak_needed(an) && sroce_answer_has_time(qp) &&
+	an->held = often && an->streak >= streak_needed(an) && has_time(qp) &&
 		   has_credits(qp, pkt);
 }
 

@@ -11,7 +11,7 @@
 /* The longest time for which an ACK is held, in ns */
 #define SROCE_ANSWER_LATEST	(700ULL * NSEC_PER_USEC)
 
-bool sroce_answer_has_time(const struct sroce_qp *qp);
+bool sroce_answer_may_be_awaited(const struct sroce_qp *qp);
 void sroce_answer_next(struct sroce_qp *qp);
 void sroce_answer_wait(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_answer_acked(struct sroce_qp *qp, const struct sroce_pkt *pkt);

@@ -571,17 +571,16 @@ static u64 patience(struct sroce_qp *qp, u64 timeout)
 
 /*
  * The least time until the first probe, in ns, if a request of one packet is all that is under
- * way: the peer may hold its ACK for an answer. Both ends are taken to be set up alike. A peer
- * that has sent no message yet has answered none.
+ * way: the peer may hold its ACK for an answer.
  */
 static u64 answer_time(struct sroce_qp *qp)
 {
 	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	const struct sroce_req *req = &qp->req;
 
-	if (!qp->ack_with_answer || !qp->resp.msn || !wqe || req->reads ||
+	if (!sroce_answer_may_be_awaited(qp) || !wqe || req->reads ||
 	    wqe->first_psn != wqe->last_psn || req->retrans.probes ||
-	    sroce_psn_diff(req->max_psn, req->una) > 1 || !sroce_answer_has_time(qp))
+	    sroce_psn_diff(req->max_psn, req->una) > 1)
 		return 0;
 	return SROCE_ANSWER_LATEST + req->rtt.srtt;
 }

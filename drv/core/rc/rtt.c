@@ -68,7 +68,7 @@ static bool is_lone(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	const u32 whole = SROCE_START | SROCE_END;
 
-	return qp->ack_with_answer &&
+	return sroce_answer_may_be_awaited(qp) &&
 	       (pkt->op->flags & (whole | SROCE_HAS_RESPONSE)) == whole &&
 	       pkt->psn == qp->req.una && sroce_psn_diff(qp->req.max_psn, pkt->psn) <= 1;
 }
@@ -90,12 +90,15 @@ void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again
 		return;
 	if (pkt->ackreq && !again)
 		add_mark(qp, pkt->psn);
-	if (rtt->sampling || !(pkt->ackreq || pkt->op->flags & SROCE_HAS_RESPONSE))
+	if (!(pkt->ackreq || pkt->op->flags & SROCE_HAS_RESPONSE))
+		return;
+	/* the peer holds no ACK of a packet that follows a lone one: a better sample */
+	if (rtt->sampling && !(rtt->lone && pkt->psn != rtt->psn))
 		return;
 	rtt->sampling = true;
 	rtt->retrans = again;
 	rtt->read = pkt->op->flags & SROCE_READING;
-	rtt->lone = is_lone(qp, pkt);
+	rtt->lone = !again && is_lone(qp, pkt);
 	rtt->psn = pkt->psn;
 	rtt->peer_psn = qp->resp.psn;
 	rtt->start = sroce_now();

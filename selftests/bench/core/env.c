@@ -74,6 +74,11 @@ bool sroce_tx_join(struct sroce_qp *qp, u32 len)
 	return sroce_tx_fits(qp, len);
 }
 
+void sroce_tx_idle(struct sroce_qp *qp)
+{
+	(void)qp;
+}
+
 /* There is always room: nothing is between the two. */
 u32 sroce_tx_room(struct sroce_qp *qp, bool response)
 {
