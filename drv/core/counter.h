@@ -74,6 +74,7 @@
 	C(RNR_SENT, "tx_rnr_nak")					\
 	C(ACK_SENT, "tx_ack")						\
 	C(ACK_WITH_ANSWER, "acks_with_answer")				\
+	C(ANSWER_ALONE, "answers_alone")				\
 	C(ACK_HELD_IN_VAIN, "acks_held_in_vain")			\
 	C(READ_REPLAY, "replayed_reads")					\
 	C(ATOMIC_REPLAY, "replayed_atomics")				\

@@ -83,11 +83,13 @@ void *sroce_tx_begin_segs(struct sroce_qp *qp, struct sroce_av *av, u32 len,
 			  bool response, u32 *n);
 /* Whether more requests can join the train queued last */
 bool sroce_tx_can_append(struct sroce_qp *qp);
+/* Whether a response of @len bytes, without ICRC, fits behind the train of requests queued last */
+bool sroce_tx_fits(struct sroce_qp *qp, u32 len);
 /*
- * Whether a response of @len bytes, without ICRC, can be the last of the train of requests
- * queued last, and overtakes no response there.
+ * Have one that fits leave there: the caller begins it next, as a request. False if it could
+ * overtake a response, or had to wait. Responses that follow may overtake it.
  */
-bool sroce_tx_can_join(struct sroce_qp *qp, u32 len);
+bool sroce_tx_join(struct sroce_qp *qp, u32 len);
 /*
  * Add the ICRCs and queue the first @n of the packets begun. They leave when the QP is
  * unlocked.
@@ -95,6 +97,8 @@ bool sroce_tx_can_join(struct sroce_qp *qp, u32 len);
 void sroce_tx_commit(struct sroce_qp *qp, u32 n);
 /* Discard the packets begun. */
 void sroce_tx_abort(struct sroce_qp *qp);
+/* No request is to be sent: those that follow may be sent by another CPU. */
+void sroce_tx_idle(struct sroce_qp *qp);
 /* Packets that the transmit queue of requests or responses takes now */
 u32 sroce_tx_room(struct sroce_qp *qp, bool response);
 /*

@@ -126,6 +126,7 @@ enum sroce_gap_policy {
  * @probe_end: one past the last of these responses
  * @probes: probes sent since there was progress
  * @probe_at: when the next probe is due, in ns of sroce_now(); 0 for never
+ * @patient: @probe_at leaves time for an ACK that is held
  * @postponed: a timer was late, so a probe waits until what has come was received
  * @timer_psn: req.max_psn when the ACK timer was last set
  * @ack_owed: an ACK had been requested when the ACK timer was last set
@@ -159,6 +160,7 @@ struct sroce_retrans {
 	u32			probe_end;
 	u32			probes;
 	u64			probe_at;
+	bool			patient;
 	bool			postponed;
 	u32			timer_psn;
 	bool			ack_owed;
@@ -233,7 +235,9 @@ struct sroce_read_buf {
  * @sampling: a sample is being taken
  * @retrans: the sampled packet is a retransmission; such a sample may be spurious
  * @read: the sampled packet is a READ request, sent in turn
+ * @lone: the sampled packet is all that was under way, and the peer may hold its ACK
  * @psn: PSN of the sampled packet
+ * @peer_psn: PSN of the peer's next request then
  * @start: when it was sent, in ns of sroce_now()
  * @first: when the first packet of all was sent, in ns of sroce_now(); 0 for not yet
  * @srtt: smoothed round trip time, in ns, as in RFC 6298
@@ -252,7 +256,9 @@ struct sroce_rtt {
 	bool	sampling;
 	bool	retrans;
 	bool	read;
+	bool	lone;
 	u32	psn;
+	u32	peer_psn;
 	u64	start;
 	u64	first;
 	u64	srtt;
@@ -459,9 +465,11 @@ struct sroce_resp_rate {
  * struct sroce_answer - ACKs that leave with an answer, see rc/answer.c
  * @asked: when the newest request came that may be answered, in ns of sroce_now(); 0 if it
  *	was answered, or there is none
+ * @came: when the newest request came that might have been answered, likewise
  * @acked: one past the newest PSN that an ACK was sent of
  * @limit: newest message that the peer has credits for, as an MSN
- * @streak: requests in a row that were answered soon, as far as it matters
+ * @streak: requests in a row that were answered soon, by a packet that an ACK can leave with,
+ *	as far as it matters
  * @joined: ACKs in a row that have left with an answer
  * @doubled: how often the streak that is needed was doubled, as ACKs were held in vain
  * @held: the ACK that is queued waits for an answer
@@ -469,6 +477,7 @@ struct sroce_resp_rate {
  */
 struct sroce_answer {
 	u64	asked;
+	u64	came;
 	u32	acked;
 	u32	limit;
 	u32	streak;

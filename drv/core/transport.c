@@ -154,10 +154,16 @@ static bool run_again(struct sroce_qp *qp, u32 room, bool response)
 /* Return: whether a trip must follow; a timer may see to that if CNPs limit the rate. */
 static bool run_responder(struct sroce_qp *qp)
 {
-	u32 room = sroce_tx_room(qp, true);
-	u32 most = min_t(u32, room, SROCE_TX_BUDGET);
-	u32 n = sroce_resp_rate_free(qp, most);
+	u32 room, most, n;
 
+	/* an ACK needs no room */
+	if (!qp->resp.fifo.n && !qp->resp.replays.n) {
+		sroce_resp_tx_run(qp, 0);
+		return false;
+	}
+	room = sroce_tx_room(qp, true);
+	most = min_t(u32, room, SROCE_TX_BUDGET);
+	n = sroce_resp_rate_free(qp, most);
 	if (!sroce_resp_tx_run(qp, n))
 		return false;
 	if (n == most)
@@ -169,8 +175,14 @@ static bool run_responder(struct sroce_qp *qp)
 /* Return: whether a trip must follow */
 static bool run_requester(struct sroce_qp *qp)
 {
-	u32 room = sroce_tx_room(qp, false);
+	u32 room;
 
+	/* most packets that come make none possible: only the timer is seen to */
+	if (sroce_req_is_idle(qp)) {
+		sroce_tx_idle(qp);
+		return sroce_req_run(qp, 1);
+	}
+	room = sroce_tx_room(qp, false);
 	return sroce_req_run(qp, min_t(u32, room, SROCE_TX_BUDGET)) &&
 	       run_again(qp, room, false);
 }

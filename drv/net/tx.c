@@ -425,19 +425,37 @@ void sroce_tx_abort(struct sroce_qp *qp)
 }
 
 /**
- * sroce_tx_can_join() - whether a response can be the last of the train of requests queued last
+ * sroce_tx_fits() - whether a response can be the last of the train of requests queued last
  * @qp: the QP, locked
  * @len: bytes of the response from BTH on, ICRC not included
- *
- * Not if it could overtake a response, or has to wait for packets that another CPU has sent.
  */
-bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
+bool sroce_tx_fits(struct sroce_qp *qp, u32 len)
 {
-	struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, false);
+	struct sk_buff *skb = skb_peek_tail(&sroce_kqp_txq(qp->kqp, false)->skbs);
 
-	return has_space(skb_peek_tail(&txq->skbs), &qp->av, len + SROCE_ICRC_LEN) &&
-	       sroce_txq_is_in_order(txq) &&
-	       sroce_txq_is_drained(sroce_kqp_txq(qp->kqp, true));
+	return has_space(skb, &qp->av, len + SROCE_ICRC_LEN);
+}
+
+/**
+ * sroce_tx_join() - have the next packet, a response that fits, leave with a request
+ * @qp: the QP, locked
+ * @len: as for sroce_tx_fits(), which is true
+ *
+ * Responses of before need not have left this host: those that this CPU has sent are ahead in
+ * the netdev's queue, and hardware keeps the order of that, however late it completes them.
+ * Responses that follow may overtake this one, which must be an ACK: it is then a duplicate.
+ *
+ * Return: whether it can: it overtakes no response, and has not to wait for packets that another
+ * CPU has sent or sends.
+ */
+bool sroce_tx_join(struct sroce_qp *qp, u32 len)
+{
+	struct sroce_txq *requests = sroce_kqp_txq(qp->kqp, false);
+	struct sroce_txq *responses = sroce_kqp_txq(qp->kqp, true);
+	const struct sk_buff *skb = skb_peek_tail(&requests->skbs);
+
+	return !requests->sending && !sroce_txq_is_overtaken(requests, skb) &&
+	       sroce_txq_is_given(responses) && !sroce_txq_is_overtaken(responses, skb);
 }
 
 /**

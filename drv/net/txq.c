@@ -165,6 +165,18 @@ static void follow_poster(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_tx_idle() - choose who sends, in a trip that has no request to send
+ * @qp: the QP, locked
+ *
+ * Such a trip, as of an ACK, may be the only one that finds nothing under way.
+ */
+void sroce_tx_idle(struct sroce_qp *qp)
+{
+	if (READ_ONCE(sroce_kqp_txq(qp->kqp, false)->sk))
+		follow_poster(qp);
+}
+
+/**
  * sroce_tx_room() - packets that a transmit queue takes now
  * @qp: the QP, locked
  * @response: the queue of responses, not that of requests
@@ -244,6 +256,30 @@ bool sroce_txq_is_in_order(const struct sroce_txq *txq)
 }
 
 /**
+ * sroce_txq_is_overtaken() - whether a packet could overtake those that another CPU has sent
+ * @txq: transmit queue of a locked QP
+ * @skb: the packet, of this queue or another of the QP
+ *
+ * Context: softirq, or bottom halves disabled.
+ */
+bool sroce_txq_is_overtaken(const struct sroce_txq *txq, const struct sk_buff *skb)
+{
+	if (sroce_txq_is_in_order(txq) || time_after(jiffies, txq->given_at + ORDER_TIME))
+		return false;
+	/* datagrams and frames have no order */
+	return txq->kqp->qp->svc != SROCE_SVC_UD && skb_dst(skb) && is_direct(skb);
+}
+
+/**
+ * sroce_txq_is_given() - whether the IP stack was given all packets of a transmit queue
+ * @txq: transmit queue of a locked QP
+ */
+bool sroce_txq_is_given(const struct sroce_txq *txq)
+{
+	return !txq->sending && skb_queue_empty(&txq->skbs) && list_empty(&txq->lbpkts);
+}
+
+/**
  * sroce_txq_must_wait() - whether packets would overtake those that another CPU has sent
  * @txq: transmit queue of a locked QP, not empty
  *
@@ -261,11 +297,7 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 {
 	const struct sk_buff *skb = skb_peek(&txq->skbs);
 
-	if (sroce_txq_is_in_order(txq) || !skb ||
-	    time_after(jiffies, txq->given_at + ORDER_TIME))
-		return false;
-	/* datagrams and frames have no order */
-	if (txq->kqp->qp->svc == SROCE_SVC_UD || !skb_dst(skb) || !is_direct(skb))
+	if (!skb || !sroce_txq_is_overtaken(txq, skb))
 		return false;
 	if (is_stopped(txq))
 		return true;

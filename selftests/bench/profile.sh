@@ -10,14 +10,15 @@
 #	 selftests/bench/profile.sh guest VM	what runs in that VM
 #
 # KERNEL=6.1, PROFILE_ONLY= (a regular expression of CASE/CONTENDER, such as
-# single/sroce) and VMFLAGS are looked at. Needs the module, built.
+# single/sroce), PROFILE_ATTRS= (attributes of sroce's devices, such as ack_with_answer=1)
+# and VMFLAGS are looked at. Needs the module, built. Also: PROFILE_ONLY=pong/sroce.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 KERNEL=${KERNEL:-6.1}
 ONLY=${PROFILE_ONLY:-.}
 OUT=$PWD/.build/profile	# of some cases, another: README's are all of one run
-[ "$ONLY" = . ] || OUT+=-part
+[ "$ONLY${PROFILE_ATTRS:-}" = . ] || OUT+=-part
 
 # case:VM:place:mtu:units of one doorbell:unit:tool and arguments. A VM is a number of
 # CPUs. With one CPU who polls gives way to who has work. Two that wait for each other have
@@ -36,6 +37,8 @@ cases()
 	answered:2:veth:1500:1:message of 8 bytes:write_lat -s 8 -n 1000000
 	same-host:2:same_host:1500:1:message of 8 bytes:write_lat -s 8 -n 1000000
 	EOF
+	# of sroce, if it is asked for: answered, by one process that is both ends
+	[[ $ONLY != *pong* ]] || echo "pong:1:veth:1500:1:message of 8 bytes:pong"
 	local place n
 	for place in veth wire_gro; do
 		for n in 1 2 4; do
@@ -53,6 +56,16 @@ counting() { echo "$SROCE_JOB/shared/count.$1"; }
 
 # Of one CPU time is instructions: what programs need to begin, and are measured for
 BEGINS=0.3 LASTS=0.25
+
+# One process that is both ends
+one_program()
+{
+	if [ "$1" = ib_pong ]; then
+		"$SROCE_PONG" "$B_DEV0" "$B_GID0" "$B_DEV1" "$B_GID1" >$B_CLIENT.0 2>&1
+	else
+		programs "$@"
+	fi
+}
 
 # The QPs of pN, each with two programs on a CPU of its own; one QP else, on any
 programs()	# tool option...
@@ -73,7 +86,7 @@ one_case()	# name arguments...
 {
 	local name=$1 args
 	read -ra args <<<"$2"
-	programs "ib_${args[0]}" -F "${args[@]:1}" &
+	one_program "ib_${args[0]}" -F "${args[@]:1}" &
 	local run=$!
 	# above who gives way
 	chrt --other -p 0 $BASHPID
@@ -88,7 +101,7 @@ one_case()	# name arguments...
 	touch "$(counting "$name")"
 	sleep "$LASTS"
 	rm "$(counting "$name")"
-	pkill -9 'ib_write_'
+	pkill -9 'ib_write_|^pong$'
 	wait $run
 	pollers_give_way
 }
@@ -121,6 +134,18 @@ transfer_began()
 		  [ "$(rdma resource show qp | grep -c 'type RC state RTS')" -ge "$QPS" ]; }
 }
 
+# As PROFILE_ATTRS says
+attributes()	# contender
+{
+	local attr dev
+	for attr in ${PROFILE_ATTRS:-}; do
+		for dev in "$B_DEV0" "$B_DEV1"; do
+			[ "$1" != sroce ] ||
+				echo "${attr#*=}" >"/sys/class/infiniband/$dev/${attr%%=*}" || return
+		done
+	done
+}
+
 guest()
 {
 	# shellcheck source=selftests/lib/common.sh
@@ -140,7 +165,7 @@ guest()
 			contender none
 			"at_$place"
 			bench_mtu "$mtu"
-			contender "$who" || exit
+			contender "$who" && attributes "$who" || exit
 			BEFORE=$(packets)
 			one_case "$name-$who" "$args"
 			echo "# $name-$who"
@@ -170,6 +195,7 @@ in_vm()	# VM, flags of tools/vm.sh
 	# shellcheck disable=SC2086 # a list of flags
 	TMPDIR=$OUT/tmp tools/vm.sh --kernel "$KERNEL" --timeout 600 ${VMFLAGS:-} \
 		--keep "$vm" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+		--env "SROCE_PONG=$OUT/pong" --env "PROFILE_ATTRS=${PROFILE_ATTRS:-}" \
 		--env "PROFILE_ONLY=$ONLY" "$@" --qemu-arg -plugin \
 		--qemu-arg "file=$OUT/count.so,out=$OUT,job=$OUT/tmp/*/shared/count.*" \
 		-- selftests/bench/profile.sh guest "$which" || exit
@@ -196,6 +222,7 @@ host()
 	mkdir -p "$OUT/tmp"
 	gcc -O2 -Wall -Wextra -fPIC -shared -o "$OUT/count.so" \
 		selftests/bench/profile_plugin.c || exit
+	gcc -O2 -Wall -Wextra -o "$OUT/pong" selftests/bench/pong.c -libverbs || exit
 	in_vm 1 --icount
 	in_vm 2 --cpus 2 --tcg
 	for n in 1 2 4; do in_vm p$n --cpus $n --tcg; done

@@ -188,6 +188,8 @@ void scenario_print(const struct scenario *sc)
 	if (sc->answers || sc->ack_off)
 		printf("  sides that are taken to answer soon: %u, that never hold an ACK: %u\n",
 		       sc->answers, sc->ack_off);
+	if (sc->turn_delay)
+		printf("  they answer each other within %llu us\n", sc->turn_delay / SC_US);
 	if (sc->timer_late)
 		printf("  ACK timers are %llu us late\n", sc->timer_late / SC_US);
 	if (sc->page_delay)

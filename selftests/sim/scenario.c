@@ -677,11 +677,47 @@ static void choose_ecn(struct maker *m)
 		sc->cc_off = range(m, 1, 3);
 }
 
+/* Only what nothing else depends on, and most of that has one packet. */
+static void shorten(struct maker *m, struct sc_host *h)
+{
+	u32 i, mtu = sc_mtu(m->sc);
+
+	for (i = 0; i < h->nops; i++) {
+		struct sc_op *op = &h->op[i];
+
+		if (op->of < 0 && !is_shared(h, i) && !op->via && !op->bad && op->len > mtu &&
+		    (sc_is_send(op->opcode) || sc_is_write(op->opcode)) && !once_in(m, 8))
+			op->len = op->len % mtu + 1;
+	}
+}
+
+/* Hosts whose processes answer each other, as soon as an ACK waits for that, or later */
+static void take_turns(struct maker *m)
+{
+	struct scenario *sc = m->sc;
+	u32 i;
+
+	sc->turn_delay = range(m, 1, once_in(m, 4) ? 900 : 200) * SC_US;
+	sc->answers = once_in(m, 8) ? sc->answers : BIT(0) | BIT(1);
+	/* else none would be held */
+	sc->cfg.timeout = max_t(u8, sc->cfg.timeout, range(m, 11, 14));
+	for (i = 0; i < 2 * sc->pairs; i++)
+		shorten(m, &sc->host[i]);
+}
+
 static void choose_answers(struct maker *m)
 {
-	m->sc->answers = below(m, 4);
+	struct scenario *sc = m->sc;
+
+	sc->answers = below(m, 4);
 	if (once_in(m, 4))
-		m->sc->ack_off = range(m, 1, 3);
+		sc->ack_off = range(m, 1, 3);
+	/* who never holds one probes a peer that does: both are alike where a probe counts */
+	if (sc->ack_off && (sc->class == SC_CALM || sc->class == SC_ONE))
+		sc->ack_off = BIT(0) | BIT(1);
+	if (sc->cfg.type == IB_QPT_RC && sc->class != SC_LONG && sc->cfg.timeout &&
+	    !m->bulk && once_in(m, 3))
+		take_turns(m);
 }
 
 /**

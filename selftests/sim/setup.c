@@ -314,6 +314,8 @@ static void make_host(struct world *w, u32 nr)
 	hr->rts = !hr->sc->rts_late;
 	hr->recover = NEVER;
 	hr->resume = NEVER;
+	/* one side begins */
+	hr->turn = nr & 1 ? SC_MS : 0;
 	hr->words = take(&hr->target, 8 * SC_COUNTERS, 8);
 	if (!hr->rts)
 		sim_enter(hr->kqp, IB_QPS_RTR);

@@ -7,6 +7,8 @@
 
 #define STEPS_MAX	4000000
 #define BAD_KEY		0x7fff0001
+/* The longest that a process waits for an answer, in ns */
+#define TURN_MAX	(3 * SC_MS)
 
 static bool ring_full(const struct sroce_kqp *kqp)
 {
@@ -181,16 +183,46 @@ static void skip_ops(struct host_run *hr)
 		hr->next++;
 }
 
+/* When the next may be posted; @hr may */
+static u64 post_when(const struct world *w, const struct host_run *hr)
+{
+	u64 when = hr->op[hr->next].op->when;
+
+	return w->sc->turn_delay ? max(when, hr->turn) : when;
+}
+
+/* A process that answers posts soon after a message has come, and does not wait for ever. */
+static void take_turn(struct world *w, struct host_run *hr)
+{
+	u32 msn = hr->kqp->qp.resp.msn;
+
+	if (w->sc->turn_delay && msn != hr->heard)
+		hr->turn = w->s->now + rnd_below(&w->r, w->sc->turn_delay);
+	hr->heard = msn;
+}
+
+/*
+ * As if the last requests had been answered: there are too few for that. Who has sent nothing
+ * yet has answered none.
+ */
+static void seem_to_answer(const struct world *w, struct host_run *hr)
+{
+	struct sroce_qp *qp = &hr->kqp->qp;
+
+	if (w->sc->answers & BIT(hr->nr & 1) && qp->req.max_psn != qp->attr.sq_psn)
+		qp->resp.answer.streak = ~0U;
+}
+
 static void post_sends(struct world *w, struct host_run *hr)
 {
 	u32 n = 0;
 
+	take_turn(w, hr);
 	skip_ops(hr);
-	while (may_post(hr) && hr->op[hr->next].op->when <= w->s->now) {
+	while (may_post(hr) && post_when(w, hr) <= w->s->now) {
 		post_op(w, hr, hr->next++);
-		/* as if the last requests had been answered: there are too few for that */
-		if (w->sc->answers & BIT(hr->nr & 1))
-			hr->kqp->qp.resp.answer.streak = ~0U;
+		hr->turn = w->s->now + TURN_MAX;
+		seem_to_answer(w, hr);
 		if (++n == w->sc->batch) {
 			sim_doorbell(hr->kqp);
 			n = 0;
@@ -402,7 +434,7 @@ static u64 next_act(const struct world *w)
 		if (may_recv(w, hr))
 			t = sooner(t, recv_when(hr));
 		if (may_post(hr))
-			t = sooner(t, hr->op[hr->next].op->when);
+			t = sooner(t, post_when(w, hr));
 	}
 	return t;
 }

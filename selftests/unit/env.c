@@ -148,8 +148,7 @@ bool sroce_tx_can_append(struct sroce_qp *qp)
 	return qp->kqp->sim->can_append;
 }
 
-/* There is one queue, so it overtakes nothing. */
-bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
+bool sroce_tx_fits(struct sroce_qp *qp, u32 len)
 {
 	struct sroce_kqp *kqp = qp->kqp;
 	struct sim_packet *last;
@@ -159,6 +158,18 @@ bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
 	last = container_of(kqp->txq_tail, struct sim_packet, next);
 	return !last->lbpkt && !sim_is_response(last) &&
 	       last->len >= last->l3_len + UDP_LEN + len + SROCE_ICRC_LEN;
+}
+
+/* There is one queue, so that it overtakes nothing, unless a test says so. */
+bool sroce_tx_join(struct sroce_qp *qp, u32 len)
+{
+	CHECK(sroce_tx_fits(qp, len));
+	return !qp->kqp->sim->overtakes;
+}
+
+void sroce_tx_idle(struct sroce_qp *qp)
+{
+	(void)qp;
 }
 
 u32 sroce_tx_room(struct sroce_qp *qp, bool response)
@@ -486,8 +497,10 @@ void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)
 {
 	struct sroce_kqp *kqp = qp->kqp;
 
-	if (!kqp->ack_when || kqp->ack_when > when + slack)
-		kqp->ack_when = when + slack;
+	if (kqp->ack_when && kqp->ack_when <= when + slack)
+		return;
+	kqp->ack_when = when + slack;
+	kqp->ack_set++;
 }
 
 void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)

@@ -112,6 +112,7 @@ struct sroce_kqp {
 	u32			frame_len;
 	u32			frames;
 	u64			ack_when;	/* 0: not armed */
+	u32			ack_set;	/* how often it was set */
 	u64			rnr_when;
 	u64			task_when;
 	u64			paged_when;
@@ -176,6 +177,7 @@ struct sim {
 	u32			train;		/* packets received at once, 0 as 1 */
 	u32			max_segs;	/* sent at once, 0 as 64; 1: no segments */
 	bool			can_append;	/* what was queued last is never full */
+	bool			overtakes;	/* an ACK with a request would overtake others */
 	/* Whether a packet can be allocated, unless @tx_fails */
 	bool			(*tx_ok)(struct sim *s, struct sroce_qp *qp);
 	/* Packets that a transmit queue takes now; NULL: any number */

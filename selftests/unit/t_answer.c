@@ -176,6 +176,73 @@ static void no_answer(void)
 	}
 }
 
+/* As above, just after an answer, with requests that might have their ACKs held, or not */
+static u64 time_without(u8 timeout, bool with)
+{
+	struct xfers t;
+	u64 ns;
+	u32 k;
+
+	begin(&t, timeout);
+	for (k = 0; k < 20; k++)
+		round_trip(&t, 17 * US);
+	t.s->b.qp.ack_with_answer = with;
+	ns = time_to_ack(&t);
+	xfers_end(&t);
+	return ns;
+}
+
+/* The ACK timer of the simulation fires as late as it may. */
+static void in_time(void)
+{
+	u64 without, with;
+	u8 i;
+
+	for (i = 0; i <= 14; i++) {
+		t_case("answer: an ACK without one is at most 1 ms late, timeout %u", i);
+		without = time_without(i, false);
+		with = time_without(i, true);
+		CHECK_EQ(without, 0);
+		CHECK(with <= without + SIM_MS);
+		/* there is something to show where ACKs are held */
+		CHECK_EQ(!!with, !i || i >= 11);
+	}
+}
+
+/* The ACK timer is set so often in @n round trips, so many ns apart. */
+static u32 timers(u32 n, u64 apart, bool with)
+{
+	struct xfers t;
+	u32 set, i;
+
+	begin(&t, 14);
+	t.s->b.qp.ack_with_answer = with;
+	set = t.s->b.ack_set;
+	for (i = 0; i < n; i++) {
+		round_trip(&t, 10 * US);
+		sim_run_until(t.s, t.s->now + apart - 10 * US);
+	}
+	set = t.s->b.ack_set - set;
+	xfers_end(&t);
+	return set;
+}
+
+/* One that runs anyway looks after ACKs that are held; that is not set for each. */
+static void seldom(void)
+{
+	static const u64 apart[] = { 50, 200, 390, 710, 750, 1000, 5000 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(apart); i++) {
+		u64 ns = apart[i] * US, most;
+
+		t_case("answer: no timer is set for each of requests %llu us apart", apart[i]);
+		/* where none is held as many as without, but for one that was set before */
+		most = ns < LATEST ? 100 * ns / LATEST + 2 : timers(100, ns, false) + 1;
+		CHECK(timers(100, ns, true) <= most);
+	}
+}
+
 /* A request arrives whose ACK is held. */
 static void ask_held(struct xfers *t)
 {
@@ -403,6 +470,16 @@ static void long_answer(void)
 	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
 	xfers_end(&t);
 
+	t_case("answer: the ACK leaves by itself if it would overtake others");
+	begin(&t, 14);
+	t.s->overtakes = true;
+	ask_held(&t);
+	post(&t, 1, 0);
+	last_is_ack(&t, 2);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 1);
+	xfers_end(&t);
+
 	t_case("answer: the ACK leaves if the answer can't");
 	begin(&t, 14);
 	ask_held(&t);
@@ -419,6 +496,39 @@ static void long_answer(void)
 	t.s->tx_room = NULL;
 	sim_doorbell(&t.s->b);
 	CHECK_EQ(txlog.n, 2);
+	xfers_end(&t);
+}
+
+/* B's process answers with a message without bytes, which is shorter than an ACK. */
+static void post_nothing(struct xfers *t)
+{
+	sim_post(&t->s->b, &(struct sim_wr){ .opcode = IB_WR_SEND });
+}
+
+static void post_one(struct xfers *t) { post(t, 1, 0); }
+static void post_long(struct xfers *t) { post(t, 1, 2 * MTU); }
+
+/* No ACK is held where none could leave with the answers; they are counted. */
+static void alone(const char *what, void (*post)(struct xfers *t), u32 max_segs)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("answer: no ACK is held for answers %s", what);
+	begin_with(&t, 14);
+	t.s->max_segs = max_segs;
+	for (i = 0; i < 8 * STREAK; i++) {
+		txlog.n = 0;
+		ask(&t, WRITE_ONLY);
+		last_is_ack(&t, 1);
+		sim_run_until(t.s, t.s->now + 10 * US);
+		post(&t);
+		acked_by_peer(&t);
+	}
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_WITH_ANSWER), 0);
+	CHECK_EQ(count(&t, SROCE_CNT_ACK_HELD_IN_VAIN), 0);
+	/* the first shows what was acknowledged */
+	CHECK_EQ(count(&t, SROCE_CNT_ANSWER_ALONE), i - 1);
 	xfers_end(&t);
 }
 
@@ -493,6 +603,32 @@ static u64 probes(u8 timeout, u32 n, u64 ns)
 	return probes_of(IS_ON | SENDS, timeout, n, ns);
 }
 
+/* Likewise, where a lone message is followed by others after @gap ns */
+static u64 probes_after(u64 gap, u8 timeout, u64 ns)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u64 count;
+
+	cfg.timeout = timeout;
+	xfers_init(&t, &cfg, 65536, 4096);
+	peer_record(t.s, &t.s->a);
+	t.s->a.qp.req.rtt.srtt = 10 * US;
+	t.s->a.qp.req.rtt.rttvar = US;
+	t.s->a.qp.resp.msn = 1;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 8);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + gap);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 8);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 8);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + ns - gap);
+	count = sim_count(&t.s->a, SROCE_CNT_PROBE);
+	xfers_end(&t);
+	return count;
+}
+
 static void patience(void)
 {
 	t_case("answer: a lone request is not probed while its ACK may be held");
@@ -505,21 +641,143 @@ static void patience(void)
 	CHECK(probes(14, 2, LATEST) > 0);
 	CHECK(probes(9, 1, LATEST) > 0);
 
+	t_case("answer: a lone one that others follow is probed as they are");
+	CHECK(probes_after(100 * US, 14, LATEST) > 0);
+
 	t_case("answer: so is a lone one where the peer holds no ACK");
 	CHECK(probes_of(SENDS, 14, 1, LATEST) > 0);
 	CHECK(probes_of(IS_ON, 14, 1, LATEST) > 0);
+}
+
+/* B's own message is acknowledged after @ns, or its answer and the ACK come then. */
+static void own_message(struct xfers *t, u64 ns, bool answered)
+{
+	post(t, 1, 0);
+	sim_run_until(t->s, t->s->now + ns);
+	if (answered)
+		ask_with_ack(t);
+	else
+		acked_by_peer(t);
+}
+
+/* B has taken @n samples of a round trip of 10 us from a peer that sends messages, too. */
+static struct sroce_rtt *begin_samples(struct xfers *t, u32 n)
+{
+	begin_with(t, 14);
+	ask(t, WRITE_ONLY);
+	while (n--)
+		own_message(t, 10 * US, false);
+	return &t->s->b.qp.req.rtt;
+}
+
+static void check_samples(struct xfers *t, u64 most)
+{
+	const struct sroce_req *req = &t->s->b.qp.req;
+
+	CHECK(req->rtt.srtt <= most);
+	CHECK(req->cwnd.rtt <= most);
+	CHECK(!sroce_cwnd_congested(&req->cwnd));
+	CHECK_EQ(sroce_rtt_rto(&t->s->b.qp, 0), 200 * US);
+}
+
+static void samples(void)
+{
+	struct sroce_rtt *rtt;
+	struct xfers t;
+	u32 i;
+
+	t_case("answer: the time of an answer is not that of the path");
+	begin_samples(&t, 20);
+	for (i = 0; i < 100; i++)
+		own_message(&t, 300 * US, true);
+	check_samples(&t, 12 * US);
+	xfers_end(&t);
+
+	t_case("answer: nor is that of an ACK that was held in vain");
+	begin_samples(&t, 20);
+	for (i = 0; i < 100; i++)
+		own_message(&t, LATEST, false);
+	check_samples(&t, 12 * US);
+	xfers_end(&t);
+
+	t_case("answer: nor of one that another message has sent");
+	begin_samples(&t, 20);
+	for (i = 0; i < 100; i++) {
+		post(&t, 1, 0);
+		sim_run_until(t.s, t.s->now + 300 * US);
+		own_message(&t, 0, false);
+	}
+	check_samples(&t, 12 * US);
+	xfers_end(&t);
+
+	t_case("answer: but the other message is one");
+	rtt = begin_samples(&t, 20);
+	for (i = 1; i <= 100; i++) {
+		post(&t, 1, 0);
+		own_message(&t, i * 6 * US, false);
+	}
+	CHECK(rtt->srtt > 500 * US);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PROBE), 0);
+	xfers_end(&t);
+
+	t_case("answer: all are where the peer sends no messages");
+	rtt = begin_samples(&t, 20);
+	t.s->b.qp.resp.msn = 0;
+	for (i = 1; i <= 100; i++)
+		own_message(&t, i * 6 * US, false);
+	CHECK(rtt->srtt > 500 * US);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_PROBE), 0);
+	xfers_end(&t);
+
+	t_case("answer: a path that became slower is, and one that became faster");
+	rtt = begin_samples(&t, 20);
+	for (i = 0; i < 40; i++)
+		own_message(&t, 100 * US, false);
+	CHECK(rtt->srtt > 90 * US);
+	for (i = 0; i < 40; i++)
+		own_message(&t, 790 * US, true);
+	CHECK(rtt->srtt > LATEST);
+	for (i = 0; i < 80; i++)
+		own_message(&t, 5 * US, true);
+	CHECK(rtt->srtt < 10 * US);
+	xfers_end(&t);
+
+	t_case("answer: a lone READ has a response, and a lone WRITE may have to wait");
+	rtt = begin_samples(&t, 20);
+	post(&t, 1, 0);
+	CHECK(rtt->sampling && rtt->lone);
+	acked_by_peer(&t);
+	sim_post(&t.s->b, &(struct sim_wr){
+		.opcode = IB_WR_RDMA_READ, .num_sge = 1, .sge = { sim_sge(t.b, 0, 8) },
+	});
+	CHECK(rtt->sampling && !rtt->lone);
+	xfers_end(&t);
+
+	t_case("answer: where no ACK is held each sample counts");
+	rtt = begin_samples(&t, 20);
+	t.s->b.qp.ack_with_answer = false;
+	for (i = 0; i < 40; i++)
+		own_message(&t, 150 * US, true);
+	CHECK(rtt->srtt > 120 * US);
+	xfers_end(&t);
 }
 
 UNIT_TESTS(answer)
 {
 	streak();
 	no_answer();
+	in_time();
+	seldom();
 	next_request();
 	exchange();
 	never_held();
 	nak_without_request();
 	credits();
 	long_answer();
+	alone("without bytes", post_nothing, 0);
+	alone("of several packets", post_long, 0);
+	alone("that leave without trains", post_one, 1);
 	states();
 	patience();
+	samples();
 }

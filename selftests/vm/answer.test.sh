@@ -52,6 +52,37 @@ turn()	# 0|1
 	done
 }
 
+trains()	# 0|1
+{
+	local dev
+	for dev in "$DEV_A" "$DEV_B"; do
+		echo "$1" >"/sys/class/infiniband/$dev/trains" || return
+	done
+}
+
+untrained()	# command...
+{
+	local rc
+	trains 0 && counts_alone "$@"
+	rc=$?
+	trains 1
+	return $rc
+}
+
+# Answers are counted that no ACK can leave with, and no ACK is held for them.
+counts_alone() { moves_by 2000 answers_alone alone "$@"; }
+
+moves_by()	# least counter command...
+{
+	local n least=$1 counter=$2
+	n=$(both "$counter")
+	shift 2
+	"$@" || return
+	n=$(($(both "$counter") - n))
+	echo "$n $counter"
+	[ $n -ge "$least" ]
+}
+
 trap 'topo_down; rm -f "$OUT"' EXIT
 topo_veth
 GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
@@ -65,6 +96,7 @@ check "with messages of one full packet, too" mostly ib_send_lat -e -s 1024 -n 3
 check "a stream does not" alone ib_write_bw -s 64 -n 5000
 check "nor do READs" alone ib_read_lat -e -s 8 -n 500
 check "nor what is short of time" alone ib_send_lat -e -s 8 -n 1000 -u 10
+check "nor what leaves without trains" untrained ib_send_lat -e -s 8 -n 3000
 check "it is turned off" turn 0
 check "then nothing does" alone ib_send_lat -e -s 8 -n 3000
 turn 1

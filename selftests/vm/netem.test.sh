@@ -23,7 +23,7 @@ OTHERS="none duplicate reorder corrupt delay"
 # What may count whatever happens; when the host stalls, and a silence is taken
 # for a loss; and when there are losses.
 TRAFFIC="tx_pkts tx_trains tx_segmented_trains tx_pkt_batches tx_msg_batches rx_pkt_batches tx_bytes rx_pkts rx_bytes tx_ack
-acks_with_answer acks_held_in_vain
+acks_with_answer acks_held_in_vain answers_alone
 out_of_credits tx_rnr_nak rx_rnr_nak backlog_pkts coalesced_doorbells
 tx_queue_stopped tx_order_waits paced_trains"
 SILENCE="ack_probes retransmitted_pkts read_retries replayed_reads cwnd_decreases

@@ -9,8 +9,9 @@
  *
  * The first request that is not answered in time ends that: its ACK is sent at once. A timer
  * for each message would cost more than the packet that is saved. So the ACK timer of the QP is
- * kept running while ACKs are held, and looks after one that is late. ACKs that were held in
- * vain make it harder to begin again.
+ * kept running while ACKs are held, and looks after one that is late. Where requests come so
+ * seldom that it would fire for each of them, none is held. ACKs that were held in vain make it
+ * harder to begin again.
  *
  * An ACK is held only if nothing depends on it: the request is one packet, and all before it
  * was acknowledged, so a peer that sends more does not wait for its window. The next request
@@ -30,9 +31,8 @@
 #define DOUBLED_MAX	7
 /* ACKs in a row that have left with an answer after which it is halved */
 #define JOINED_MANY	64
-/* An answer within this time is soon, in ns; and how much later an ACK may leave */
-#define SOON		(400ULL * NSEC_PER_USEC)
-#define SLACK		(SROCE_ANSWER_LATEST - SOON)
+/* How much later than SROCE_ANSWER_SOON an ACK may leave, in ns */
+#define SLACK		(SROCE_ANSWER_LATEST - SROCE_ANSWER_SOON)
 /* An ACK is held for at most this part of the ACK timeout */
 #define TIMEOUT_PART	8
 
@@ -106,18 +106,26 @@ static bool is_alone(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	       resp->aeth_psn == pkt->psn;
 }
 
-/**
- * sroce_answer_has_time() - whether the ACK timeout leaves time to hold an ACK
- * @qp: the QP, RC
- *
- * The peer's timeout is not known, but both ends of a connection mostly have the same: by
- * rdma_cm it is one for both.
+/*
+ * Whether the ACK timeout leaves time to hold an ACK. The peer's timeout is not known, but both
+ * ends of a connection mostly have the same: by rdma_cm it is one for both.
  */
-bool sroce_answer_has_time(const struct sroce_qp *qp)
+static bool has_time(const struct sroce_qp *qp)
 {
 	u64 timeout = sroce_rtt_ack_timeout(qp);
 
 	return !timeout || timeout / TIMEOUT_PART >= SROCE_ANSWER_LATEST;
+}
+
+/**
+ * sroce_answer_may_be_awaited() - whether the peer may hold an ACK for an answer
+ * @qp: the QP, RC
+ *
+ * Both ends are taken to be set up alike. A peer that has sent no message yet has answered none.
+ */
+bool sroce_answer_may_be_awaited(const struct sroce_qp *qp)
+{
+	return qp->ack_with_answer && qp->resp.msn && has_time(qp);
 }
 
 /**
@@ -128,11 +136,14 @@ bool sroce_answer_has_time(const struct sroce_qp *qp)
 void sroce_answer_wait(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_answer *an = &qp->resp.answer;
+	bool often;
 
 	if (!qp->ack_with_answer || qp->state != IB_QPS_RTS || !is_alone(qp, pkt))
 		return;
 	an->asked = sroce_now();
-	an->held = an->streak >= streak_needed(an) && sroce_answer_has_time(qp) &&
+	often = an->asked - an->came < SROCE_ANSWER_LATEST;
+	an->came = an->asked;
+	an->held = often && an->streak >= streak_needed(an) && has_time(qp) &&
 		   has_credits(qp, pkt);
 }
 
@@ -156,15 +167,19 @@ void sroce_answer_acked(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /**
  * sroce_answer_sent() - note that a message was sent since a request has come
  * @qp: the QP, RC, locked; a request waits for its answer
+ * @fits: an ACK can be the last of the train of that message. Others are no answers that an
+ *	ACK is held for
  *
  * Return: whether the ACK was held for it. It is not held any more.
  */
-bool sroce_answer_sent(struct sroce_qp *qp)
+bool sroce_answer_sent(struct sroce_qp *qp, bool fits)
 {
 	struct sroce_answer *an = &qp->resp.answer;
 	bool held = an->held;
 
-	if (sroce_now() - an->asked > SOON) {
+	if (!fits)
+		sroce_count(qp, SROCE_CNT_ANSWER_ALONE);
+	if (!fits || sroce_now() - an->asked > SROCE_ANSWER_SOON) {
 		sroce_answer_end(qp);
 		return false;
 	}
@@ -217,7 +232,7 @@ void sroce_answer_go_on(struct sroce_qp *qp)
 		return;
 	}
 	an->timed = true;
-	sroce_task_set_ack_timer(qp, an->asked + SOON, SLACK);
+	sroce_task_set_ack_timer(qp, an->asked + SROCE_ANSWER_SOON, SLACK);
 }
 
 /**
@@ -232,9 +247,9 @@ void sroce_answer_timer(struct sroce_qp *qp, u64 now)
 {
 	struct sroce_answer *an = &qp->resp.answer;
 
-	if (an->held && now - an->asked >= SOON)
+	if (an->held && now - an->asked >= SROCE_ANSWER_SOON)
 		sroce_answer_end(qp);
 	else if (an->timed)
-		sroce_task_set_ack_timer(qp, now + SOON, SLACK);
+		sroce_task_set_ack_timer(qp, now + SROCE_ANSWER_SOON, SLACK);
 	an->timed = false;
 }

@@ -430,6 +430,15 @@ static bool has_more(struct sroce_qp *qp)
 }
 
 /**
+ * sroce_req_is_idle() - whether there is nothing to send, and nothing to send again
+ * @qp: the QP, locked
+ */
+bool sroce_req_is_idle(const struct sroce_qp *qp)
+{
+	return !has_retrans(&qp->req) && sroce_sq_sched_empty(qp);
+}
+
+/**
  * sroce_req_run() - send retransmissions and new request packets
  * @qp: the QP, locked
  * @budget: most packets to send

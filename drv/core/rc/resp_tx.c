@@ -289,13 +289,22 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 }
 
 /* Send the queued ACK with the one request that was just queued. Return: whether it could. */
-static bool join(struct sroce_qp *qp)
+static bool join(struct sroce_qp *qp, u32 len)
 {
-	if (!sroce_tx_can_join(qp, sroce_opcodes[SROCE_OP_ACK].hdr_len))
+	if (!sroce_tx_join(qp, len))
 		return false;
 	send_aeth(qp, true);
 	sroce_count(qp, SROCE_CNT_ACK_WITH_ANSWER);
 	return true;
+}
+
+/* See to an ACK that waits for an answer, as @n packets were sent that are one. */
+static void answered(struct sroce_qp *qp, u32 n)
+{
+	u32 len = sroce_opcodes[SROCE_OP_ACK].hdr_len;
+
+	if (sroce_answer_sent(qp, n == 1 && sroce_tx_fits(qp, len)))
+		sroce_answer_joined(qp, join(qp, len));
 }
 
 /**
@@ -308,9 +317,9 @@ static bool join(struct sroce_qp *qp)
  */
 void sroce_resp_tx_answered(struct sroce_qp *qp, u32 n)
 {
-	if (!n)
+	if (n)
+		answered(qp, n);
+	else
 		sroce_answer_go_on(qp);
-	else if (sroce_answer_sent(qp))
-		sroce_answer_joined(qp, n == 1 && join(qp));
 	send_queued_aeth(qp);
 }

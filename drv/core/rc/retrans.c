@@ -571,17 +571,16 @@ static u64 patience(struct sroce_qp *qp, u64 timeout)
 
 /*
  * The least time until the first probe, in ns, if a request of one packet is all that is under
- * way: the peer may hold its ACK for an answer. Both ends are taken to be set up alike. A peer
- * that has sent no message yet has answered none.
+ * way: the peer may hold its ACK for an answer.
  */
 static u64 answer_time(struct sroce_qp *qp)
 {
 	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	const struct sroce_req *req = &qp->req;
 
-	if (!qp->ack_with_answer || !qp->resp.msn || !wqe || req->reads ||
+	if (!sroce_answer_may_be_awaited(qp) || !wqe || req->reads ||
 	    wqe->first_psn != wqe->last_psn || req->retrans.probes ||
-	    sroce_psn_diff(req->max_psn, req->una) > 1 || !sroce_answer_has_time(qp))
+	    sroce_psn_diff(req->max_psn, req->una) > 1)
 		return 0;
 	return SROCE_ANSWER_LATEST + req->rtt.srtt;
 }
@@ -589,21 +588,25 @@ static u64 answer_time(struct sroce_qp *qp)
 /*
  * Schedule the next probe. Until a packet with AckReq is sent the peer owes no answer,
  * and the timeout counts from the newest packet: to send all packets between two AckReqs
- * can take longer than the round trip.
+ * can take longer than the round trip. Once a packet follows a lone one the peer holds no ACK.
  */
 static void schedule_probe(struct sroce_qp *qp, u64 timeout, u64 rto)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 	bool sending = req->max_psn != rp->timer_psn && !rp->ack_owed;
+	u64 hold = answer_time(qp);
 
 	rp->timer_psn = req->max_psn;
 	rp->ack_owed = req->rtt.sampling;
-	rto = max3(rto, patience(qp, timeout), answer_time(qp));
+	rto = max3(rto, patience(qp, timeout), hold);
 	if (rp->copies || rp->probes >= PROBES_MAX || !qp->attr.retry_cnt)
 		return;
 	if (!rp->probe_at || (sending && !rp->probes))
 		rp->probe_at = sroce_now() + (rto << rp->probes);
+	else if (rp->patient && !hold)
+		rp->probe_at = min(rp->probe_at, sroce_now() + rto);
+	rp->patient = hold;
 }
 
 /* How late the timer may fire, in ns */

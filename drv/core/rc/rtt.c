@@ -4,6 +4,7 @@
 #include <linux/math64.h>
 #include <linux/time64.h>
 #include "drv/core/env.h"
+#include "drv/core/rc/answer.h"
 #include "drv/core/rc/rtt.h"
 
 /* Samples after a probe in which a fast answer to a retransmission is not spurious */
@@ -62,6 +63,16 @@ static void end_marks(struct sroce_qp *qp)
 		sroce_cwnd_mark(&qp->req.cwnd, sroce_now() - start);
 }
 
+/* Whether the peer may hold the ACK of a packet for an answer: as in answer.c, if it is as we */
+static bool is_lone(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	const u32 whole = SROCE_START | SROCE_END;
+
+	return sroce_answer_may_be_awaited(qp) &&
+	       (pkt->op->flags & (whole | SROCE_HAS_RESPONSE)) == whole &&
+	       pkt->psn == qp->req.una && sroce_psn_diff(qp->req.max_psn, pkt->psn) <= 1;
+}
+
 /**
  * sroce_rtt_sent() - note that a packet was sent in turn, and perhaps start a sample
  * @qp: the QP, RC
@@ -79,12 +90,17 @@ void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again
 		return;
 	if (pkt->ackreq && !again)
 		add_mark(qp, pkt->psn);
-	if (rtt->sampling || !(pkt->ackreq || pkt->op->flags & SROCE_HAS_RESPONSE))
+	if (!(pkt->ackreq || pkt->op->flags & SROCE_HAS_RESPONSE))
+		return;
+	/* the peer holds no ACK of a packet that follows a lone one: a better sample */
+	if (rtt->sampling && !(rtt->lone && pkt->psn != rtt->psn))
 		return;
 	rtt->sampling = true;
 	rtt->retrans = again;
 	rtt->read = pkt->op->flags & SROCE_READING;
+	rtt->lone = !again && is_lone(qp, pkt);
 	rtt->psn = pkt->psn;
+	rtt->peer_psn = qp->resp.psn;
 	rtt->start = sroce_now();
 }
 
@@ -201,6 +217,22 @@ static void update_trains(struct sroce_qp *qp)
 		      min_t(u64, div_u64(ns, TRAIN_INTERVAL), SROCE_RTT_TRAINS_MAX);
 }
 
+/*
+ * Whether a sample may hold the time for which the peer has held the ACK: its answer, or another
+ * packet of ours, came before that, or nothing for as long. What is longer than that is all the
+ * same a long round trip, and what is shorter than any other is none that holds much.
+ */
+static bool may_be_held(const struct sroce_qp *qp, u64 ns)
+{
+	const struct sroce_rtt *rtt = &qp->req.rtt;
+	u64 min = qp->req.cwnd.min_rtt;
+
+	if (!rtt->lone || !min || ns <= min || ns - min > SROCE_ANSWER_LATEST)
+		return false;
+	return qp->resp.psn != rtt->peer_psn || ns - min >= SROCE_ANSWER_SOON ||
+	       sroce_psn_diff(qp->req.max_psn, rtt->psn) > 1;
+}
+
 /**
  * sroce_rtt_acked() - end the sample of the round trip, if req.acked has passed it
  * @qp: the QP, RC
@@ -220,6 +252,8 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 	rtt->sampling = false;
 	now = sroce_now();
 	ns = max_t(u64, now - rtt->start, 1);
+	if (may_be_held(qp, ns))
+		return SROCE_RTT_NONE;
 	if (rtt->retrans) {
 		*took = ns;
 		return retrans_answered(qp, ns, now);
@@ -254,6 +288,7 @@ void sroce_rtt_retransmitted(struct sroce_qp *qp)
 	rtt->sampling = true;
 	rtt->retrans = true;
 	rtt->read = false;
+	rtt->lone = false;
 	rtt->psn = qp->req.acked;
 	rtt->start = sroce_now();
 }

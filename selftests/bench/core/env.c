@@ -62,11 +62,21 @@ bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 }
 
 /* What one side asks the other doesn't answer. */
-bool sroce_tx_can_join(struct sroce_qp *qp, u32 len)
+bool sroce_tx_fits(struct sroce_qp *qp, u32 len)
 {
 	(void)qp;
 	(void)len;
 	return false;
+}
+
+bool sroce_tx_join(struct sroce_qp *qp, u32 len)
+{
+	return sroce_tx_fits(qp, len);
+}
+
+void sroce_tx_idle(struct sroce_qp *qp)
+{
+	(void)qp;
 }
 
 /* There is always room: nothing is between the two. */
