@@ -50,13 +50,17 @@ void liveness_renew(struct host_run *hr)
 	hr->live.waits = 0;
 }
 
-static bool moved(const struct host_run *hr)
+/* Progress after which a requester has all its retries again */
+static bool advanced(const struct host_run *hr)
 {
 	const struct sroce_req *req = &hr->kqp->qp.req;
-	const struct liveness *p = &hr->live;
 
-	return p->acked != req->acked || p->una != req->una ||
-	       p->came != responses(hr);
+	return hr->live.acked != req->acked || hr->live.una != req->una;
+}
+
+static bool moved(const struct host_run *hr)
+{
+	return advanced(hr) || hr->live.came != responses(hr);
 }
 
 static bool waits(const struct host_run *hr)
@@ -120,7 +124,7 @@ static void check_silence(const struct world *w, const struct host_run *hr)
 static void check_rnr_exceeded(const struct world *w, const struct host_run *hr)
 {
 	u32 retries = w->sc->cfg.rnr_retry;
-	u32 had = moved(hr) ? 0 : hr->live.waits;
+	u32 had = advanced(hr) ? 0 : hr->live.waits;
 
 	if (retries == 7 || (had != retries &&
 			     had != retries + hr->live.vague))
@@ -130,6 +134,20 @@ static void check_rnr_exceeded(const struct world *w, const struct host_run *hr)
 		t_fail("liveness", 9, "host %u: given up without RNR", hr->nr);
 }
 
+/* There is progress: what remains of RNR waits? */
+static void start_again(struct world *w, struct host_run *hr)
+{
+	bool renewed = advanced(hr) || hr->live.idle || !waits(hr);
+	struct liveness *p = &hr->live, was = *p;
+	bool more = hr->kqp->qp.req.rnr_wait && !was.waiting;
+
+	liveness_start(w, hr);
+	p->idle = !waits(hr);
+	/* progress and RNR NAK came at once: the order is unknown */
+	p->waits = (renewed ? 0 : was.waits) + more;
+	p->vague = renewed ? more : was.vague;
+}
+
 static void check(struct world *w, struct host_run *hr)
 {
 	const struct sroce_req *req = &hr->kqp->qp.req;
@@ -137,17 +155,12 @@ static void check(struct world *w, struct host_run *hr)
 	u64 timeouts = sim_count(hr->kqp, SROCE_CNT_TIMEOUT);
 	u64 excused = sim_count(hr->kqp, SROCE_CNT_TIMEOUT_EXCUSED);
 	bool gave_up = req->pending_err == IB_WC_RNR_RETRY_EXC_ERR;
-	bool waited = p->waiting;
 
 	/* fails once the older work requests are complete */
 	if (gave_up && !p->gave_up)
 		check_rnr_exceeded(w, hr);
 	if (!waits(hr) || moved(hr) || p->idle) {
-		liveness_start(w, hr);
-		p->idle = !waits(hr);
-		/* progress and RNR NAK came at once: the order is unknown */
-		p->waits = req->rnr_wait && !waited;
-		p->vague = p->waits;
+		start_again(w, hr);
 	} else if (timeouts != p->timeouts) {
 		p->tries += timeouts - p->timeouts;
 		p->timeouts = timeouts;
