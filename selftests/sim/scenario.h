@@ -170,8 +170,7 @@ struct scenario {
 	u8		cc_off;		/* BIT(side) of those without congestion control */
 	u8		answers;	/* BIT(side) of those that are taken to answer soon */
 	u8		ack_off;	/* BIT(side) of those that never hold an ACK for that */
-	u64		turn_delay;	/* hosts post by turns, within so many ns of the peer's
-					 * message; 0: whenever their work requests say */
+	u64		turn_delay;	/* ns from the peer's message to a post; 0: no turns */
 	struct sc_faults faults;
 	struct sc_host	host[SC_HOSTS];
 	u32		nacts;

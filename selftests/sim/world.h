@@ -101,7 +101,7 @@ struct host_run {
 	bool		rts;		/* RTS was reached */
 	bool		dead;		/* RESET or destroyed */
 	bool		told_err;	/* went to ERR by modify */
-	u32		heard;		/* messages of the peer, as an MSN, when it was last looked */
+	u32		heard;		/* MSN of the peer's messages at the last look */
 	u64		turn;		/* it posts no earlier */
 	u64		recover;	/* SQE to RTS */
 	u64		resume;		/* SQD to RTS */
