@@ -106,15 +106,26 @@ static void keep_mapped(struct sroce_ringmem *mem)
 	queue_delayed_work(system_unbound_wq, &reap_work, REAP_TIME);
 }
 
-/* Find those of the next few rings of a user that are not mapped any more. */
+/* The owner may be gone afterwards. */
+static void uncharge(struct sroce_ringmem *mem)
+{
+	struct sroce_user *user = mem->owner;
+
+	mem->owner = NULL;
+	sroce_user_uncharge(user, mem->size);
+}
+
+/*
+ * Find those of the next few rings of a user that are not mapped any more. They are not charged
+ * to it from now on: whoever has had the lock since finds room for other rings. @user may be gone
+ * with the last one.
+ */
 static void find_unmapped(struct sroce_user *user, struct list_head *unmapped)
 {
 	u32 n = min_t(u32, user->n_mapped, REAP_BATCH);
 	struct sroce_ringmem *mem;
 
 	lockdep_assert_held(&mapped_lock);
-	if (!n)
-		return;
 	while (n--) {
 		mem = list_first_entry(&user->mapped, struct sroce_ringmem, list);
 		if (is_mapped(mem)) {
@@ -122,15 +133,14 @@ static void find_unmapped(struct sroce_user *user, struct list_head *unmapped)
 			continue;
 		}
 		list_move_tail(&mem->list, unmapped);
-		user->n_mapped--;
-	}
-	if (!user->n_mapped) {
-		list_del(&user->mappers);
-		n_mappers--;
+		if (!--user->n_mapped) {
+			list_del(&user->mappers);
+			n_mappers--;
+		}
+		uncharge(mem);
 	}
 }
 
-/* The last ring may be all that holds its owner. */
 static void free_all(struct list_head *rings)
 {
 	struct sroce_ringmem *mem, *next;
@@ -204,7 +214,7 @@ static void ringmem_free(struct sroce_ringmem *mem)
 
 /*
  * A user without a share left looks itself for what it has unmapped since, at each of its
- * rings at most once.
+ * rings at most once. The lock is taken at least once, as the worker may be about to find all.
  */
 static int charge(struct sroce_user *user, size_t bytes)
 {
@@ -213,7 +223,7 @@ static int charge(struct sroce_user *user, size_t bytes)
 
 	if (!ret || !user)
 		return ret;
-	for (n = DIV_ROUND_UP(READ_ONCE(user->n_mapped), REAP_BATCH); ret && n; n--) {
+	for (n = READ_ONCE(user->n_mapped) / REAP_BATCH + 1; ret && n; n--) {
 		if (fatal_signal_pending(current))
 			break;
 		reap_user(user);
