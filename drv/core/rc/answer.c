@@ -18,7 +18,6 @@
  * of any kind, RNR and NAK, and a work request that can't be sent send it.
  */
 
-#include <linux/time64.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/answer.h"
 #include "drv/core/rc/rtt.h"
@@ -31,10 +30,8 @@
 #define DOUBLED_MAX	7
 /* ACKs in a row that have left with an answer after which it is halved */
 #define JOINED_MANY	64
-/* How much later than SROCE_ANSWER_SOON an ACK may leave, in ns */
-#define SLACK		(SROCE_ANSWER_LATEST - SROCE_ANSWER_SOON)
-/* An ACK is held for at most this part of the ACK timeout */
-#define TIMEOUT_PART	8
+/* How much later than SROCE_RTT_HOLD_MIN an ACK may leave, in ns */
+#define SLACK		(SROCE_RTT_HOLD_MAX - SROCE_RTT_HOLD_MIN)
 
 static u32 streak_needed(const struct sroce_answer *an)
 {
@@ -106,28 +103,6 @@ static bool is_alone(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	       resp->aeth_psn == pkt->psn;
 }
 
-/*
- * Whether the ACK timeout leaves time to hold an ACK. The peer's timeout is not known, but both
- * ends of a connection mostly have the same: by rdma_cm it is one for both.
- */
-static bool has_time(const struct sroce_qp *qp)
-{
-	u64 timeout = sroce_rtt_ack_timeout(qp);
-
-	return !timeout || timeout / TIMEOUT_PART >= SROCE_ANSWER_LATEST;
-}
-
-/**
- * sroce_answer_may_be_awaited() - whether the peer may hold an ACK for an answer
- * @qp: the QP, RC
- *
- * Both ends are taken to be set up alike. A peer that has sent no message yet has answered none.
- */
-bool sroce_answer_may_be_awaited(const struct sroce_qp *qp)
-{
-	return qp->ack_with_answer && qp->resp.msn && has_time(qp);
-}
-
 /**
  * sroce_answer_wait() - hold the ACK of a request for the answer, if that is likely to come
  * @qp: the QP, RC, locked; the ACK is queued
@@ -141,9 +116,9 @@ void sroce_answer_wait(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!qp->ack_with_answer || qp->state != IB_QPS_RTS || !is_alone(qp, pkt))
 		return;
 	an->asked = sroce_now();
-	often = an->asked - an->came < SROCE_ANSWER_LATEST;
+	often = an->asked - an->came < SROCE_RTT_HOLD_MAX;
 	an->came = an->asked;
-	an->held = often && an->streak >= streak_needed(an) && has_time(qp) &&
+	an->held = often && an->streak >= streak_needed(an) && sroce_rtt_may_hold(qp) &&
 		   has_credits(qp, pkt);
 }
 
@@ -179,7 +154,7 @@ bool sroce_answer_sent(struct sroce_qp *qp, bool fits)
 
 	if (!fits)
 		sroce_count(qp, SROCE_CNT_ANSWER_ALONE);
-	if (!fits || sroce_now() - an->asked > SROCE_ANSWER_SOON) {
+	if (!fits || sroce_now() - an->asked > SROCE_RTT_HOLD_MIN) {
 		sroce_answer_end(qp);
 		return false;
 	}
@@ -232,7 +207,7 @@ void sroce_answer_go_on(struct sroce_qp *qp)
 		return;
 	}
 	an->timed = true;
-	sroce_task_set_ack_timer(qp, an->asked + SROCE_ANSWER_SOON, SLACK);
+	sroce_task_set_ack_timer(qp, an->asked + SROCE_RTT_HOLD_MIN, SLACK);
 }
 
 /**
@@ -247,9 +222,9 @@ void sroce_answer_timer(struct sroce_qp *qp, u64 now)
 {
 	struct sroce_answer *an = &qp->resp.answer;
 
-	if (an->held && now - an->asked >= SROCE_ANSWER_SOON)
+	if (an->held && now - an->asked >= SROCE_RTT_HOLD_MIN)
 		sroce_answer_end(qp);
 	else if (an->timed)
-		sroce_task_set_ack_timer(qp, now + SROCE_ANSWER_SOON, SLACK);
+		sroce_task_set_ack_timer(qp, now + SROCE_RTT_HOLD_MIN, SLACK);
 	an->timed = false;
 }

@@ -3,15 +3,8 @@
 #ifndef SROCE_CORE_RC_ANSWER_H
 #define SROCE_CORE_RC_ANSWER_H
 
-#include <linux/time64.h>
 #include "drv/core/qp.h"
 
-/* An answer within this time is soon, in ns; an ACK is held for as long at least */
-#define SROCE_ANSWER_SOON	(400ULL * NSEC_PER_USEC)
-/* The longest time for which an ACK is held, in ns */
-#define SROCE_ANSWER_LATEST	(700ULL * NSEC_PER_USEC)
-
-bool sroce_answer_may_be_awaited(const struct sroce_qp *qp);
 void sroce_answer_next(struct sroce_qp *qp);
 void sroce_answer_wait(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_answer_acked(struct sroce_qp *qp, const struct sroce_pkt *pkt);

@@ -578,11 +578,11 @@ static u64 answer_time(struct sroce_qp *qp)
 	const struct sroce_wqe *wqe = sroce_sq_oldest(qp);
 	const struct sroce_req *req = &qp->req;
 
-	if (!sroce_answer_may_be_awaited(qp) || !wqe || req->reads ||
+	if (!sroce_rtt_may_be_held(qp) || !wqe || req->reads ||
 	    wqe->first_psn != wqe->last_psn || req->retrans.probes ||
 	    sroce_psn_diff(req->max_psn, req->una) > 1)
 		return 0;
-	return SROCE_ANSWER_LATEST + req->rtt.srtt;
+	return SROCE_RTT_HOLD_MAX + req->rtt.srtt;
 }
 
 /*

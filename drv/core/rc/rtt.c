@@ -2,9 +2,7 @@
 /* Samples of a requester's round trip, and the timeouts that follow from them. */
 
 #include <linux/math64.h>
-#include <linux/time64.h>
 #include "drv/core/env.h"
-#include "drv/core/rc/answer.h"
 #include "drv/core/rc/rtt.h"
 
 /* Samples after a probe in which a fast answer to a retransmission is not spurious */
@@ -16,6 +14,8 @@
 /* A round trip that is long, and what lies between two trains then, in ns */
 #define LONG_RTT	(5ULL * NSEC_PER_MSEC)
 #define TRAIN_INTERVAL	(250ULL * NSEC_PER_USEC)
+/* An ACK is held for at most this part of the ACK timeout */
+#define HOLD_PART	8
 
 /**
  * sroce_rtt_ack_timeout() - the interval of the ACK timer (9.7.6.1.3)
@@ -26,6 +26,31 @@
 u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp)
 {
 	return qp->attr.timeout ? 4096ULL << qp->attr.timeout : 0;
+}
+
+/**
+ * sroce_rtt_may_hold() - whether the ACK timeout leaves time to hold an ACK for an answer
+ * @qp: the QP, RC
+ *
+ * The peer's timeout is not known, but both ends of a connection mostly have the same: by
+ * rdma_cm it is one for both.
+ */
+bool sroce_rtt_may_hold(const struct sroce_qp *qp)
+{
+	u64 timeout = sroce_rtt_ack_timeout(qp);
+
+	return !timeout || timeout / HOLD_PART >= SROCE_RTT_HOLD_MAX;
+}
+
+/**
+ * sroce_rtt_may_be_held() - whether the peer may hold an ACK for an answer
+ * @qp: the QP, RC
+ *
+ * Both ends are taken to be set up alike. A peer that has sent no message yet has answered none.
+ */
+bool sroce_rtt_may_be_held(const struct sroce_qp *qp)
+{
+	return qp->ack_with_answer && qp->resp.msn && sroce_rtt_may_hold(qp);
 }
 
 /* Begin another sample, some time after the last. */
@@ -68,7 +93,7 @@ static bool is_lone(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	const u32 whole = SROCE_START | SROCE_END;
 
-	return sroce_answer_may_be_awaited(qp) &&
+	return sroce_rtt_may_be_held(qp) &&
 	       (pkt->op->flags & (whole | SROCE_HAS_RESPONSE)) == whole &&
 	       pkt->psn == qp->req.una && sroce_psn_diff(qp->req.max_psn, pkt->psn) <= 1;
 }
@@ -218,18 +243,18 @@ static void update_trains(struct sroce_qp *qp)
 }
 
 /*
- * Whether a sample may hold the time for which the peer has held the ACK: its answer, or another
+ * Whether a sample may contain the time for which the peer has held the ACK: its answer, or another
  * packet of ours, came before that, or nothing for as long. What is longer than that is all the
  * same a long round trip, and what is shorter than any other is none that holds much.
  */
-static bool may_be_held(const struct sroce_qp *qp, u64 ns)
+static bool may_hold_wait(const struct sroce_qp *qp, u64 ns)
 {
 	const struct sroce_rtt *rtt = &qp->req.rtt;
 	u64 min = qp->req.cwnd.min_rtt;
 
-	if (!rtt->lone || !min || ns <= min || ns - min > SROCE_ANSWER_LATEST)
+	if (!rtt->lone || !min || ns <= min || ns - min > SROCE_RTT_HOLD_MAX)
 		return false;
-	return qp->resp.psn != rtt->peer_psn || ns - min >= SROCE_ANSWER_SOON ||
+	return qp->resp.psn != rtt->peer_psn || ns - min >= SROCE_RTT_HOLD_MIN ||
 	       sroce_psn_diff(qp->req.max_psn, rtt->psn) > 1;
 }
 
@@ -252,7 +277,7 @@ enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took)
 	rtt->sampling = false;
 	now = sroce_now();
 	ns = max_t(u64, now - rtt->start, 1);
-	if (may_be_held(qp, ns))
+	if (may_hold_wait(qp, ns))
 		return SROCE_RTT_NONE;
 	if (rtt->retrans) {
 		*took = ns;

@@ -3,7 +3,12 @@
 #ifndef SROCE_CORE_RC_RTT_H
 #define SROCE_CORE_RC_RTT_H
 
+#include <linux/time64.h>
 #include "drv/core/qp.h"
+
+/* Least and most time for which an ACK is held for an answer, in ns: see rc/answer.c */
+#define SROCE_RTT_HOLD_MIN	(400ULL * NSEC_PER_USEC)
+#define SROCE_RTT_HOLD_MAX	(700ULL * NSEC_PER_USEC)
 
 /* Trains in which a window leaves: fewest of them, and most on a long path */
 #define SROCE_RTT_TRAINS_MIN	4U
@@ -46,6 +51,8 @@ static inline bool sroce_rtt_is_long(const struct sroce_qp *qp)
 }
 
 u64 sroce_rtt_ack_timeout(const struct sroce_qp *qp);
+bool sroce_rtt_may_hold(const struct sroce_qp *qp);
+bool sroce_rtt_may_be_held(const struct sroce_qp *qp);
 void sroce_rtt_sent(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool again);
 void sroce_rtt_heard(struct sroce_qp *qp);
 enum sroce_rtt_sample sroce_rtt_acked(struct sroce_qp *qp, u64 *took);
