@@ -53,7 +53,6 @@ static struct sroce_user *user_alloc(kuid_t uid)
 	INIT_HLIST_NODE(&user->hash);
 	INIT_LIST_HEAD(&user->ready);
 	INIT_LIST_HEAD(&user->mapped);
-	INIT_LIST_HEAD(&user->mappers);
 	return user;
 }
 

@@ -241,15 +241,11 @@ static bool is_direct(const struct sk_buff *skb)
 	return direct;
 }
 
-/**
- * sroce_txq_is_in_order() - whether packets of this CPU overtake none that another has sent
- * @txq: transmit queue of a locked QP
- *
- * Return: true if the other CPU's have left this host, or the IP stack of this host has them.
- *
- * Context: softirq, or bottom halves disabled.
+/*
+ * Whether packets of this CPU overtake none that another has sent: the other CPU's have left this
+ * host, or the IP stack of this host has them.
  */
-bool sroce_txq_is_in_order(const struct sroce_txq *txq)
+static bool is_in_order(const struct sroce_txq *txq)
 {
 	return likely(txq->cpu == smp_processor_id()) || !txq->sk ||
 	       sk_wmem_alloc_get(txq->sk) <= DRAINED;
@@ -264,7 +260,7 @@ bool sroce_txq_is_in_order(const struct sroce_txq *txq)
  */
 bool sroce_txq_is_overtaken(const struct sroce_txq *txq, const struct sk_buff *skb)
 {
-	if (sroce_txq_is_in_order(txq) || time_after(jiffies, txq->given_at + ORDER_TIME))
+	if (is_in_order(txq) || time_after(jiffies, txq->given_at + ORDER_TIME))
 		return false;
 	/* datagrams and frames have no order */
 	return txq->kqp->qp->svc != SROCE_SVC_UD && skb_dst(skb) && is_direct(skb);
@@ -308,15 +304,6 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 }
 
 /**
- * sroce_txq_is_drained() - whether this host holds nothing of a transmit queue
- * @txq: transmit queue of a locked QP
- */
-bool sroce_txq_is_drained(const struct sroce_txq *txq)
-{
-	return !txq->sending && list_empty(&txq->lbpkts) && !held(txq);
-}
-
-/**
  * sroce_tx_pending() - whether requests may not have left this host yet
  * @qp: the QP, locked
  *
@@ -326,7 +313,9 @@ bool sroce_txq_is_drained(const struct sroce_txq *txq)
  */
 bool sroce_tx_pending(struct sroce_qp *qp)
 {
-	return !sroce_txq_is_drained(sroce_kqp_txq(qp->kqp, false));
+	const struct sroce_txq *txq = sroce_kqp_txq(qp->kqp, false);
+
+	return txq->sending || !list_empty(&txq->lbpkts) || held(txq);
 }
 
 /**

@@ -13,9 +13,7 @@ static inline void sroce_txq_add(struct sroce_txq *txq, struct sk_buff *skb)
 	txq->queued += skb->truesize;
 }
 
-bool sroce_txq_is_drained(const struct sroce_txq *txq);
 bool sroce_txq_is_given(const struct sroce_txq *txq);
-bool sroce_txq_is_in_order(const struct sroce_txq *txq);
 bool sroce_txq_is_overtaken(const struct sroce_txq *txq, const struct sk_buff *skb);
 bool sroce_txq_must_wait(struct sroce_txq *txq);
 void sroce_txq_purge(struct sroce_txq *txq);

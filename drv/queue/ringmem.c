@@ -149,40 +149,40 @@ static void free_all(struct list_head *rings)
 		free_now(mem);
 }
 
-static void reap_user(struct sroce_user *user)
-{
-	LIST_HEAD(unmapped);
-
-	mutex_lock(&mapped_lock);
-	find_unmapped(user, &unmapped);
-	mutex_unlock(&mapped_lock);
-	free_all(&unmapped);
-}
-
-/* Return: whether there is a user to look at; the next one then is another. */
-static bool reap_next(void)
+/* The user who is next; the one after that is another. NULL if there is none. */
+static struct sroce_user *next_mapper(void)
 {
 	struct sroce_user *user;
+
+	user = list_first_entry_or_null(&mappers, struct sroce_user, mappers);
+	if (user)
+		list_move_tail(&user->mappers, &mappers);
+	return user;
+}
+
+/* Free what @user, or NULL for the one who is next, has unmapped. */
+static void reap(struct sroce_user *user)
+{
 	LIST_HEAD(unmapped);
 
 	mutex_lock(&mapped_lock);
-	user = list_first_entry_or_null(&mappers, struct sroce_user, mappers);
-	if (user) {
-		list_move_tail(&user->mappers, &mappers);
+	if (!user)
+		user = next_mapper();
+	if (user)
 		find_unmapped(user, &unmapped);
-	}
 	mutex_unlock(&mapped_lock);
 	free_all(&unmapped);
-	return user;
 }
 
 /* Who keeps many rings waits longer for what is free again, and nobody else does. */
 static void reap_fn(struct work_struct *work)
 {
-	u32 n = READ_ONCE(n_mappers);
+	u32 n;
 
-	while (n-- && reap_next())
+	for (n = READ_ONCE(n_mappers); n; n--) {
+		reap(NULL);
 		cond_resched();
+	}
 	if (READ_ONCE(n_mappers))
 		queue_delayed_work(system_unbound_wq, &reap_work, REAP_TIME);
 }
@@ -226,7 +226,7 @@ static int charge(struct sroce_user *user, size_t bytes)
 	for (n = READ_ONCE(user->n_mapped) / REAP_BATCH + 1; ret && n; n--) {
 		if (fatal_signal_pending(current))
 			break;
-		reap_user(user);
+		reap(user);
 		ret = sroce_user_charge(user, bytes);
 	}
 	return ret;

@@ -222,7 +222,8 @@ host()
 	mkdir -p "$OUT/tmp"
 	gcc -O2 -Wall -Wextra -fPIC -shared -o "$OUT/count.so" \
 		selftests/bench/profile_plugin.c || exit
-	gcc -O2 -Wall -Wextra -o "$OUT/pong" selftests/bench/pong.c -libverbs || exit
+	[[ $ONLY != *pong* ]] ||
+		gcc -O2 -Wall -Wextra -o "$OUT/pong" selftests/bench/pong.c -libverbs || exit
 	in_vm 1 --icount
 	in_vm 2 --cpus 2 --tcg
 	for n in 1 2 4; do in_vm p$n --cpus $n --tcg; done

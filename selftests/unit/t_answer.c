@@ -575,23 +575,35 @@ enum knows {
 	SENDS		= 2,	/* B has sent messages */
 };
 
-/* Probes of A after its first @n messages, which are lost, within so many ns */
-static u64 probes_of(u32 knows, u8 timeout, u32 n, u64 ns)
+/* A has samples of a round trip of 10 us; what it sends is lost. */
+static void begin_losing(struct xfers *t, u8 timeout, u32 knows)
 {
 	struct sim_cfg cfg = sim_default;
+
+	cfg.timeout = timeout;
+	xfers_init(t, &cfg, 65536, 4096);
+	peer_record(t->s, &t->s->a);
+	t->s->a.qp.req.rtt.srtt = 10 * US;
+	t->s->a.qp.req.rtt.rttvar = US;
+	t->s->a.qp.ack_with_answer = knows & IS_ON;
+	t->s->a.qp.resp.msn = knows & SENDS ? 1 : 0;
+}
+
+static void post_writes(struct xfers *t, u32 n)
+{
+	while (n--)
+		xfer_put(t, IB_WR_RDMA_WRITE, 8);
+	sim_doorbell(&t->s->a);
+}
+
+/* Probes of A after its first @n messages, within so many ns */
+static u64 probes_of(u32 knows, u8 timeout, u32 n, u64 ns)
+{
 	struct xfers t;
 	u64 count;
 
-	cfg.timeout = timeout;
-	xfers_init(&t, &cfg, 65536, 4096);
-	peer_record(t.s, &t.s->a);
-	t.s->a.qp.req.rtt.srtt = 10 * US;
-	t.s->a.qp.req.rtt.rttvar = US;
-	t.s->a.qp.ack_with_answer = knows & IS_ON;
-	t.s->a.qp.resp.msn = knows & SENDS ? 1 : 0;
-	while (n--)
-		xfer_put(&t, IB_WR_RDMA_WRITE, 8);
-	sim_doorbell(&t.s->a);
+	begin_losing(&t, timeout, knows);
+	post_writes(&t, n);
 	sim_run_until(t.s, t.s->now + ns);
 	count = sim_count(&t.s->a, SROCE_CNT_PROBE);
 	xfers_end(&t);
@@ -606,23 +618,14 @@ static u64 probes(u8 timeout, u32 n, u64 ns)
 /* Likewise, where a lone message is followed by others after @gap ns */
 static u64 probes_after(u64 gap, u8 timeout, u64 ns)
 {
-	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 	u64 count;
 
-	cfg.timeout = timeout;
-	xfers_init(&t, &cfg, 65536, 4096);
-	peer_record(t.s, &t.s->a);
-	t.s->a.qp.req.rtt.srtt = 10 * US;
-	t.s->a.qp.req.rtt.rttvar = US;
-	t.s->a.qp.resp.msn = 1;
-	xfer_put(&t, IB_WR_RDMA_WRITE, 8);
-	sim_doorbell(&t.s->a);
+	begin_losing(&t, timeout, IS_ON | SENDS);
+	post_writes(&t, 1);
 	sim_run_until(t.s, t.s->now + gap);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
-	xfer_put(&t, IB_WR_RDMA_WRITE, 8);
-	xfer_put(&t, IB_WR_RDMA_WRITE, 8);
-	sim_doorbell(&t.s->a);
+	post_writes(&t, 2);
 	sim_run_until(t.s, t.s->now + ns - gap);
 	count = sim_count(&t.s->a, SROCE_CNT_PROBE);
 	xfers_end(&t);

@@ -44,21 +44,17 @@ shares_trips()
 # Nothing waits for an answer that is not like that.
 alone() { stays acks_with_answer stays acks_held_in_vain pair "$@"; }
 
-turn()	# 0|1
+attribute()	# name value
 {
 	local dev
 	for dev in "$DEV_A" "$DEV_B"; do
-		echo "$1" >"/sys/class/infiniband/$dev/ack_with_answer" || return
+		echo "$2" >"/sys/class/infiniband/$dev/$1" || return
 	done
 }
 
-trains()	# 0|1
-{
-	local dev
-	for dev in "$DEV_A" "$DEV_B"; do
-		echo "$1" >"/sys/class/infiniband/$dev/trains" || return
-	done
-}
+turn() { attribute ack_with_answer "$1"; }
+
+trains() { attribute trains "$1"; }
 
 untrained()	# command...
 {
