@@ -3,8 +3,8 @@
  * How fast the protocol gets over losses, in the simulation's own time: what is
  * measured on a machine says as much of the machine.
  *
- * Both ends need a while for each packet, as hosts do. A wire lies between them
- * that takes some time and loses packets either way. The table says MB/s and how
+ * Both ends need a while for each packet, as hosts do, and some until they go on after
+ * they were idle. A wire lies between them that takes some time and loses packets either way. The table says MB/s and how
  * many packets there were beyond those needed; with -T the bars are test cases.
  */
 
@@ -31,6 +31,7 @@ struct path {
 	u32		loss;		/* packets in 10000 */
 	u32		late;		/* those overtaken by ten others */
 	bool		slow;		/* the peer is */
+	u64		wakeup;		/* ns, at most, until a host that was idle goes on */
 	u64		busy[2];	/* until then with what came before */
 	struct rnd	r;
 };
@@ -61,6 +62,8 @@ static int wire(struct sim *s, struct sim_packet *p)
 	p->when = s->now + path->latency;
 	if (p->when < *busy)
 		p->when = *busy;
+	else if (path->wakeup)
+		p->when += rnd_below(&path->r, path->wakeup);
 	p->when += take;
 	*busy = p->when;
 	if (path->late && rnd_below(&path->r, 10000) < path->late)
@@ -144,9 +147,12 @@ static void table(u32 runs)
 	static const struct {
 		u32	us;
 		bool	slow;
+		u32	wakeup;
 	} paths[] = {
-		{ 20, false }, { 20, true }, { 100, false }, { 100, true },
-		{ 500, false }, { 500, true }, { 5000, false },
+		{ 20, false, 0 }, { 20, true, 0 }, { 100, false, 0 }, { 100, true, 0 },
+		{ 500, false, 0 }, { 500, true, 0 }, { 5000, false, 0 },
+		{ 20, false, 50 }, { 20, false, 200 }, { 20, false, 500 }, { 20, true, 500 },
+		{ 100, false, 500 },
 	};
 	u32 w, l, i;
 
@@ -155,11 +161,12 @@ static void table(u32 runs)
 		printf("%12g %%", losses[i] / 100.0);
 	for (w = 0; w < ARRAY_SIZE(works); w++)
 		for (l = 0; l < ARRAY_SIZE(paths); l++) {
-			printf("\n%-12s %5u us %s", works[w].name, paths[l].us,
-			       paths[l].slow ? "slow" : "    ");
+			printf("\n%-12s %5u us +%3u %s", works[w].name, paths[l].us,
+			       paths[l].wakeup, paths[l].slow ? "slow" : "    ");
 			for (i = 0; i < ARRAY_SIZE(losses); i++) {
 				struct path path = {
 					.latency = paths[l].us * 1000,
+					.wakeup = paths[l].wakeup * 1000,
 					.slow = paths[l].slow,
 					.loss = losses[i],
 				};
@@ -178,25 +185,31 @@ static void bars(void)
 	static const struct {
 		u32	work, us, loss, late;
 		bool	slow;
-		u32	percent;
+		u32	percent, wakeup;
 	} all[] = {
-		{ 0, 20, 100, 0, false, 85 },
-		{ 0, 20, 500, 0, false, 55 },
-		{ 0, 100, 100, 0, false, 65 },
-		{ 0, 100, 500, 0, false, 45 },
-		{ 0, 500, 500, 0, false, 18 },
-		{ 0, 20, 3000, 0, false, 5 },
-		{ 0, 20, 0, 100, false, 80 },
-		{ 0, 100, 0, 100, false, 80 },
-		{ 0, 100, 10, 100, false, 70 },
-		{ 1, 20, 100, 0, false, 65 },
-		{ 1, 20, 500, 0, false, 30 },
-		{ 1, 100, 100, 0, false, 65 },
-		{ 1, 500, 500, 0, false, 15 },
-		{ 1, 100, 10, 100, false, 80 },
-		{ 0, 20, 100, 0, true, 60 },
-		{ 0, 100, 100, 0, true, 60 },
-		{ 0, 20, 500, 0, true, 25 },
+		{ 0, 20, 100, 0, false, 85, 0 },
+		{ 0, 20, 500, 0, false, 55, 0 },
+		{ 0, 100, 100, 0, false, 65, 0 },
+		{ 0, 100, 500, 0, false, 45, 0 },
+		{ 0, 500, 500, 0, false, 18, 0 },
+		{ 0, 20, 3000, 0, false, 5, 0 },
+		{ 0, 20, 0, 100, false, 80, 0 },
+		{ 0, 100, 0, 100, false, 80, 0 },
+		{ 0, 100, 10, 100, false, 70, 0 },
+		{ 1, 20, 100, 0, false, 65, 0 },
+		{ 1, 20, 500, 0, false, 30, 0 },
+		{ 1, 100, 100, 0, false, 65, 0 },
+		{ 1, 500, 500, 0, false, 15, 0 },
+		{ 1, 100, 10, 100, false, 80, 0 },
+		{ 0, 20, 100, 0, true, 60, 0 },
+		{ 0, 100, 100, 0, true, 60, 0 },
+		{ 0, 20, 500, 0, true, 25, 0 },
+		{ 0, 20, 10, 0, false, 80, 500 },
+		{ 0, 20, 100, 0, false, 60, 200 },
+		{ 0, 20, 100, 0, true, 60, 500 },
+		{ 0, 20, 500, 0, false, 25, 200 },
+		{ 1, 20, 10, 0, false, 65, 500 },
+		{ 1, 20, 100, 0, false, 30, 200 },
 	};
 	u32 i;
 
@@ -204,6 +217,7 @@ static void bars(void)
 		const struct work *wk = &works[all[i].work];
 		struct path path = {
 			.latency = all[i].us * 1000, .slow = all[i].slow,
+			.wakeup = all[i].wakeup * 1000,
 		};
 		struct result none = mean(wk, &path, 1), r;
 
@@ -211,8 +225,8 @@ static void bars(void)
 		path.late = all[i].late;
 		r = mean(wk, &path, 2);
 
-		t_case("goodput: %s, %u us, %g %% lost, %g %% late: at least %u %% of none",
-		       wk->name, all[i].us, all[i].loss / 100.0,
+		t_case("goodput: %s, %u us, wakes up in %u, %g %% lost, %g %% late: at least %u %%",
+		       wk->name, all[i].us, all[i].wakeup, all[i].loss / 100.0,
 		       all[i].late / 100.0, all[i].percent);
 		tap_note("%.1f of %.1f MB/s, %.0f %% more packets than needed",
 		       r.mbs, none.mbs, 100 * r.extra);

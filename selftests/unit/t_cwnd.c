@@ -130,6 +130,7 @@ static void losses(void)
 	CHECK(!sroce_cwnd_congested(&c));
 	queue_up(&c, 1 * MS + 1);
 	CHECK(sroce_cwnd_congested(&c));
+	c = begin(1 * MS);
 	c.ssthresh = 50;
 	queue_up(&c, 250 * US);
 	CHECK(!sroce_cwnd_congested(&c));
@@ -142,6 +143,66 @@ static void losses(void)
 	CHECK(!sroce_cwnd_congested(&c));
 	queue_up(&c, 4 * MS + 1);
 	CHECK(sroce_cwnd_congested(&c));
+}
+
+/* Round trips that alternate between two lengths, for long */
+static struct sroce_cwnd begin_jitter(u64 min_rtt, u64 shorter, u64 longer)
+{
+	struct sroce_cwnd c = begin_avoidance(100, min_rtt, 0);
+	u32 i;
+
+	for (i = 0; i < 100; i++) {
+		sroce_cwnd_sample(&c, i & 1 ? longer : shorter, now);
+		now += longer;
+	}
+	return c;
+}
+
+static void jitter(void)
+{
+	struct sroce_cwnd c;
+	u32 i;
+
+	t_case("cwnd: a loss is none of a queue where round trips vary as much");
+	c = begin_jitter(40 * US, 200 * US, 400 * US);
+	CHECK(!sroce_cwnd_congested(&c));
+	CHECK(sroce_cwnd_jitters(&c));
+	CHECK(!sroce_cwnd_lost(&c, 1, APART, now));
+	CHECK_EQ(sroce_cwnd(&c), 100);
+
+	t_case("cwnd: but one where they are always long");
+	for (i = 0; i < 20; i++)
+		sroce_cwnd_sample(&c, 400 * US, now);
+	CHECK(!sroce_cwnd_jitters(&c));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+
+	t_case("cwnd: or vary little, as a short queue does");
+	c = begin_jitter(40 * US, 60 * US, 68 * US);
+	CHECK(!sroce_cwnd_jitters(&c));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+
+	t_case("cwnd: or are above 4 ms");
+	c = begin_jitter(40 * US, 4 * MS + 41 * US, 8 * MS);
+	CHECK(!sroce_cwnd_jitters(&c));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+
+	t_case("cwnd: or become longer each time, as a queue that grows");
+	c = begin_avoidance(100, 40 * US, 0);
+	for (i = 0; i < 20; i++)
+		sroce_cwnd_sample(&c, (40 + 20 * i) * US, now);
+	CHECK(!sroce_cwnd_jitters(&c));
+	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
+
+	t_case("cwnd: much of a window lost is an overflow all the same");
+	c = begin_jitter(40 * US, 200 * US, 400 * US);
+	CHECK(sroce_cwnd_lost(&c, 40, APART, now));
+
+	t_case("cwnd: round trips vary no more, long after an outlier");
+	c = begin_avoidance(100, 40 * US, 60 * US);
+	sroce_cwnd_sample(&c, SEC, now);
+	for (i = 0; i < 120; i++)
+		sroce_cwnd_sample(&c, 100 * US, now);
+	CHECK(!sroce_cwnd_jitters(&c));
 }
 
 static void decreases(void)
@@ -748,6 +809,7 @@ UNIT_TESTS(cwnd)
 {
 	slow_start();
 	losses();
+	jitter();
 	decreases();
 	overflows();
 	no_sample();

@@ -31,6 +31,20 @@ static void count_decrease(struct sroce_qp *qp, const struct sroce_cwnd *c, bool
 	trace_sroce_cwnd(qp, c);
 }
 
+/*
+ * Heed losses, see sroce_cwnd_lost(). @c: the window that they are of. Returns whether it was
+ * decreased.
+ */
+static bool heed_loss(struct sroce_qp *qp, struct sroce_cwnd *c, u32 n, u32 apart)
+{
+	bool decreased = sroce_cwnd_lost(c, n, apart, sroce_now());
+
+	if (!decreased && sroce_cwnd_jitters(c))
+		sroce_count(qp, SROCE_CNT_JITTER_LOSS);
+	count_decrease(qp, c, decreased);
+	return decreased;
+}
+
 /* The most that may leave at once */
 static u32 quarter(const struct sroce_qp *qp)
 {
@@ -109,11 +123,10 @@ void sroce_cc_lost(struct sroce_qp *qp, u32 n)
 
 	if (!qp->cc || sroce_psn_diff(qp->req.acked, rp->cut_psn) < 0)
 		return;
-	if (!sroce_cwnd_lost(&qp->req.cwnd, n, drops ? 0 : rp->gap_dist, sroce_now()))
+	if (!heed_loss(qp, &qp->req.cwnd, n, drops ? 0 : rp->gap_dist))
 		return;
 	rp->cut_psn = once ? qp->req.max_psn : qp->req.acked;
 	rp->gaps = 0;
-	count_decrease(qp, &qp->req.cwnd, true);
 }
 
 /**
@@ -150,11 +163,7 @@ void sroce_cc_read_received(struct sroce_qp *qp, u32 n)
  */
 bool sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart)
 {
-	struct sroce_cwnd *c = &qp->req.read_cwnd;
-	bool decreased = qp->cc && sroce_cwnd_lost(c, n, apart, sroce_now());
-
-	count_decrease(qp, c, decreased);
-	return decreased;
+	return qp->cc && heed_loss(qp, &qp->req.read_cwnd, n, apart);
 }
 
 /**

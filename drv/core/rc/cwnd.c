@@ -17,6 +17,10 @@
  * the window; and at most 7/8 if a queue of this host has overflowed, or if the peer drops
  * all that follows a loss.
  *
+ * Hosts that wake up late make round trips long without a queue, and vary them. A queue that
+ * is about to overflow grows from sample to sample, and shortens little before a decrease:
+ * what is not longer than samples often shorten by is taken for that jitter.
+ *
  * On a long path one sample in a round trip is often of a packet that meets no queue.
  * sroce_cwnd_mark() takes more; the longest counts when packets are lost. TCP beside
  * recovers slowly there, so no growth but CUBIC's leads back to the window before.
@@ -36,6 +40,13 @@
 /* A queue that is long on any path, and one that counts as none, in ns */
 #define QUEUE_LONG		(4ULL * NSEC_PER_MSEC)
 #define QUEUE_NONE		(1ULL * NSEC_PER_MSEC)
+/*
+ * Jitter: weight of a new sample, 1/n; how many times its mean may be no queue; and the mean, in
+ * ns, that bursts in a short queue make, too
+ */
+#define JITTER_WEIGHT	8
+#define JITTER_TIMES	7
+#define JITTER_NONE	(4ULL * NSEC_PER_USEC)
 /* Losses per window that may be random */
 #define LOSSES_MAX		2
 /* Round trips in which a decrease may be taken back */
@@ -128,16 +139,38 @@ static bool is_queueing(const struct sroce_cwnd *c)
 	return queue_of(c, max(c->rtt, c->peak)) > min(c->min_rtt, QUEUE_LONG);
 }
 
+/* The queue that may be full, as recent samples show it */
+static u64 queue_full(const struct sroce_cwnd *c)
+{
+	return max(queue_now(c), queue_of(c, max(c->peak, c->prev_peak)));
+}
+
+/* The least queue that may be full, but for jitter */
+static u64 queue_min(const struct sroce_cwnd *c)
+{
+	return min(c->ssthresh ? c->min_rtt / 4 : c->min_rtt, QUEUE_LONG);
+}
+
 /**
  * sroce_cwnd_congested() - whether recent samples show a queue that may be full
  * @c: the window's state
  */
 bool sroce_cwnd_congested(const struct sroce_cwnd *c)
 {
-	u64 enough = c->ssthresh ? c->min_rtt / 4 : c->min_rtt;
+	return queue_full(c) > queue_min(c) && !sroce_cwnd_jitters(c);
+}
 
-	return max(queue_now(c), queue_of(c, max(c->peak, c->prev_peak))) >
-	       min(enough, QUEUE_LONG);
+/**
+ * sroce_cwnd_jitters() - whether recent samples are long, but by no more than jitter
+ * @c: the window's state
+ *
+ * What is above 4 ms is a queue all the same.
+ */
+bool sroce_cwnd_jitters(const struct sroce_cwnd *c)
+{
+	u64 jitter = c->jitter > JITTER_NONE ? c->jitter - JITTER_NONE : 0, queue = queue_full(c);
+
+	return queue > queue_min(c) && queue <= min(JITTER_TIMES * jitter, QUEUE_LONG);
 }
 
 /* Whether the path has no queue to speak of, so that it can take more */
@@ -276,6 +309,16 @@ static void update_min_rtt(struct sroce_cwnd *c, u64 ns, u64 now)
 	c->min_rtt_at = now;
 }
 
+/* A sample that follows an outlier counts for half of that at most. */
+static void update_jitter(struct sroce_cwnd *c)
+{
+	u64 shorter = c->prev_rtt - min(c->rtt, c->prev_rtt);
+
+	shorter = min(shorter, c->prev_rtt / 2);
+	c->jitter -= c->jitter / JITTER_WEIGHT;
+	c->jitter += shorter / JITTER_WEIGHT;
+}
+
 /**
  * sroce_cwnd_mark() - take in a sample besides those of sroce_cwnd_sample()
  * @c: the window's state
@@ -301,6 +344,7 @@ void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now)
 	c->prev_peak = c->peak;
 	c->peak = 0;
 	update_min_rtt(c, ns, now);
+	update_jitter(c);
 }
 
 /**

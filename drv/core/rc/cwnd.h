@@ -42,6 +42,7 @@
  * @min_rtt_at: when that was measured or raised, in ns of sroce_now()
  * @rtt: the newest sample of the round trip, in ns
  * @prev_rtt: the sample before
+ * @jitter: by how much a sample is shorter than the one before, smoothed, in ns
  * @mark: the newest of the samples besides, on a long path
  * @peak: longest of these since @rtt was taken, but for one late answer
  * @prev_peak: longest of these before, since @prev_rtt was taken
@@ -70,6 +71,7 @@ struct sroce_cwnd {
 	u64	min_rtt_at;
 	u64	rtt;
 	u64	prev_rtt;
+	u64	jitter;
 	u64	mark;
 	u64	peak;
 	u64	prev_peak;
@@ -93,6 +95,7 @@ static inline u32 sroce_cwnd(const struct sroce_cwnd *c)
 void sroce_cwnd_init(struct sroce_cwnd *c, u32 mtu);
 bool sroce_cwnd_is_slow(const struct sroce_cwnd *c);
 bool sroce_cwnd_congested(const struct sroce_cwnd *c);
+bool sroce_cwnd_jitters(const struct sroce_cwnd *c);
 void sroce_cwnd_mark(struct sroce_cwnd *c, u64 ns);
 void sroce_cwnd_sample(struct sroce_cwnd *c, u64 ns, u64 now);
 void sroce_cwnd_acked(struct sroce_cwnd *c, u32 n, u64 now);
