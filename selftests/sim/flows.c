@@ -16,6 +16,7 @@ struct run {
 	struct sim_buf	*from, *to;
 	u64		start;
 	u64		next_sample;
+	u64		spread;
 	struct {			/* before @like.settle had passed */
 		u64	now, cubic;
 		double	got;
@@ -203,8 +204,10 @@ static int wire(struct sim *s, struct sim_packet *p)
 	struct run *run = s->arg;
 	int copies = link_wire(s, p);
 
-	if (copies)
-		p->when = stall_receives_at(&run->cpu[!(p->from->nr & 1)], p->when);
+	if (!copies)
+		return 0;
+	p->when += p->from->nr / 2 * run->spread;
+	p->when = stall_receives_at(&run->cpu[!(p->from->nr & 1)], p->when);
 	return p->when ? copies : 0;
 }
 
@@ -246,6 +249,7 @@ static void begin(struct run *run, const struct flows *f, u64 seed)
 	run->like = f;
 	run->link = f->link;
 	link_init(&run->link, seed);
+	run->spread = f->spread * seed;
 	for (i = 0; i < 2; i++)
 		stall_init(&run->cpu[i], &f->stall[i], 2 * seed + i);
 	make_qps(run);

@@ -60,6 +60,14 @@ struct kase {
 		   .link = LINK(10, 330, limit_, 33, 0) },				\
 	.bars = { .part = part_, .dropped = dropped_, .jain = jain_, .alive = true },	\
 }
+/* The same, and the senders at several distances, so that none of them go in step */
+#define INCAST_SPREAD(n, each, limit_, drops, part_, dropped_) {			\
+	.name = #n " to 1, unlike distances, queue of " #limit_,			\
+	.flows = { WRITES(n, each), .kick = BURST(330), .back_n = drops, .spread = 23,	\
+		   .link = LINK(10, 330, limit_, 33, 0) },				\
+	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
+	.seeds = 8,									\
+}
 /* Messages that are waited for: each begins with nothing under way. */
 #define WAITED(n, op, limit_, to_, back_, part_, dropped_) {				\
 	.name = #n " to 1, one " #op " of 64 KiB at a time, queue of " #limit_,		\
@@ -178,6 +186,10 @@ static const struct kase cases[] = {
 	INCAST(16, 24, 1000, true, 85, 5, .95),
 	INCAST(24, 16, 100, true, 85, 5, .95),
 	INCAST(32, 12, 100, true, 85, 5, .95),
+	INCAST_SPREAD(16, 24, 100, false, 90, 5),
+	INCAST_SPREAD(16, 24, 1000, false, 90, 2),
+	INCAST_SPREAD(16, 24, 100, true, 85, 5),
+	INCAST_SPREAD(16, 24, 1000, true, 85, 5),
 	INCAST(64, 6, 100, false, 0, 0, 0),
 	INCAST(64, 6, 1000, false, 0, 0, 0),
 	INCAST(64, 6, 1000, true, 0, 0, 0),
