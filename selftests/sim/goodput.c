@@ -4,8 +4,9 @@
  * measured on a machine says as much of the machine.
  *
  * Both ends need a while for each packet, as hosts do, and some until they go on after
- * they were idle. A wire lies between them that takes some time and loses packets either way. The table says MB/s and how
- * many packets there were beyond those needed; with -T the bars are test cases.
+ * they were idle. A wire lies between them that takes some time and loses packets either
+ * way. The table says MB/s and how many packets there were beyond those needed; with -T
+ * the bars are test cases.
  */
 
 #include <stdio.h>

@@ -54,17 +54,18 @@ struct kase {
 		   .link = LINK(us, 1000, ring, 100, 0) },				\
 	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 }
+#define TO_ONE(n, each, limit_, drops)							\
+	WRITES(n, each), .kick = BURST(330), .back_n = drops,				\
+	.link = LINK(10, 330, limit_, 33, 0)
 #define INCAST(n, each, limit_, drops, part_, dropped_, jain_) {			\
 	.name = #n " to 1, queue of " #limit_,						\
-	.flows = { WRITES(n, each), .kick = BURST(330), .back_n = drops,		\
-		   .link = LINK(10, 330, limit_, 33, 0) },				\
+	.flows = { TO_ONE(n, each, limit_, drops) },					\
 	.bars = { .part = part_, .dropped = dropped_, .jain = jain_, .alive = true },	\
 }
 /* The same, and the senders at several distances, so that none of them go in step */
 #define INCAST_SPREAD(n, each, limit_, drops, part_, dropped_) {			\
 	.name = #n " to 1, unlike distances, queue of " #limit_,			\
-	.flows = { WRITES(n, each), .kick = BURST(330), .back_n = drops, .spread = 23,	\
-		   .link = LINK(10, 330, limit_, 33, 0) },				\
+	.flows = { TO_ONE(n, each, limit_, drops), .spread = 23 },			\
 	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 	.seeds = 8,									\
 }

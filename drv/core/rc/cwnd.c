@@ -151,13 +151,19 @@ static u64 queue_min(const struct sroce_cwnd *c)
 	return min(c->ssthresh ? c->min_rtt / 4 : c->min_rtt, QUEUE_LONG);
 }
 
+/* The longest queue that may be jitter */
+static u64 jitter_max(const struct sroce_cwnd *c)
+{
+	return min(JITTER_TIMES * (c->jitter - min(c->jitter, JITTER_NONE)), QUEUE_LONG);
+}
+
 /**
  * sroce_cwnd_congested() - whether recent samples show a queue that may be full
  * @c: the window's state
  */
 bool sroce_cwnd_congested(const struct sroce_cwnd *c)
 {
-	return queue_full(c) > queue_min(c) && !sroce_cwnd_jitters(c);
+	return queue_full(c) > max(queue_min(c), jitter_max(c));
 }
 
 /**
@@ -168,9 +174,7 @@ bool sroce_cwnd_congested(const struct sroce_cwnd *c)
  */
 bool sroce_cwnd_jitters(const struct sroce_cwnd *c)
 {
-	u64 jitter = c->jitter > JITTER_NONE ? c->jitter - JITTER_NONE : 0, queue = queue_full(c);
-
-	return queue > queue_min(c) && queue <= min(JITTER_TIMES * jitter, QUEUE_LONG);
+	return queue_full(c) > queue_min(c) && !sroce_cwnd_congested(c);
 }
 
 /* Whether the path has no queue to speak of, so that it can take more */
