@@ -275,6 +275,22 @@ static void overflows(void)
 	CHECK(sroce_cwnd_lost(&c, 1, 49, now));
 	CHECK_EQ(sroce_cwnd(&c), 100);
 
+	t_case("cwnd: more than four per window leave at most 7/8 of it");
+	c = begin_avoidance(100, 1 * MS, 0);
+	CHECK(sroce_cwnd_lost(&c, 1, 25, now));
+	CHECK_EQ(sroce_cwnd(&c), 100);
+	c = begin_avoidance(100, 1 * MS, 0);
+	CHECK(sroce_cwnd_lost(&c, 1, 24, now));
+	CHECK_EQ(sroce_cwnd(&c), 87);
+
+	t_case("cwnd: but not of a small one");
+	c = begin_avoidance(32, 1 * MS, 0);
+	CHECK(sroce_cwnd_lost(&c, 1, 2, now));
+	CHECK_EQ(sroce_cwnd(&c), 32);
+	c = begin_avoidance(33, 1 * MS, 0);
+	CHECK(sroce_cwnd_lost(&c, 1, 2, now));
+	CHECK_EQ(sroce_cwnd(&c), 28);
+
 	t_case("cwnd: a peer that drops what follows must not be sent so much again");
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
 	CHECK(sroce_cwnd_lost(&c, 1, 0, now));

@@ -14,8 +14,8 @@
  * A loss alone does not decrease it, since a loss may be random. A queue has overflowed if
  * the round trip shows that there is one, or if too much of a window is lost. The decrease
  * leaves what the path holds without a queue, as TCP Westwood's does, but at least 0.7 of
- * the window; and at most 7/8 if a queue of this host has overflowed, or if the peer drops
- * all that follows a loss.
+ * the window; and at most 7/8 if a queue of this host has overflowed, if the peer drops all
+ * that follows a loss, or if the window is large and a good part of it is lost.
  *
  * Hosts that wake up late make round trips long without a queue, and vary them. A queue that
  * is about to overflow grows from sample to sample, and shortens little before a decrease:
@@ -47,8 +47,9 @@
 #define JITTER_WEIGHT	8
 #define JITTER_TIMES	7
 #define JITTER_NONE	(4ULL * NSEC_PER_USEC)
-/* Losses per window that may be random */
+/* Losses per window that may be random; so many are not, though no queue shows */
 #define LOSSES_MAX		2
+#define LOSSES_MANY		4
 /* Round trips in which a decrease may be taken back */
 #define UNDO_RTTS		2
 /* A loss of this part of a window, but at least of so many packets, is an overflow */
@@ -58,7 +59,7 @@
 #define LEAST_CUT		8
 /* Where round trips are short, those in which a decrease is made up for */
 #define REGROW_RTTS		48
-/* Below this, in packets, the growth in front of a queue is slower */
+/* A small window, in packets: grows slowly in front of a queue; many losses may be random */
 #define CWND_SMALL		32
 /* CUBIC, RFC 9438: decrease to 0.7; AIMD that is as fair grows by 9/17 per round trip */
 #define BETA(w)			((w) * 7 / 10)
@@ -425,6 +426,20 @@ static u32 least_cut(const struct sroce_cwnd *c)
 	return sroce_cwnd(c) - sroce_cwnd(c) / LEAST_CUT - 1;
 }
 
+/*
+ * The most that a decrease for losses leaves. What is sent again for random ones is little,
+ * unless it is all that follows. Where the queue was full before the first sample, no round
+ * trip ever shows it: many losses do.
+ */
+static u32 most_left(const struct sroce_cwnd *c, u32 apart)
+{
+	u32 cwnd = sroce_cwnd(c);
+
+	if (!apart || (cwnd > CWND_SMALL && cwnd / LOSSES_MANY > apart))
+		return least_cut(c);
+	return cwnd;
+}
+
 /* Decrease the window to @to, for good; CUBIC's curve begins anew. */
 static void decrease(struct sroce_cwnd *c, u32 to, u64 now)
 {
@@ -471,8 +486,7 @@ bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now)
 	wait = !apart || c->sampled ? c->rtt : 4 * c->rtt;
 	if (now - c->cut_at <= wait || !is_overflow(c, apart))
 		return false;
-	/* what is sent again for a loss that was random is little, unless it is all */
-	decrease(c, decreased(c, apart ? prior : least_cut(c)), now);
+	decrease(c, decreased(c, most_left(c, apart)), now);
 	c->prior = prior;
 	c->prior_ssthresh = ssthresh;
 	return true;
