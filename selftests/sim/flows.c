@@ -17,6 +17,11 @@ struct run {
 	u64		start;
 	u64		next_sample;
 	u64		spread;
+	struct rnd	r;
+	struct train {
+		u64	at, late;		/* when it was sent, and how late it is taken in */
+		u64	newest;			/* when its newest packet is */
+	} train[2 * FLOWS_MAX];			/* the last of each QP */
 	struct {			/* before @like.settle had passed */
 		u64	now, cubic;
 		double	got;
@@ -199,6 +204,22 @@ static bool tx_pending(struct sim *s, struct sroce_qp *qp)
 	return p;
 }
 
+/* A host is interrupted once for a train. Nothing overtakes what its QP sent before. */
+static u64 taken_in(struct run *run, const struct sim_packet *p)
+{
+	struct train *t = &run->train[p->from->nr];
+	u64 now = run->s->now;
+
+	if (!run->like->late)
+		return p->when;
+	if (t->at != now)
+		t->late = rnd_below(&run->r, run->like->late);
+	t->at = now;
+	if (t->newest < p->when + t->late)
+		t->newest = p->when + t->late;
+	return t->newest;
+}
+
 static int wire(struct sim *s, struct sim_packet *p)
 {
 	struct run *run = s->arg;
@@ -207,7 +228,7 @@ static int wire(struct sim *s, struct sim_packet *p)
 	if (!copies)
 		return 0;
 	p->when += p->from->nr / 2 * run->spread;
-	p->when = stall_receives_at(&run->cpu[!(p->from->nr & 1)], p->when);
+	p->when = stall_receives_at(&run->cpu[!(p->from->nr & 1)], taken_in(run, p));
 	return p->when ? copies : 0;
 }
 
@@ -250,6 +271,7 @@ static void begin(struct run *run, const struct flows *f, u64 seed)
 	run->link = f->link;
 	link_init(&run->link, seed);
 	run->spread = f->spread * seed;
+	run->r.s = seed * 15485863 + 3;
 	for (i = 0; i < 2; i++)
 		stall_init(&run->cpu[i], &f->stall[i], 2 * seed + i);
 	make_qps(run);

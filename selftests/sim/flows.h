@@ -27,6 +27,7 @@ struct flows {
 	struct stall_cfg stall[2];	/* of the CPU of A's, and of B's */
 	bool	one_host;	/* a packet is in a queue of the sender until it is received */
 	bool	cubic;		/* beside a TCP flow in the direction of the data */
+	u64	late;		/* ns, at most, that a host takes in a train late */
 	u64	spread;		/* ns, times the seed, that a pair is farther apart than the one before */
 	u64	join;		/* ns after which another pair begins */
 	u64	limit;		/* of simulated time, in ns; 0: 4 s */
