@@ -32,9 +32,14 @@ cases()
 	write-4500:1:veth:4500:16:packet of 4,096 bytes:write_bw -s 65536 -n 100000
 	wire-1500:1:wire:1500:64:packet of 1,024 bytes:write_bw -s 65536 -n 100000
 	wire-gro-1500:1:wire_gro:1500:64:packet of 1,024 bytes:write_bw -s 65536 -n 100000
+	wire-4500:1:wire:4500:16:packet of 4,096 bytes:write_bw -s 65536 -n 100000
+	wire-gro-4500:1:wire_gro:4500:16:packet of 4,096 bytes:write_bw -s 65536 -n 100000
+	wire-single:1:wire:1500:1:message of 64 bytes:write_bw -s 64 -n 5000000
+	wire-list:1:wire:1500:32:message of 64 bytes:write_bw -s 64 -l 32 -n 5000000
 	single:1:veth:1500:1:message of 64 bytes:write_bw -s 64 -n 5000000
 	list:1:veth:1500:32:message of 64 bytes:write_bw -s 64 -l 32 -n 5000000
 	answered:2:veth:1500:1:message of 8 bytes:write_lat -s 8 -n 1000000
+	wire-answered:2:wire:1500:1:message of 8 bytes:write_lat -s 8 -n 1000000
 	same-host:2:same_host:1500:1:message of 8 bytes:write_lat -s 8 -n 1000000
 	EOF
 	# of sroce, if it is asked for: answered, by one process that is both ends
