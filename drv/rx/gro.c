@@ -10,8 +10,8 @@
  * Nevertheless each packet stays in an skb of its own, in the frag_list of the first, and
  * its payload where the driver has put it.
  *
- * The packets of a flow stay in order: one that does not join the train of its flow sends
- * that on its way first.
+ * The packets of a flow to a QP stay in order: one that does not join their train sends that
+ * on its way first.
  */
 
 #include <linux/if_vlan.h>
@@ -26,6 +26,7 @@
 #include "drv/lookup/gid_tbl.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
+#include "drv/net/bth.h"
 #include "drv/net/segment.h"
 #include "drv/rx/gro.h"
 
@@ -142,9 +143,20 @@ static bool is_local(struct sroce_snet *sn, const struct headers *h)
 	return false;
 }
 
+/* Whether packets, with BTHs at @end, are for the same QP */
+static bool same_qp(const struct sk_buff *p, const struct sk_buff *skb, u32 end)
+{
+	struct sroce_bth buf_p, buf;
+	const struct sroce_bth *a = sroce_skb_bth(p, end, &buf_p);
+	const struct sroce_bth *b = sroce_skb_bth(skb, end, &buf);
+
+	return a && b && sroce_bth_qpn(a) == sroce_bth_qpn(b);
+}
+
 /*
- * The train, or single packet, of the flow that waits for more. There is at most one. It may
- * be one that udp_gro_receive() excludes, as only one of the two has a UDP checksum.
+ * The train, or single packet, of the flow that waits for more. There is at most one for each QP:
+ * one that is busy takes all the rest of a train in its backlog. It may be one that
+ * udp_gro_receive() excludes, as only one of the two has a UDP checksum.
  */
 static struct sk_buff *find_train(struct list_head *head, const struct sk_buff *skb,
 				  const struct headers *h, struct headers *first)
@@ -155,7 +167,8 @@ static struct sk_buff *find_train(struct list_head *head, const struct sk_buff *
 	list_for_each_entry(p, head, list)
 		if (NAPI_GRO_CB(p)->is_flist && p->dev == skb->dev &&
 		    p->protocol == skb->protocol && same_vlan(p, skb) &&
-		    same_place(p, skb_gro_offset(skb), first) && same_flow(first, h))
+		    same_place(p, skb_gro_offset(skb), first) && same_flow(first, h) &&
+		    same_qp(p, skb, skb_gro_offset(skb)))
 			return p;
 	return NULL;
 }

@@ -26,6 +26,7 @@
 #include "drv/lookup/qp_tbl.h"
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/snet.h"
+#include "drv/net/bth.h"
 #include "drv/task/coalesce.h"
 #include "drv/task/steer.h"
 
@@ -381,7 +382,7 @@ bool sroce_steer(struct sroce_snet *sn, struct sk_buff *skb)
 	int best, cpu;
 
 	/* what is pulled is not contiguous with the rest any more */
-	bth = skb_header_pointer(skb, sizeof(struct udphdr), sizeof(buf), &buf);
+	bth = sroce_skb_bth(skb, sizeof(struct udphdr), &buf);
 	flow = find_flow(sn, skb, bth);
 	if (!flow)
 		return false;

@@ -10,7 +10,8 @@ Each letter is a packet; those between begin where the last left off:
   i  its identification leaves five out	f  the don't-fragment bit is missing
   l  longer than the others		s  shorter than the others
   k  with a UDP checksum		o  of another flow: another source port
-  x  its ICRC is wrong			m  too short for a packet
+  q  to another QP, which is not there	m  too short for a packet
+  x  its ICRC is wrong
   u  its UDP header says less than its IP header
 
 usage: burst.py FROM TO LETTERS
@@ -22,6 +23,7 @@ import sys
 import zlib
 
 QP = 1
+NO_QP = 0xFFFFFE
 PORT = 4791
 SOURCE_PORT = 50000
 DATA = 64
@@ -72,7 +74,7 @@ class Flow:
         size = DATA + {"l": 16, "s": -16}.get(kind, 0)
         self.ident = (self.ident + (6 if kind == "i" else 1)) & 0xFFFF
         self.psn += 1
-        data = struct.pack("!BBHII", 0x64, 0, 0xFFFF, QP, self.psn) + \
+        data = struct.pack("!BBHII", 0x64, 0, 0xFFFF, NO_QP if kind == "q" else QP, self.psn) + \
             struct.pack("!II", 0x1234, 77) + bytes(i & 0xFF for i in range(size))
         if kind == "m":
             data = data[:4]

@@ -115,7 +115,7 @@ except TimeoutError:
 
 # ---- bursts ----------------------------------------------------------------
 
-COUNTERS="rx_qkey_violations rx_icrc_errors rx_malformed rx_gro_trains rx_gro_pkts
+COUNTERS="rx_qkey_violations rx_icrc_errors rx_malformed rx_unknown_qp rx_gro_trains rx_gro_pkts
 rx_gro_broken_trains"
 
 # What is sent within a slot leaves at once, so that one run of NAPI receives it.
@@ -185,15 +185,21 @@ test_bursts()	# name from to
 	received "$v: one shorter is the last" "$@" ${TEN}s$TEN 2 21 0
 	if [ "$v" = IPv6 ]; then
 		received "$v: another flow does not end it" "$@" ${TEN}ooo$TEN 2 23 0
+		received "$v: nor one to another QP" "$@" ${TEN}qqq$TEN 2 23 0 20 rx_unknown_qp=3
+		received "$v: two QPs in turn are two trains" \
+			"$@" .q.q.q.q.q.q.q.q 2 16 0 8 rx_unknown_qp=8
+		received "$v: nor one that is too short" "$@" ${TEN}m$TEN 1 20 0 20 rx_malformed=1
 	else
 		received "$v: but for the identification" "$@" ${TEN}ooo$TEN 3 23 1
+		received "$v: one to another QP is none of it" \
+			"$@" ${TEN}qqq$TEN 3 23 1 20 rx_unknown_qp=3
+		received "$v: nor one that is too short" "$@" ${TEN}m$TEN 2 20 1 20 rx_malformed=1
 	fi
 	received "$v: with UDP checksums" "$@" kkkkkkkk 1 8 0
 	received "$v: with and without them" "$@" ${TEN}kkkk$TEN 3 24 2
 	received "$v: a forged packet costs no other one" \
 		"$@" ${TEN}x$TEN 1 21 0 20 rx_icrc_errors=1
 	received "$v: nor does one at the begin" "$@" x$TEN 1 11 0 10 rx_icrc_errors=1
-	received "$v: nor one that is too short" "$@" ${TEN}m$TEN 2 20 1 20 rx_malformed=1
 	received "$v: nor one whose lengths differ" \
 		"$@" ${TEN}u$TEN 2 20 1 20 rx_icrc_errors=1
 }
