@@ -624,10 +624,11 @@ static u32 segment_size(const struct sk_buff *skb)
 }
 
 /*
- * Free a train that was received. The packets of its frag_list would count as dropped if it
- * were freed with them. Clones may have lists of the same packets, so their @next stays.
+ * Free a train that was received; @drop: a packet of it was dropped, and no more than one skb is to
+ * count as that. The packets of its frag_list would if it were freed with them. Clones may have
+ * lists of the same packets, so their @next stays.
  */
-static void free_received(struct sk_buff *skb)
+static void free_received(struct sk_buff *skb, bool drop)
 {
 	struct sk_buff *next, *part = NULL;
 
@@ -637,7 +638,10 @@ static void free_received(struct sk_buff *skb)
 		part = skb_shinfo(skb)->frag_list;
 		skb_shinfo(skb)->frag_list = NULL;
 	}
-	napi_consume_skb(skb, 1);
+	if (drop)
+		kfree_skb(skb);
+	else
+		napi_consume_skb(skb, 1);
 	for (; part; part = next) {
 		next = part->next;
 		napi_consume_skb(part, 1);
@@ -646,15 +650,10 @@ static void free_received(struct sk_buff *skb)
 
 static void consume(struct rx *rx)
 {
-	switch (receive_all(rx)) {
-	case RX_QUEUED:
-		break;
-	case RX_DONE:
-		free_received(rx->skb);
-		break;
-	default:
-		kfree_skb(rx->skb);
-	}
+	int ret = receive_all(rx);
+
+	if (ret != RX_QUEUED)
+		free_received(rx->skb, ret != RX_DONE);
 }
 
 static void count_train(struct sroce_snet *sn, const struct sk_buff *skb)

@@ -312,6 +312,28 @@ elsewhere()	# ip|ipv6
 		action mirred egress redirect dev vx
 }
 
+# Whoever looks for packets that the host drops sees one, if packets of a train are dropped.
+TRACE=/sys/kernel/tracing
+drops_are_traced() { grep -q 'kfree_skb:' $TRACE/trace; }
+
+one_is_dropped()
+{
+	local rc=0 n
+	mountpoint -q $TRACE || mount -t tracefs tracefs $TRACE || return
+	echo 'protocol == 2048' >$TRACE/events/skb/kfree_skb/filter &&
+		echo 1 >$TRACE/events/skb/kfree_skb/enable || return
+	echo >$TRACE/trace
+	burst "$DEV_B" "$IP4_A" "$IP4_B" "${TEN}x$TEN" \
+		"rx_qkey_violations=20 rx_icrc_errors=1 rx_gro_trains=1 rx_gro_pkts=21" || rc=1
+	# packets are freed after they were counted, and all of a train at once
+	wait_until 3 drops_are_traced
+	sleep .2
+	echo 0 >$TRACE/events/skb/kfree_skb/enable
+	n=$(grep -c 'kfree_skb:' $TRACE/trace)
+	[ "$n" = 1 ] || { echo "$n dropped"; grep kfree_skb: $TRACE/trace; return 1; }
+	return $rc
+}
+
 test_redirect()
 {
 	local of
@@ -348,6 +370,7 @@ bursts_up
 test_bursts IPv4 "$IP4_A" "$IP4_B"
 test_bursts IPv6 "$IP6_A" "$IP6_B"
 test_identification "$IP4_A" "$IP4_B"
+check "a train of which packets are dropped counts as one" one_is_dropped
 in_a tc qdisc replace dev va root netem slot 20ms 20ms limit 10000
 check "early packets are kept as far as a user may, by many contexts, in trains, too" \
 	early "$IP4_A" "$IP4_B"
