@@ -203,13 +203,13 @@ static void close_sockets(struct sroce_snet *sn)
 		sroce_tunnel_sock_release(sn->sk6);
 	sn->sk4 = NULL;
 	sn->sk6 = NULL;
+	sroce_steer_flush(sn);
 }
 
 static void close_port(struct sroce_snet *sn)
 {
 	unregister_hooks(sn->net);
 	close_sockets(sn);
-	sroce_steer_flush(sn);
 }
 
 /* IPv6 may be missing in the kernel or disabled at boot. */
