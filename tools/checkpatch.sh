@@ -15,9 +15,9 @@ checkpatch_module()	# directory command...
 	local dir=$1 sources
 	shift
 	sources=(find "$dir" -name '*.[ch]' ! -path '*/probes/*' ! -name 'sroce_abi.h')
-	"${sources[@]}" ! -name trace.h ! -name opcode.c ! -name counter.h \
+	"${sources[@]}" ! -name trace.h ! -name opcode.c ! -name counter.h ! -name stats.c \
 		-exec "$@" -f {} +
-	"${sources[@]}" \( -name opcode.c -o -name counter.h \) \
+	"${sources[@]}" \( -name opcode.c -o -name counter.h -o -name stats.c \) \
 		-exec "$@" --ignore COMPLEX_MACRO -f {} +
 	"${sources[@]}" -name trace.h \
 		-exec "$@" --ignore PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE,SPACING -f {} +

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Counters. Each decision of the protocol has one. `rdma statistic show` and hw_counters
- * print them under the names given here.
+ * print them under the names given here. A netlink message has to hold all: drv/dev/stats.c.
  */
 #ifndef SROCE_COUNTER_H
 #define SROCE_COUNTER_H

@@ -6,6 +6,7 @@
  */
 
 #include <linux/slab.h>
+#include <net/netlink.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_counter.h>
 #include "drv/core/qp.h"
@@ -27,6 +28,18 @@ struct sroce_stat {
 static const struct rdma_stat_desc descs[] = {
 	SROCE_COUNTERS(SROCE_COUNTER_DESC)
 };
+
+/*
+ * The RDMA core allocates NLMSG_DEFAULT_SIZE for the reply to `rdma statistic show link`, and
+ * fails with -EMSGSIZE if that does not hold all counters. Attributes of each: a nest, the name
+ * and a u64; before them index, name and port of the device, and the nest of all.
+ */
+#define SROCE_COUNTER_ATTRS(id, text)					\
+	+ NLA_HDRLEN + nla_total_size(sizeof(text)) + nla_total_size(sizeof(u64))
+#define COUNTERS_LEN	(0 SROCE_COUNTERS(SROCE_COUNTER_ATTRS))
+#define DEVICE_LEN	(2 * nla_total_size(sizeof(u32)) + nla_total_size(IFNAMSIZ) + NLA_HDRLEN)
+/* With pages of 4 KiB, and a struct skb_shared_info of 320 bytes, as it mostly has. */
+#define REPLY_LEN	(4096 - 320 - NLMSG_HDRLEN)
 
 static u64 sum_cpus(struct sroce_counters __percpu *counters,
 		    enum sroce_counter c)
@@ -70,6 +83,7 @@ u64 sroce_stats_total(struct sroce_dev *dev, enum sroce_counter c)
 struct rdma_hw_stats *sroce_stats_alloc_port(struct ib_device *ibdev,
 					     u32 port)
 {
+	BUILD_BUG_ON(COUNTERS_LEN + DEVICE_LEN > REPLY_LEN);
 	/* a lifespan of 1 ms: tests read a counter just after it has changed */
 	return rdma_alloc_hw_stats_struct(descs, ARRAY_SIZE(descs), 1);
 }
