@@ -27,7 +27,8 @@ static inline const struct sroce_bth *sroce_skb_bth(const struct sk_buff *skb, u
 	if (off >= head && skb_shinfo(skb)->nr_frags &&
 	    off - head + sizeof(*buf) <= skb_frag_size(frag)) {
 		data = skb_frag_address_safe(frag);
-		return data ? (const void *)(data + (off - head)) : NULL;
+		if (data)
+			return (const void *)(data + (off - head));
 	}
 	return skb_header_pointer(skb, off, sizeof(*buf), buf);
 }
