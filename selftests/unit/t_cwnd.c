@@ -248,6 +248,15 @@ static void decreases(void)
 	CHECK_EQ(c.w_max, 85);
 }
 
+/* What is left of a window after losses @apart packets from each other, where no queue shows */
+static u32 left_of(u32 cwnd, u32 apart)
+{
+	struct sroce_cwnd c = begin_avoidance(cwnd, 1 * MS, 0);
+
+	CHECK(sroce_cwnd_lost(&c, 1, apart, now));
+	return sroce_cwnd(&c);
+}
+
 static void overflows(void)
 {
 	struct sroce_cwnd c = begin_avoidance(30, 1 * MS, 0);
@@ -272,24 +281,15 @@ static void overflows(void)
 	t_case("cwnd: neither are two losses per window, more are");
 	c = begin_avoidance(100, 1 * MS, 0);
 	CHECK(!sroce_cwnd_lost(&c, 1, 50, now));
-	CHECK(sroce_cwnd_lost(&c, 1, 49, now));
-	CHECK_EQ(sroce_cwnd(&c), 100);
+	CHECK_EQ(left_of(100, 49), 100);
 
 	t_case("cwnd: more than four per window leave at most 7/8 of it");
-	c = begin_avoidance(100, 1 * MS, 0);
-	CHECK(sroce_cwnd_lost(&c, 1, 25, now));
-	CHECK_EQ(sroce_cwnd(&c), 100);
-	c = begin_avoidance(100, 1 * MS, 0);
-	CHECK(sroce_cwnd_lost(&c, 1, 24, now));
-	CHECK_EQ(sroce_cwnd(&c), 87);
+	CHECK_EQ(left_of(100, 25), 100);
+	CHECK_EQ(left_of(100, 24), 87);
 
 	t_case("cwnd: but not of a small one");
-	c = begin_avoidance(32, 1 * MS, 0);
-	CHECK(sroce_cwnd_lost(&c, 1, 2, now));
-	CHECK_EQ(sroce_cwnd(&c), 32);
-	c = begin_avoidance(33, 1 * MS, 0);
-	CHECK(sroce_cwnd_lost(&c, 1, 2, now));
-	CHECK_EQ(sroce_cwnd(&c), 28);
+	CHECK_EQ(left_of(32, 2), 32);
+	CHECK_EQ(left_of(33, 2), 28);
 
 	t_case("cwnd: a peer that drops what follows must not be sent so much again");
 	c = begin_avoidance(100, 1 * MS, 1 * MS);
