@@ -11,6 +11,11 @@
 # shellcheck source=tools/stock.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/stock.sh"
 
+# ---- tracepoints -----------------------------------------------------------
+
+TRACE=/sys/kernel/tracing
+tracefs_up() { mountpoint -q $TRACE || mount -t tracefs tracefs $TRACE; }
+
 # ---- counters --------------------------------------------------------------
 
 # both COUNTER: of the two devices

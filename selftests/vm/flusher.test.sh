@@ -10,7 +10,6 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 
 [ "$LINK_TYPE" = sroce ] || { skip flusher "about sroce only"; done_testing; exit; }
 
-TRACE=/sys/kernel/tracing
 OUT=$(mktemp -d)
 PROCESSES=4 QPS=250
 # Rounds per s: with 1,000 QPs without receives one in 65 ms, with receives one in a ms
@@ -22,7 +21,7 @@ PIDS=()
 
 traced_up()
 {
-	mountpoint -q $TRACE || mount -t tracefs tracefs $TRACE || return
+	tracefs_up || return
 	echo 0 >$TRACE/tracing_on
 	echo 16384 >$TRACE/buffer_size_kb
 	echo 1 >$TRACE/events/timer/hrtimer_expire_entry/enable

@@ -313,13 +313,12 @@ elsewhere()	# ip|ipv6
 }
 
 # Whoever looks for packets that the host drops sees one, if packets of a train are dropped.
-TRACE=/sys/kernel/tracing
 drops_are_traced() { grep -q 'kfree_skb:' $TRACE/trace; }
 
 one_is_dropped()
 {
 	local rc=0 n
-	mountpoint -q $TRACE || mount -t tracefs tracefs $TRACE || return
+	tracefs_up || return
 	echo 'protocol == 2048' >$TRACE/events/skb/kfree_skb/filter &&
 		echo 1 >$TRACE/events/skb/kfree_skb/enable || return
 	echo >$TRACE/trace
