@@ -13,8 +13,17 @@
 
 # ---- tracepoints -----------------------------------------------------------
 
-TRACE=/sys/kernel/tracing
-tracefs_up() { mountpoint -q $TRACE || mount -t tracefs tracefs $TRACE; }
+# An instance of each test's own: what one turns off or filters must not blind the next
+TRACEFS=/sys/kernel/tracing
+TRACE=$TRACEFS/instances/test-$$
+
+trace_up()
+{
+	mountpoint -q $TRACEFS || mount -t tracefs tracefs $TRACEFS || return
+	mkdir -p $TRACE
+}
+
+trace_down() { [ ! -d $TRACE ] || rmdir $TRACE; }
 
 # ---- counters --------------------------------------------------------------
 

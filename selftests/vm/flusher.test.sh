@@ -21,7 +21,7 @@ PIDS=()
 
 traced_up()
 {
-	tracefs_up || return
+	trace_up || return
 	echo 0 >$TRACE/tracing_on
 	echo 16384 >$TRACE/buffer_size_kb
 	echo 1 >$TRACE/events/timer/hrtimer_expire_entry/enable
@@ -91,7 +91,7 @@ in_budget()
 }
 
 make -s -C "$DIR/verbs" || exit 1
-trap 'lift; topo_down; rm -rf "$OUT"' EXIT
+trap 'lift; trace_down; topo_down; rm -rf "$OUT"' EXIT
 topo_veth
 chmod 666 /dev/infiniband/uverbs*
 check "tracepoints" traced_up

@@ -318,7 +318,7 @@ drops_are_traced() { grep -q 'kfree_skb:' $TRACE/trace; }
 one_is_dropped()
 {
 	local rc=0 n
-	tracefs_up || return
+	trace_up || return
 	echo 'protocol == 2048' >$TRACE/events/skb/kfree_skb/filter &&
 		echo 1 >$TRACE/events/skb/kfree_skb/enable || return
 	echo >$TRACE/trace
@@ -358,7 +358,7 @@ router()
 none_at_router() { [ "$(counter sroce2 rx_gro_trains)" -eq 0 ]; }
 
 make -s -C "$DIR/verbs" || exit 1
-trap 'router_down; ip netns delete c 2>/dev/null; rm -f "$OUT"' EXIT
+trap 'trace_down; router_down; ip netns delete c 2>/dev/null; rm -f "$OUT"' EXIT
 topo_veth
 check "trains are cut up, and the receivers use NAPI" eval 'cut_up a va on && cut_up b vb on'
 test_transfers
