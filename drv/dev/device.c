@@ -115,6 +115,7 @@ void sroce_device_dealloc(struct ib_device *ibdev)
 	mutex_unlock(&devs_lock);
 	sroce_sockets_leave(dev);
 	cancel_work_sync(&dev->rescan);
+	cancel_work_sync(&dev->line_changed);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs) ||
 		!xa_empty(&dev->stats) ||
 		atomic_read(&dev->objects[SROCE_OBJ_GROUP]));
@@ -127,6 +128,18 @@ void sroce_device_dealloc(struct ib_device *ibdev)
 	sroce_snet_put(dev);
 	sroce_live_dec();
 	atomic_dec(&devs_alive);
+}
+
+/* The netdev came up, went down or changed; sroce_device_dealloc() cancels this. */
+static void line_changed(struct work_struct *work)
+{
+	struct sroce_dev *dev = container_of(work, struct sroce_dev, line_changed);
+	struct net_device *ndev = rcu_access_pointer(dev->ndev);
+
+	rtnl_lock();
+	if (ndev->reg_state == NETREG_REGISTERED)
+		sroce_sdev_update_line_limit(dev, ndev);
+	rtnl_unlock();
 }
 
 static struct sroce_dev *dev_alloc(struct net_device *ndev)
@@ -150,6 +163,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	mutex_init(&dev->stat_lock);
 	sroce_mcast_init(dev);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
+	INIT_WORK(&dev->line_changed, line_changed);
 	dev->loopback = sroce_loopback_default();
 	dev->cc = true;
 	dev->trains = true;
@@ -307,6 +321,10 @@ static void netdev_gone(struct sroce_dev *dev)
 	ib_device_put(&dev->ibdev);
 }
 
+/*
+ * From 6.15 on, the caller holds the lock of some netdevs for some events, which whoever asks for
+ * the speed of the line takes. So that is asked later.
+ */
 static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
@@ -324,7 +342,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		case NETDEV_UP:
 		case NETDEV_DOWN:
 		case NETDEV_CHANGE:
-			sroce_sdev_update_line_limit(dev, ndev);
+			schedule_work(&dev->line_changed);
 			port_changed(dev, ndev);
 			break;
 		}

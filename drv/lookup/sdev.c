@@ -86,7 +86,7 @@ static u32 bytes_per_ms(struct net_device *ndev)
  * @dev: the device
  * @ndev: its netdev
  *
- * Context: RTNL.
+ * Context: RTNL; not from a notifier, which may be called with the netdev's own lock held.
  */
 void sroce_sdev_update_line_limit(struct sroce_dev *dev, struct net_device *ndev)
 {

@@ -105,6 +105,7 @@ struct sroce_share {
  * @enabled: the RDMA core has enabled the device at least once
  * @port_state: port state that was reported last
  * @rescan: makes the RDMA core read the netdev's addresses again
+ * @line_changed: reads the speed of the netdev's line again
  * @gids: copy of the GID table, for the receive path, RCU
  */
 struct sroce_dev {
@@ -142,6 +143,7 @@ struct sroce_dev {
 	bool				enabled;
 	enum ib_port_state		port_state;
 	struct work_struct		rescan;
+	struct work_struct		line_changed;
 	struct sroce_gid __rcu		*gids[SROCE_GIDS];
 };
 
