@@ -33,19 +33,31 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 }
 
 /*
+ * Packets up to this length are copied to be held, in bytes from the BTH on. Their memory may be a
+ * part of 32 KiB, as that of drv/net/frag.c and of many drivers is. A sender who holds one packet of
+ * each such block, and has the rest go elsewhere, would have 30 times as much held as is charged.
+ * Of longer packets, a block has no more than 15.
+ */
+#define COPY_MAX	2048U
+
+/*
  * Whether a packet must be copied to be held: of a train that is one skb, the others would be
  * held as well; of a list, only the first skb may have a truesize, and the others can't be
  * charged for what they take, see sroce_segment_keeps_truesize().
  */
-static bool needs_copy(const struct sk_buff *skb)
+static bool needs_copy(const struct sk_buff *skb, u32 len)
 {
-	return skb_is_gso(skb) || !skb->truesize;
+	return len <= COPY_MAX || skb_is_gso(skb) || !skb->truesize;
 }
 
-/* Copy one packet of a train. */
-static struct sk_buff *copy_segment(const struct sroce_pkt *pkt)
+static u32 held_len(const struct sroce_pkt *pkt)
 {
-	u32 len = pkt->op->hdr_len + pkt->payload_len;
+	return pkt->op->hdr_len + pkt->payload_len;
+}
+
+static struct sk_buff *copy_packet(const struct sroce_pkt *pkt)
+{
+	u32 len = held_len(pkt);
 	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
 
 	if (skb && skb_copy_bits(pkt->carrier, pkt->carrier_off,
@@ -130,7 +142,7 @@ static void release_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /**
  * sroce_pkt_hold() - hold the memory of a packet's payload until sroce_pkt_release()
  * @qp: the QP that it is for, locked
- * @pkt: the packet; one of a train is copied
+ * @pkt: the packet; one that is short or of a train is copied
  *
  * Context: softirq.
  *
@@ -143,8 +155,8 @@ bool sroce_pkt_hold(struct sroce_qp *qp, struct sroce_pkt *pkt)
 
 	if (pkt->loopback)
 		return hold_lbpkt(qp, pkt);
-	copy = needs_copy(skb);
-	skb = copy ? copy_segment(pkt) : skb_get(skb);
+	copy = needs_copy(skb, held_len(pkt));
+	skb = copy ? copy_packet(pkt) : skb_get(skb);
 	if (!skb)
 		return false;
 	if (!charge(qp, skb->truesize)) {
