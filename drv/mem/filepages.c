@@ -18,6 +18,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/userfaultfd_k.h>
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
 #include "drv/lookup/sdev.h"
@@ -171,11 +172,16 @@ static int read_range(struct sroce_dev *dev, unsigned long start, unsigned long 
 	return ret;
 }
 
-/* Whether a mapping's pages come from elsewhere; memory that has a name is memory. */
-static bool maps_file(const struct vm_area_struct *vma)
+/*
+ * Whether a mapping's pages come from elsewhere: from a file, or a process that has asked for the
+ * faults. Memory that has a name is memory.
+ */
+static bool maps_file(struct vm_area_struct *vma)
 {
 	unsigned long magic;
 
+	if (userfaultfd_armed(vma))
+		return true;
 	if (!vma->vm_file)
 		return false;
 	magic = file_inode(vma->vm_file)->i_sb->s_magic;
