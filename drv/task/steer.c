@@ -138,12 +138,18 @@ static u32 work(const struct sk_buff *skb)
 }
 
 /*
- * The interrupts of a physical device decide which CPU receives. On a real-time kernel
- * softirqs should not be raised by IPIs.
+ * Whether the interrupts of the device decide which CPU receives. None of its packets is steered,
+ * so none has to follow steered ones that share a bucket of flows with it.
  */
-static bool may_steer(const struct sk_buff *skb)
+static bool is_physical(const struct sk_buff *skb)
 {
-	return READ_ONCE(steer) && !skb->dev->dev.parent && !IS_ENABLED(CONFIG_PREEMPT_RT);
+	return skb->dev->dev.parent;
+}
+
+/* On a real-time kernel softirqs should not be raised by IPIs. */
+static bool may_steer(void)
+{
+	return READ_ONCE(steer) && !IS_ENABLED(CONFIG_PREEMPT_RT);
 }
 
 /*
@@ -263,7 +269,7 @@ static int wanted_cpu(const struct sroce_snet *sn, const struct flow *flow,
 static int best_cpu(const struct sroce_snet *sn, const struct flow *flow,
 		    const struct sk_buff *skb, const struct sroce_bth *bth)
 {
-	int cpu = may_steer(skb) ? wanted_cpu(sn, flow, skb, bth) : -1;
+	int cpu = may_steer() ? wanted_cpu(sn, flow, skb, bth) : -1;
 
 	return cpu >= 0 && sroce_sdev_is_virtual(skb->dev) ? cpu : -1;
 }
@@ -289,6 +295,12 @@ static struct flow *find_flow(const struct sroce_snet *sn, const struct sk_buff 
 /* Schedule the tasklet of a CPU; here if it has gone offline. */
 static void kick(struct steer_cpu *sc, int cpu)
 {
+	/*
+	 * If the IPI of a packet that has left the queue is still under way, there is no other:
+	 * its tasklet must see this packet, even if it does not take the lock of the queue
+	 * because it yields. Pairs with tasklet_schedule() in csd_fn().
+	 */
+	smp_mb();
 	if (cpu == smp_processor_id() ||
 	    smp_call_function_single_async(cpu, &sc->csd) == -ENXIO)
 		tasklet_schedule(&sc->tasklet);
@@ -381,6 +393,8 @@ bool sroce_steer(struct sroce_snet *sn, struct sk_buff *skb)
 	struct flow *flow;
 	int best, cpu;
 
+	if (is_physical(skb))
+		return false;
 	/* what is pulled is not contiguous with the rest any more */
 	bth = sroce_skb_bth(skb, sizeof(struct udphdr), &buf);
 	flow = find_flow(sn, skb, bth);
