@@ -259,7 +259,7 @@ static const struct kase cases[] = {
 	WAN(100, 0, "queue of 400", 400, 0, 1, 95),
 	BESIDE_TCP(100, 0, "queue of 400", 400, 0, 30, 30),
 	WAN(100, 0, "marked above 20", 400, 20, -1, 95),
-	BESIDE_TCP(100, 0, "marked above 20", 400, 20, 30, 5),
+	BESIDE_TCP(100, 0, "marked above 20", 400, 20, 30, 12),
 	WAN(100, 10, "queue of 100", 100, 0, 1, 95),
 	BESIDE_TCP(100, 10, "queue of 100", 100, 0, 30, 30),
 	WAN(100, 10, "queue of 400", 400, 0, 1, 95),

@@ -556,6 +556,7 @@ static void timeouts(void)
 static void local_drops(void)
 {
 	struct sroce_cwnd c = begin_avoidance(100, 1 * MS, 100 * US);
+	u32 cwnd;
 
 	t_case("cwnd: a full queue of this host decreases it, once per round trip");
 	CHECK(sroce_cwnd_local_drop(&c, now));
@@ -563,6 +564,14 @@ static void local_drops(void)
 	CHECK(!sroce_cwnd_local_drop(&c, now + c.rtt));
 	CHECK(sroce_cwnd_local_drop(&c, now + c.rtt + 1));
 	CHECK_EQ(sroce_cwnd(&c), 76);
+
+	t_case("cwnd: or per ms before the first sample");
+	sroce_cwnd_init(&c, 1024);
+	CHECK(sroce_cwnd_local_drop(&c, now));
+	cwnd = sroce_cwnd(&c);
+	CHECK(!sroce_cwnd_local_drop(&c, now + 1 * MS));
+	CHECK_EQ(sroce_cwnd(&c), cwnd);
+	CHECK(sroce_cwnd_local_drop(&c, now + 1 * MS + 1));
 }
 
 static void cnps(void)
@@ -594,6 +603,13 @@ static void cnps(void)
 	c.alpha = 1024;
 	CHECK(sroce_cwnd_cnp(&c, now + 10 * SEC));
 	CHECK_EQ(c.alpha, 64);
+
+	t_case("cwnd: a CNP in each round trip raises alpha, however long that is");
+	c = begin_avoidance(1000, 1 * MS, 0);
+	for (i = 0; i < 100; i++)
+		sroce_cwnd_cnp(&c, now += 1 * MS);
+	CHECK(c.alpha > 500 && c.alpha < 560);
+	CHECK(sroce_cwnd(&c) <= 5);
 
 	t_case("cwnd: past 4 ms of round trip a CNP counts as a loss");
 	c = begin_avoidance(1000, 4 * MS, 0);

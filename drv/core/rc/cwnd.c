@@ -75,6 +75,8 @@
 #define MSS_SQUEEZED		(5 * SROCE_MSS_ONE / 2)
 /* Growth since a decrease, as a part of the window, that shows that the queue had room */
 #define GROWN_PART		32
+/* A round trip through a full queue of this host, if there is no sample, in ns */
+#define LOCAL_RTT		(1ULL * NSEC_PER_MSEC)
 /* DCQCN: g is 1/16; alpha decays, and the window recovers, in steps of so many ns */
 #define ALPHA_SHIFT		4
 #define ALPHA_STEP		(55ULL * NSEC_PER_USEC)
@@ -273,10 +275,13 @@ static void grow(struct sroce_cwnd *c, u32 n, u64 now)
 		grow_by(c, n, target - cwnd);
 }
 
-/* DCQCN: alpha falls with time */
+/*
+ * DCQCN: alpha falls with time. Where round trips are longer than its step there are as many CNPs
+ * fewer, so it falls by one step in each.
+ */
 static void decay_alpha(struct sroce_cwnd *c, u64 now)
 {
-	u64 steps = div64_u64(now - c->rise_at, ALPHA_STEP);
+	u64 steps = div64_u64(now - c->rise_at, max(c->rtt, ALPHA_STEP));
 
 	for (; steps && c->alpha; steps--)
 		c->alpha -= (c->alpha >> ALPHA_SHIFT) ?: 1;
@@ -515,11 +520,12 @@ void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now, u64 known)
  * @c: the window's state
  * @now: the time, in ns of sroce_now()
  *
- * Return: whether the window was decreased, at most once per round trip.
+ * Return: whether the window was decreased, at most once per round trip. Before the first sample
+ * that is taken for LOCAL_RTT, as a queue that is full is not empty before.
  */
 bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now)
 {
-	if (now - c->cut_at <= c->rtt)
+	if (now - c->cut_at <= (c->rtt ?: LOCAL_RTT))
 		return false;
 	decrease(c, decreased(c, least_cut(c)), now);
 	return true;
