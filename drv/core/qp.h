@@ -287,6 +287,7 @@ struct sroce_rtt {
  * @acked_idx: send queue index of the first work request with a PSN at or after @acked
  * @reads: READ, atomic and FLUSH requests sent, without those before @una
  * @read_psns: PSNs at or after @acked that only READ responses have: all but one per request
+ * @read_ahead: those of @read_psns at or after @psn, of requests that will be sent again
  * @reading: READ responses that were requested and have not come
  * @since_ackreq: packets sent since the last one that requested an ACK
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
@@ -331,6 +332,7 @@ struct sroce_req {
 	u32	acked_idx;
 	u32	reads;
 	u32	read_psns;
+	u32	read_ahead;
 	u32	reading;
 	u32	since_ackreq;
 	u8	retries;

@@ -176,7 +176,7 @@ static void passed(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 	const struct sroce_sq *sq = &qp->sq;
-	u32 i, psns = 0;
+	u32 i, psns = 0, ahead = 0;
 
 	CHECK(slots_after(sq, sq->cons, req->acked_idx) <=
 	      slots_after(sq, sq->cons, sq->prod));
@@ -193,9 +193,13 @@ static void passed(const struct sroce_qp *qp)
 		if (wqe->msg == SROCE_MSG_READ) {
 			n = requests(req, wqe, req->acked, &all);
 			psns += all - n;
+			n = requests(req, wqe, req->psn, &all);
+			ahead += all - n;
 		}
 	}
 	CHECK_EQ(req->read_psns, psns);
+	/* where a request is to fail in its turn, those behind it are not sent again */
+	CHECK(req->read_ahead == ahead || !req->read_ahead);
 	CHECK_EQ(req->reading, reading(qp));
 }
 

@@ -651,6 +651,60 @@ static void left(void)
 	end_write(&t);
 }
 
+/* PSNs of a WRITE that the peer has not acknowledged, a READ of 200 behind it or not */
+static u32 unacked_writes(const struct sroce_req *req, u32 acked)
+{
+	return min(sroce_psn_diff(req->psn, FIRST), 200) - acked;
+}
+
+/*
+ * The peer has dropped all of a WRITE of 200 packets, and a READ behind it. Return: how many of
+ * the WRITE are unacknowledged at most until it has all.
+ */
+static u32 most_after_going_back(bool read, u32 cwnd)
+{
+	struct sim_cfg cfg = sim_default;
+	u32 n, acked = 0, most = 0;
+	struct sroce_req *req;
+	struct xfers t;
+
+	cfg.timeout = 18;
+	peer_begin_with(&t, &cfg, 131072);
+	req = &t.s->a.qp.req;
+	req->retrans.gap_policy = SROCE_GAP_DROPS;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 200 * MTU);
+	if (read)
+		xfer_put(&t, IB_WR_RDMA_READ, 200 * MTU);
+	peer_go(&t);
+	req->rtt.srtt = SRTT;
+	req->cwnd.cwnd = cwnd;
+	req->cwnd.ssthresh = cwnd;
+	req->quota = 0;
+	peer_ack(&t, FIRST, GAP);
+	while (acked < 200) {
+		sim_run_until(t.s, t.s->now + SRTT);
+		n = unacked_writes(req, acked);
+		most = max(most, n);
+		CHECK(sroce_cc_in_flight(&t.s->a.qp) >= (s32)n);
+		/* some ACKs of a window come together, others alone */
+		for (; n; n -= min(n, 3U)) {
+			acked += min(n, 3U);
+			peer_ack(&t, FIRST + acked - 1, ACK);
+		}
+	}
+	end_write(&t);
+	return most;
+}
+
+static void goes_back(u32 cwnd)
+{
+	u32 most = most_after_going_back(false, cwnd);
+
+	t_case("cc: a READ behind what is sent again leaves a window of %u as it is", cwnd);
+	CHECK(most < 100);
+	CHECK(most_after_going_back(true, cwnd) <= most + 2);
+}
+
 struct busy {
 	u64	take;		/* ns that the peer needs for each request packet */
 	u64	until;
@@ -718,6 +772,8 @@ UNIT_TESTS(cc)
 	cc_off();
 	timeouts();
 	left();
+	goes_back(4);
+	goes_back(32);
 	peer_is_slow(8);
 	peer_is_slow(20);
 	peer_is_slow(50);

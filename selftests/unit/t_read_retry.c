@@ -394,12 +394,12 @@ static void overtaken(bool lost)
  * When the first probe is sent, in ns. @min_rtt: the shortest round trip so far; what is
  * taken for the present one is short
  */
-static u64 probed_after(u64 min_rtt, bool is_selective, bool answered)
+static u64 probed_after_with(u8 timeout, u64 min_rtt, bool is_selective, bool answered)
 {
 	struct xfers t;
 	u64 start;
 
-	begin_careful(&t, 14, 1);
+	begin_careful(&t, timeout, 1);
 	t.s->a.qp.req.rtt.srtt = 1000;
 	t.s->a.qp.req.rtt.rttvar = 0;
 	t.s->a.qp.req.read_retry.selective = is_selective;
@@ -417,6 +417,11 @@ static u64 probed_after(u64 min_rtt, bool is_selective, bool answered)
 		check_repeated(2, 1, is_selective ? 1 : 3);
 	xfers_end(&t);
 	return start;
+}
+
+static u64 probed_after(u64 min_rtt, bool is_selective, bool answered)
+{
+	return probed_after_with(14, min_rtt, is_selective, answered);
 }
 
 static void patience(void)
@@ -438,6 +443,12 @@ static void patience(void)
 	CHECK(probed_after(timeout / 2, false, false) > timeout / 2);
 	CHECK(probed_after(timeout / 2, false, true) > timeout / 2);
 	CHECK(probed_after(timeout / 2, false, false) < timeout);
+
+	t_case("read_retry: nor soon with a timeout that is infinite");
+	CHECK(probed_after_with(0, 0, false, false) >= 500000000);
+	CHECK(probed_after_with(0, 0, false, true) >= 500000000);
+	CHECK(probed_after_with(0, 1000000000, false, false) > 1000000000);
+	CHECK(probed_after_with(0, 0, true, true) < timeout / 60);
 }
 
 /* A peer that loses much, but keeps what follows a gap, misses a READ request. */

@@ -29,11 +29,14 @@ static inline bool sroce_cc_is_paced(const struct sroce_qp *qp)
  * sroce_cc_unacked() - request packets that are not acknowledged
  * @qp: the QP, RC
  *
- * A READ request counts as one packet, however many PSNs its responses take.
+ * A READ request counts as one packet, however many PSNs its responses take. After going back
+ * the requests from req.psn on do not count, as they will be sent again.
  */
 static inline s32 sroce_cc_unacked(const struct sroce_qp *qp)
 {
-	return sroce_psn_diff(qp->req.psn, qp->req.acked) - (s32)qp->req.read_psns;
+	const struct sroce_req *req = &qp->req;
+
+	return sroce_psn_diff(req->psn, req->acked) - (s32)(req->read_psns - req->read_ahead);
 }
 
 /**

@@ -174,6 +174,7 @@ void sroce_reset_req(struct sroce_qp *qp)
 	req->acked_idx = qp->sq.cons;
 	req->reads = 0;
 	req->read_psns = 0;
+	req->read_ahead = 0;
 	req->reading = 0;
 	req->rnr_wait = false;
 	req->rnr_waits = 0;

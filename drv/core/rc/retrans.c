@@ -562,6 +562,8 @@ static u64 patience(struct sroce_qp *qp, u64 timeout)
 
 	if (!req->reads || req->read_retry.selective)
 		return 0;
+	/* 0 is for ever */
+	timeout = timeout ?: ~0ULL;
 	rtt = sroce_rtt_min(qp);
 	if (wqe && sroce_wqe_wants_response(wqe) &&
 	    req->una != sroce_read_split_start(wqe, req->una))

@@ -362,5 +362,7 @@ void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn)
 	struct sroce_req *req = &qp->req;
 
 	req->psn = psn;
+	/* all are behind it, but for the request that is sent in order to fail */
+	req->read_ahead = psn == req->acked ? req->read_psns : 0;
 	req->next_idx = find_idx(&qp->sq, req->acked_idx, psn);
 }
