@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
 . selftests/lib/tap.sh
 
+# the figures below are those of 6.1, whatever kernel the caller tests
+unset KERNEL
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT
 mkdir -p "$DIR/tools" "$DIR/selftests"
