@@ -33,31 +33,13 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 }
 
 /*
- * Packets up to this length are copied to be held, in bytes from the BTH on. Their memory may be a
- * part of 32 KiB, as that of drv/net/frag.c and of many drivers is. A sender who holds one packet of
- * each such block, and has the rest go elsewhere, would have 30 times as much held as is charged.
- * Of longer packets, a block has no more than 15.
+ * Copy a packet to hold it. Its own memory may be a part of 32 KiB, as that of drv/net/frag.c and
+ * of many drivers is, or of a train. A sender who has one packet of each such block held, and the
+ * rest go elsewhere, would take many times the memory that is charged.
  */
-#define COPY_MAX	2048U
-
-/*
- * Whether a packet must be copied to be held: of a train that is one skb, the others would be
- * held as well; of a list, only the first skb may have a truesize, and the others can't be
- * charged for what they take, see sroce_segment_keeps_truesize().
- */
-static bool needs_copy(const struct sk_buff *skb, u32 len)
-{
-	return len <= COPY_MAX || skb_is_gso(skb) || !skb->truesize;
-}
-
-static u32 held_len(const struct sroce_pkt *pkt)
-{
-	return pkt->op->hdr_len + pkt->payload_len;
-}
-
 static struct sk_buff *copy_packet(const struct sroce_pkt *pkt)
 {
-	u32 len = held_len(pkt);
+	u32 len = pkt->op->hdr_len + pkt->payload_len;
 	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
 
 	if (skb && skb_copy_bits(pkt->carrier, pkt->carrier_off,
@@ -142,7 +124,7 @@ static void release_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /**
  * sroce_pkt_hold() - hold the memory of a packet's payload until sroce_pkt_release()
  * @qp: the QP that it is for, locked
- * @pkt: the packet; one that is short or of a train is copied
+ * @pkt: the packet; it is copied, but for a loopback packet
  *
  * Context: softirq.
  *
@@ -150,27 +132,20 @@ static void release_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
  */
 bool sroce_pkt_hold(struct sroce_qp *qp, struct sroce_pkt *pkt)
 {
-	struct sk_buff *skb = (struct sk_buff *)pkt->carrier;
-	bool copy;
+	struct sk_buff *skb;
 
 	if (pkt->loopback)
 		return hold_lbpkt(qp, pkt);
-	copy = needs_copy(skb, held_len(pkt));
-	skb = copy ? copy_packet(pkt) : skb_get(skb);
+	skb = copy_packet(pkt);
 	if (!skb)
 		return false;
 	if (!charge(qp, skb->truesize)) {
 		consume_skb(skb);
 		return false;
 	}
-	if (copy) {
-		pkt->carrier = skb;
-		pkt->carrier_off = 0;
-		pkt->flat = skb->data;
-	} else {
-		/* the route may be valid for this softirq only */
-		skb_dst_drop(skb);
-	}
+	pkt->carrier = skb;
+	pkt->carrier_off = 0;
+	pkt->flat = skb->data;
 	return true;
 }
 
