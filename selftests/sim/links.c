@@ -129,9 +129,9 @@ struct kase {
 	.flows = WAN_FLOWS(mbit, ms, limit_, mark_, true),				\
 	.bars = { .part = us_, .cubic = tcp_, .alive = true },				\
 }
-#define LOSSY(percent_, part_) {							\
+#define LOSSY(percent_, part_, drops) {							\
 	.name = #percent_ " % lost at random",						\
-	.flows = { WRITES(1, 64), .kick = BURST(1100),					\
+	.flows = { WRITES(1, 64), .kick = BURST(1100), .back_n = drops,			\
 		   .link = { .latency = 20 * US, .loss = (percent_) * 1000,		\
 			     .lane = { LANE(1000, 0), LANE(100, 0) } } },		\
 	.bars = { .part = part_, .relative = true, .alive = true },			\
@@ -279,8 +279,10 @@ static const struct kase cases[] = {
 	/* marks above 20 packets hold TCP itself to two thirds of such a link */
 	WAN(100, 100, "marked above 20", 400, 20, -1, 64),
 	BESIDE_TCP(100, 100, "marked above 20", 400, 20, 30, 15),
-	LOSSY(1, 60),
-	LOSSY(5, 25),
+	LOSSY(1, 60, false),
+	LOSSY(5, 25, false),
+	LOSSY(1, 35, true),
+	LOSSY(5, 7, true),
 	RXE(0.1),
 	RXE(0.5),
 	RXE(1),
