@@ -812,13 +812,15 @@ static void small_packets(void)
 	CHECK(sroce_cwnd_lost(&c, 1, APART, now));
 	CHECK_EQ(sroce_cwnd(&c), 140);
 
-	t_case("cwnd: but not if much of a window of small packets is lost, or one is marked");
+	t_case("cwnd: but not if much of a window of small packets is lost");
 	c = begin_with_mtu(256, 20 * MS);
 	CHECK(sroce_cwnd_lost(&c, 100, APART, now));
 	CHECK_EQ(sroce_cwnd(&c), 140);
+
+	t_case("cwnd: one that is marked counts for as much as one that is lost");
 	c = begin_with_mtu(256, 20 * MS);
 	CHECK(sroce_cwnd_cnp(&c, now));
-	CHECK_EQ(sroce_cwnd(&c), 140);
+	CHECK_EQ(sroce_cwnd(&c), 200 - 60 * 16 / 90);
 
 	t_case("cwnd: nor where only the queue makes round trips long");
 	c = begin_avoidance(200, 4 * MS, 20 * MS);

@@ -548,7 +548,7 @@ bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now)
 	if (now - c->cut_at < max(SROCE_CNP_INTERVAL, c->rtt))
 		return false;
 	if (sroce_cwnd_is_slow(c)) {
-		decrease(c, BETA(cwnd), now);
+		decrease(c, after_loss(c), now);
 		return true;
 	}
 	decay_alpha(c, now);
