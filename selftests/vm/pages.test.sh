@@ -19,12 +19,12 @@ trap 'topo_down; rm -f "$OUT"' EXIT
 # The process IDs of the daemon and of the process that waits
 pids() { grep -E '^[0-9]+ [0-9]+$' "$OUT"; }
 
-# hold PROGRAM: a process has a QP, or a registration, that waits for a page
+# hold PROGRAM [HOW]: a process has a QP, or a registration, that waits for a page
 hold()
 {
 	topo_veth
 	: >"$OUT"
-	STUCK_HOLD=1 "$DIR/verbs/.out/$1" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 \
+	STUCK_HOLD=${2:-1} "$DIR/verbs/.out/$1" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 \
 		>"$OUT" 2>&1 &
 	wait_until 60 pids || { cat "$OUT"; return 1; }
 }
@@ -82,6 +82,12 @@ let_go
 check "a registration waits for a page that does not come" hold regwait
 check "another device comes and goes" other_device
 check "its link is deleted" soon ip netns exec "$NS_A" rdma link delete "$DEV_A"
+let_go
+
+check "a registration waits for a process to fill a page" hold regwait uffd
+check "its link is deleted" soon ip netns exec "$NS_A" rdma link delete "$DEV_A"
+check "its process is killed" killed
+check "and is gone" wait_until $SOON process_gone
 let_go
 
 check "a registration waits for a page" hold regwait

@@ -5,12 +5,17 @@
  * one else does, and their process can be killed.
  *
  * With STUCK_HOLD set, the program begins such a registration, prints the process IDs of the
- * file's daemon and of itself, and waits to be killed: see pages.test.sh.
+ * file's daemon and of itself, and waits to be killed: see pages.test.sh. If it is "uffd", the
+ * pages are of memory whose faults this process has asked for, and does not handle.
  */
 
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "never.h"
@@ -138,18 +143,34 @@ static why_t killed(struct vt_pair *p, const void *arg)
 	return never_soon("the end of the process", wait_dead, &waiting.pid);
 }
 
+/* Have faults in memory at never.mem, also those of the kernel, wait for this process. */
+static why_t ask_for_faults(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	never.mem = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	reg.range = (struct uffdio_range){ .start = (uintptr_t)never.mem, .len = STEP };
+	CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &reg),
+	      "userfaultfd: %s", strerror(errno));
+	return NULL;
+}
+
+/* @arg: what holds it */
 static why_t hold(struct vt_pair *p, const void *arg)
 {
 	struct reg r;
 
-	(void)arg;
+	if (!strcmp(arg, "uffd"))
+		TRY(ask_for_faults());
 	TRY(begin(&r, 1, p->a.dev->pd, 0));
 	never_hold();
 }
 
 int main(int argc, char **argv)
 {
-	bool holds = getenv("STUCK_HOLD");
+	const char *holds = getenv("STUCK_HOLD");
 	struct vt_conf c;
 
 	never_up();
@@ -161,7 +182,7 @@ int main(int argc, char **argv)
 	vt_start(argc, argv);
 	c = vt_conf(IBV_QPT_RC);
 	if (holds) {
-		fprintf(stderr, "regwait: %s\n", vt_attempt(&c, hold, NULL, true));
+		fprintf(stderr, "regwait: %s\n", vt_attempt(&c, hold, holds, true));
 		return 1;
 	}
 	vt_run_idle("registrations wait for pages that don't come", &c, get_on, &waiting);
