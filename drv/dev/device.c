@@ -213,10 +213,12 @@ static int add_to_list(struct sroce_dev *dev, struct net_device *ndev)
 		list_add_tail(&dev->list, &devs);
 		rcu_assign_pointer(dev->ndev, ndev);
 		netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
-		sroce_sdev_update_line_limit(dev, ndev);
 		sroce_snet_get(dev, dev_net(ndev));
 	}
 	mutex_unlock(&devs_lock);
+	/* not under devs_lock: netdev_event() takes that with the lock of the netdev held */
+	if (!ret)
+		sroce_sdev_update_line_limit(dev, ndev);
 	rtnl_unlock();
 	return ret;
 }
