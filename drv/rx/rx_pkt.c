@@ -35,12 +35,13 @@ int sroce_pkt_copy(const struct sroce_pkt *pkt, u32 off, void *to, u32 len)
 /*
  * Copy a packet to hold it. Its own memory may be a part of 32 KiB, as that of drv/net/frag.c and
  * of many drivers is, or of a train. A sender who has one packet of each such block held, and the
- * rest go elsewhere, would take many times the memory that is charged.
+ * rest go elsewhere, would take many times the memory that is charged. The peer sends again what
+ * can't be held: the reserves are for others.
  */
 static struct sk_buff *copy_packet(const struct sroce_pkt *pkt)
 {
 	u32 len = pkt->op->hdr_len + pkt->payload_len;
-	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *skb = alloc_skb(len, GFP_NOWAIT | __GFP_NOWARN);
 
 	if (skb && skb_copy_bits(pkt->carrier, pkt->carrier_off,
 				 skb_put(skb, len), len)) {
