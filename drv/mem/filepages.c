@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Pages of files that a region will pin. Some may never come, as their server does not answer.
- * A pin waits for them in the system call, which the removal of the device waits for, and with
- * it the end of any network namespace. So a job has the pages read first, and the caller waits
- * in a way that ends with the process or the device. The job may take for ever.
+ * Pages that a region will pin, of files, or of memory whose faults a process handles
+ * (userfaultfd). Some may never come, as their server or that process does not answer. A pin waits
+ * for them in the system call, which the removal of the device waits for, and with it the end of
+ * any network namespace. So a job has the pages read first, and the caller waits in a way that ends
+ * with the process or the device. The job may take for ever.
  *
  * A process that wants to can have a page go again before it is pinned. But the RDMA core waits
  * for pages of a call's arguments just as well, so that is nothing that this could prevent.
@@ -36,6 +37,7 @@
  * @done: the job is done
  * @at: first page that is not read yet
  * @end: end of the range
+ * @flags: as those of the pin
  * @lock: guards the members below, in process context
  * @given_up: the caller does not wait any more
  * @worker: the task that reads, or NULL
@@ -47,6 +49,7 @@ struct reading {
 	struct completion	done;
 	unsigned long		at;
 	unsigned long		end;
+	unsigned int		flags;
 	spinlock_t		lock;
 	bool			given_up;
 	struct task_struct	*worker;
@@ -62,7 +65,7 @@ static void reading_put(struct reading *rd)
 }
 
 /* Return: number of pages read; less than one: there is no point in going on */
-static long read_batch(struct mm_struct *mm, unsigned long at, unsigned long end)
+static long read_batch(struct mm_struct *mm, const struct reading *rd)
 {
 	struct page *page[BATCH];
 	int locked = 1;
@@ -70,8 +73,9 @@ static long read_batch(struct mm_struct *mm, unsigned long at, unsigned long end
 
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
-	n = sroce_gup_remote(mm, at, min_t(unsigned long, (end - at) >> PAGE_SHIFT, BATCH),
-			     0, page, &locked);
+	n = sroce_gup_remote(mm, rd->at,
+			     min_t(unsigned long, (rd->end - rd->at) >> PAGE_SHIFT, BATCH),
+			     rd->flags, page, &locked);
 	if (locked)
 		mmap_read_unlock(mm);
 	for (i = 0; i < n; i++)
@@ -87,7 +91,7 @@ static void read_pages(struct reading *rd, struct mm_struct *mm)
 	long n;
 
 	while (rd->at < rd->end && !READ_ONCE(rd->given_up)) {
-		n = read_batch(mm, rd->at, rd->end);
+		n = read_batch(mm, rd);
 		if (n < 1)
 			break;
 		rd->at += n * PAGE_SIZE;
@@ -135,7 +139,7 @@ static void give_up(struct reading *rd, struct sroce_dev *dev)
 	spin_unlock(&rd->lock);
 }
 
-static struct reading *reading_new(unsigned long start, unsigned long end)
+static struct reading *reading_new(unsigned long start, unsigned long end, int access)
 {
 	struct reading *rd = kzalloc(sizeof(*rd), GFP_KERNEL_ACCOUNT);
 
@@ -152,14 +156,16 @@ static struct reading *reading_new(unsigned long start, unsigned long end)
 	spin_lock_init(&rd->lock);
 	rd->at = start & PAGE_MASK;
 	rd->end = PAGE_ALIGN(end);
+	/* a page may be there, and wait for somebody before it can be written */
+	rd->flags = ib_access_writable(access) ? FOLL_WRITE : 0;
 	sroce_faultq_init_job(&rd->job, read_fn);
 	rd->job.cpu = raw_smp_processor_id();
 	return rd;
 }
 
-static int read_range(struct sroce_dev *dev, unsigned long start, unsigned long end)
+static int read_range(struct sroce_dev *dev, unsigned long start, unsigned long end, int access)
 {
-	struct reading *rd = reading_new(start, end);
+	struct reading *rd = reading_new(start, end, access);
 	int ret;
 
 	if (!rd)
@@ -188,7 +194,7 @@ static bool maps_file(struct vm_area_struct *vma)
 	return magic != TMPFS_MAGIC && magic != HUGETLBFS_MAGIC;
 }
 
-/* Whether a range has pages of files. Return: 1, 0, or -EINTR if the process is killed */
+/* Whether a range has such pages. Return: 1, 0, or -EINTR if the process is killed */
 static int has_file(unsigned long start, unsigned long end)
 {
 	struct mm_struct *mm = current->mm;
@@ -211,22 +217,23 @@ static bool may_pin(u64 length)
 }
 
 /**
- * sroce_filepages_read() - have the pages of files in a range read
+ * sroce_filepages_read() - have pages in a range read that come from elsewhere
  * @dev: the device that goes to pin the range
  * @start: address of the first byte in the calling process
  * @length: bytes
+ * @access: access flags of the region; its pages are made writable if it may be written
  *
  * Context: process.
  *
  * Return: 0, also if pages can't be read, which the pin will tell; an error if the process is
  * killed; -ENODEV if the device goes; -ENOMEM.
  */
-int sroce_filepages_read(struct sroce_dev *dev, u64 start, u64 length)
+int sroce_filepages_read(struct sroce_dev *dev, u64 start, u64 length, int access)
 {
 	int ret;
 
 	if (start + length < start || !may_pin(length))
 		return 0;
 	ret = has_file(start, start + length);
-	return ret > 0 ? read_range(dev, start, start + length) : ret;
+	return ret > 0 ? read_range(dev, start, start + length, access) : ret;
 }

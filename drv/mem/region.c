@@ -156,7 +156,7 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, int access)
 	struct ib_umem *umem;
 	int ret;
 
-	ret = sroce_filepages_read(mr->dev, start, length);
+	ret = sroce_filepages_read(mr->dev, start, length, access);
 	if (ret)
 		return ret;
 	umem = sroce_umem_get(mr->pd->device, start, length, access);

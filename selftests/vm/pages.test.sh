@@ -90,6 +90,10 @@ check "its process is killed" killed
 check "and is gone" wait_until $SOON process_gone
 let_go
 
+check "a registration waits for a process to let a page be written" hold regwait uffd-wp
+check "its link is deleted" soon ip netns exec "$NS_A" rdma link delete "$DEV_A"
+let_go
+
 check "a registration waits for a page" hold regwait
 check "its namespace is deleted" netns_gone
 let_go

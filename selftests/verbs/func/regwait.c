@@ -6,7 +6,8 @@
  *
  * With STUCK_HOLD set, the program begins such a registration, prints the process IDs of the
  * file's daemon and of itself, and waits to be killed: see pages.test.sh. If it is "uffd", the
- * pages are of memory whose faults this process has asked for, and does not handle.
+ * pages are of memory whose faults this process has asked for, and does not handle; if "uffd-wp",
+ * they are there, and may not be written before it says so.
  */
 
 #define _GNU_SOURCE
@@ -33,11 +34,13 @@ struct reg {
 	volatile bool ended;
 };
 
+static int reg_access = IBV_ACCESS_REMOTE_READ;
+
 static void *reg_fn(void *arg)
 {
 	struct reg *r = arg;
 
-	r->err = ibv_reg_mr(r->pd, r->at, 512, IBV_ACCESS_REMOTE_READ) ? 0 : errno;
+	r->err = ibv_reg_mr(r->pd, r->at, 512, reg_access) ? 0 : errno;
 	r->ended = true;
 	return NULL;
 }
@@ -144,16 +147,26 @@ static why_t killed(struct vt_pair *p, const void *arg)
 }
 
 /* Have faults in memory at never.mem, also those of the kernel, wait for this process. */
-static why_t ask_for_faults(void)
+static why_t ask_for_faults(bool wp)
 {
 	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_register reg = {
+		.mode = wp ? UFFDIO_REGISTER_MODE_WP : UFFDIO_REGISTER_MODE_MISSING,
+	};
+	struct uffdio_writeprotect protect = { .mode = UFFDIO_WRITEPROTECT_MODE_WP };
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 
 	never.mem = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(never.mem != MAP_FAILED, "mmap: %s", strerror(errno));
 	reg.range = (struct uffdio_range){ .start = (uintptr_t)never.mem, .len = STEP };
+	protect.range = reg.range;
 	CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &reg),
 	      "userfaultfd: %s", strerror(errno));
+	if (!wp)
+		return NULL;
+	memset(never.mem, 1, STEP);
+	CHECK(!ioctl(fd, UFFDIO_WRITEPROTECT, &protect), "writeprotect: %s", strerror(errno));
+	reg_access = IBV_ACCESS_LOCAL_WRITE;
 	return NULL;
 }
 
@@ -162,8 +175,8 @@ static why_t hold(struct vt_pair *p, const void *arg)
 {
 	struct reg r;
 
-	if (!strcmp(arg, "uffd"))
-		TRY(ask_for_faults());
+	if (!strncmp(arg, "uffd", 4))
+		TRY(ask_for_faults(!strcmp(arg, "uffd-wp")));
 	TRY(begin(&r, 1, p->a.dev->pd, 0));
 	never_hold();
 }
