@@ -110,6 +110,7 @@ enum sroce_gap_policy {
  *	it shows that another of them was lost
  * @left_psn: one past the packets that have left the network, arrived or lost, though they
  *	may not be acknowledged
+ * @left_read_psns: PSNs from sroce_req.acked to @left_psn that only READ responses have
  * @cut_psn: one past the packets sent before the window was decreased for a loss, where
  *	the round trip is long, else those acknowledged then; that others before it are lost
  *	is no news
@@ -146,6 +147,7 @@ struct sroce_retrans {
 	bool			sent_once;
 	u32			recover_psn;
 	u32			left_psn;
+	u32			left_read_psns;
 	u32			cut_psn;
 	u32			gaps;
 	u32			back_psn;

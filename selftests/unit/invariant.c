@@ -198,8 +198,10 @@ static void passed(const struct sroce_qp *qp)
 		}
 	}
 	CHECK_EQ(req->read_psns, psns);
-	/* where a request is to fail in its turn, those behind it are not sent again */
-	CHECK(req->read_ahead == ahead || !req->read_ahead);
+	CHECK_EQ(req->read_ahead, ahead);
+	CHECK_EQ(req->retrans.left_read_psns,
+		 sroce_sq_sched_read_psns(qp, req->retrans.left_psn));
+	CHECK(sroce_cc_in_flight(qp) >= 0);
 	CHECK_EQ(req->reading, reading(qp));
 }
 

@@ -651,6 +651,34 @@ static void left(void)
 	end_write(&t);
 }
 
+/* Responses of READs are no packets of this side. */
+static void left_with_read(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sroce_req *req;
+	struct xfers t;
+
+	t_case("cc: nor do READs behind the gap");
+	cfg.timeout = 18;
+	peer_begin_with(&t, &cfg, 131072);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 100 * MTU);
+	xfer_put(&t, IB_WR_RDMA_READ, 200 * MTU);
+	peer_go(&t);
+	req = &t.s->a.qp.req;
+	req->retrans.gap_policy = SROCE_GAP_KEEPS;
+	sroce_cwnd_sample(&req->cwnd, SRTT, t.s->now);
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 91);
+	sim_run_until(t.s, t.s->now + SRTT);
+	peer_ack(&t, FIRST + 30, GAP);
+	CHECK_EQ(sroce_cc_unacked(&t.s->a.qp), 71);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 0);
+	/* the WRITE is complete, and the READ is not */
+	peer_ack(&t, FIRST + 99, ACK);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 0);
+	end_write(&t);
+}
+
 /* PSNs of a WRITE that the peer has not acknowledged, a READ of 200 behind it or not */
 static u32 unacked_writes(const struct sroce_req *req, u32 acked)
 {
@@ -664,7 +692,7 @@ static u32 unacked_writes(const struct sroce_req *req, u32 acked)
 static u32 most_after_going_back(bool read, u32 cwnd)
 {
 	struct sim_cfg cfg = sim_default;
-	u32 n, acked = 0, most = 0;
+	u32 i, n, acked = 0, most = 0;
 	struct sroce_req *req;
 	struct xfers t;
 
@@ -681,7 +709,7 @@ static u32 most_after_going_back(bool read, u32 cwnd)
 	req->cwnd.ssthresh = cwnd;
 	req->quota = 0;
 	peer_ack(&t, FIRST, GAP);
-	while (acked < 200) {
+	for (i = 0; i < 1000 && acked < 200; i++) {
 		sim_run_until(t.s, t.s->now + SRTT);
 		n = unacked_writes(req, acked);
 		most = max(most, n);
@@ -692,6 +720,7 @@ static u32 most_after_going_back(bool read, u32 cwnd)
 			peer_ack(&t, FIRST + acked - 1, ACK);
 		}
 	}
+	CHECK_EQ(acked, 200);
 	end_write(&t);
 	return most;
 }
@@ -772,6 +801,7 @@ UNIT_TESTS(cc)
 	cc_off();
 	timeouts();
 	left();
+	left_with_read();
 	goes_back(4);
 	goes_back(32);
 	peer_is_slow(8);

@@ -47,9 +47,10 @@ static inline s32 sroce_cc_unacked(const struct sroce_qp *qp)
  */
 static inline s32 sroce_cc_in_flight(const struct sroce_qp *qp)
 {
-	s32 left = max(sroce_psn_diff(qp->req.retrans.left_psn, qp->req.acked), 0);
+	const struct sroce_retrans *rp = &qp->req.retrans;
+	s32 left = sroce_psn_diff(rp->left_psn, qp->req.acked);
 
-	return sroce_cc_unacked(qp) - left;
+	return sroce_cc_unacked(qp) - (left > 0 ? left - (s32)rp->left_read_psns : 0);
 }
 
 /**

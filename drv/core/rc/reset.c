@@ -127,6 +127,7 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
 	req->retrans.recover_psn = psn;
 	req->retrans.left_psn = psn;
+	req->retrans.left_read_psns = 0;
 	req->retrans.cut_psn = psn;
 	req->retrans.back_psn = psn;
 	req->retrans.gaps = 0;

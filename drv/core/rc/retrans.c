@@ -85,6 +85,7 @@ static void go_back(struct sroce_qp *qp)
 
 	cancel_retrans(qp);
 	req->retrans.left_psn = req->acked;
+	req->retrans.left_read_psns = 0;
 	req->retrans.n = 0;
 	req->retrans.last = req->psn;
 	/* the first packet carries AckReq */
@@ -430,17 +431,23 @@ static void skip_acked(struct sroce_qp *qp)
 
 /*
  * A retransmission was answered: a round trip has passed since, so all that was sent before
- * it has arrived or is lost.
+ * it has arrived or is lost. After going back it is sent once more.
  */
-static void note_left(struct sroce_req *req)
+static void note_left(struct sroce_qp *qp)
 {
+	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 
 	if (rp->gap_reported && sroce_psn_diff(req->acked, rp->gap) > 0 &&
-	    sroce_psn_diff(rp->recover_psn, rp->left_psn) > 0)
+	    sroce_psn_diff(rp->recover_psn, rp->left_psn) > 0 &&
+	    sroce_psn_diff(req->psn, rp->recover_psn) >= 0) {
 		rp->left_psn = rp->recover_psn;
-	if (sroce_psn_diff(req->acked, rp->left_psn) > 0)
+		rp->left_read_psns = sroce_sq_sched_read_psns(qp, rp->left_psn);
+	}
+	if (sroce_psn_diff(req->acked, rp->left_psn) > 0) {
 		rp->left_psn = req->acked;
+		rp->left_read_psns = 0;
+	}
 }
 
 /**
@@ -462,7 +469,7 @@ void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
 	case SROCE_RTT_NONE:
 		break;
 	}
-	note_left(&qp->req);
+	note_left(qp);
 	learn_gap_policy(qp, gap);
 	skip_acked(qp);
 	sroce_retrans_progress(qp);

@@ -353,6 +353,36 @@ struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *nex
 }
 
 /**
+ * sroce_sq_sched_read_psns() - PSNs from req.acked on that only READ responses have
+ * @qp: the QP, RC, locked
+ * @end: one past the last PSN, not within a READ request, and not beyond max_psn
+ *
+ * Return: how many: for each READ request all but one.
+ */
+u32 sroce_sq_sched_read_psns(const struct sroce_qp *qp, u32 end)
+{
+	const struct sroce_req *req = &qp->req;
+	const struct sroce_sq *sq = &qp->sq;
+	u32 i, n = 0;
+
+	for (i = req->acked_idx; req->read_psns && i != sq->prod; i = sroce_sq_next(sq, i)) {
+		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+		u32 from = wqe->first_psn, to = sroce_psn_add(wqe->last_psn, 1);
+
+		if (!wqe->started || sroce_psn_diff(end, from) <= 0)
+			break;
+		if (wqe->msg != SROCE_MSG_READ)
+			continue;
+		if (sroce_psn_diff(req->acked, from) > 0)
+			from = req->acked;
+		if (sroce_psn_diff(to, end) > 0)
+			to = end;
+		n += sroce_psn_diff(to, from) - sroce_read_split_count(wqe, from, to);
+	}
+	return n;
+}
+
+/**
  * sroce_sq_sched_seek() - set the PSN to send next
  * @qp: the QP, RC, locked
  * @psn: the PSN, between acked and max_psn
@@ -362,7 +392,6 @@ void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn)
 	struct sroce_req *req = &qp->req;
 
 	req->psn = psn;
-	/* all are behind it, but for the request that is sent in order to fail */
-	req->read_ahead = psn == req->acked ? req->read_psns : 0;
+	req->read_ahead = req->read_psns - sroce_sq_sched_read_psns(qp, psn);
 	req->next_idx = find_idx(&qp->sq, req->acked_idx, psn);
 }

@@ -18,6 +18,7 @@ void sroce_sq_sched_fail(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			 enum ib_wc_status status);
 struct sroce_wqe *sroce_sq_sched_peek(struct sroce_qp *qp);
 struct sroce_wqe *sroce_sq_sched_next(struct sroce_qp *qp, struct sroce_wqe *next);
+u32 sroce_sq_sched_read_psns(const struct sroce_qp *qp, u32 end);
 void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn);
 
 #endif /* SROCE_CORE_RC_SQ_SCHED_H */
