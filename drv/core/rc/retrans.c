@@ -84,8 +84,6 @@ static void go_back(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 
 	cancel_retrans(qp);
-	req->retrans.left_psn = req->acked;
-	req->retrans.left_read_psns = 0;
 	req->retrans.n = 0;
 	req->retrans.last = req->psn;
 	/* the first packet carries AckReq */

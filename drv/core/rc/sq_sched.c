@@ -389,9 +389,15 @@ u32 sroce_sq_sched_read_psns(const struct sroce_qp *qp, u32 end)
  */
 void sroce_sq_sched_seek(struct sroce_qp *qp, u32 psn)
 {
+	u32 reads = sroce_sq_sched_read_psns(qp, psn);
 	struct sroce_req *req = &qp->req;
+	struct sroce_retrans *rp = &req->retrans;
 
 	req->psn = psn;
-	req->read_ahead = req->read_psns - sroce_sq_sched_read_psns(qp, psn);
+	req->read_ahead = req->read_psns - reads;
+	if (sroce_psn_diff(rp->left_psn, psn) > 0) {
+		rp->left_psn = psn;
+		rp->left_read_psns = reads;
+	}
 	req->next_idx = find_idx(&qp->sq, req->acked_idx, psn);
 }
