@@ -622,7 +622,25 @@ static void timeouts(void)
 	end(s);
 }
 
-/* What was sent before a retransmission that is answered is not under way any more. */
+/*
+ * The peer keeps what follows gaps in a WRITE of 100 packets, and @behind it. What was sent before
+ * a retransmission that is answered is not under way any more.
+ */
+static void two_gaps(struct xfers *t, u32 behind)
+{
+	struct sroce_qp *qp = &t->s->a.qp;
+
+	qp->req.retrans.gap_policy = SROCE_GAP_KEEPS;
+	sroce_cwnd_sample(&qp->req.cwnd, SRTT, t->s->now);
+	peer_ack(t, FIRST + 10, GAP);
+	CHECK_EQ(sroce_cc_in_flight(qp), 90 + behind);
+	sim_run_until(t->s, t->s->now + SRTT);
+	/* the next gap was there all along */
+	peer_ack(t, FIRST + 30, GAP);
+	CHECK_EQ(sroce_cc_unacked(qp), 70 + behind);
+	CHECK_EQ(sroce_cc_in_flight(qp), 0);
+}
+
 static void left(void)
 {
 	struct sroce_req *req;
@@ -632,15 +650,7 @@ static void left(void)
 	begin_write(&t, SROCE_CC_LARGE);
 	sim_run_until(t.s, t.s->now + US);
 	req = &t.s->a.qp.req;
-	req->retrans.gap_policy = SROCE_GAP_KEEPS;
-	sroce_cwnd_sample(&req->cwnd, SRTT, t.s->now);
-	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 90);
-	sim_run_until(t.s, t.s->now + SRTT);
-	/* the next gap was there all along */
-	peer_ack(&t, FIRST + 30, GAP);
-	CHECK_EQ(sroce_cc_unacked(&t.s->a.qp), 70);
-	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 0);
+	two_gaps(&t, 0);
 
 	t_case("cc: unless all is sent again");
 	req->retrans.gap_policy = SROCE_GAP_DROPS;
@@ -655,7 +665,6 @@ static void left(void)
 static void left_with_read(void)
 {
 	struct sim_cfg cfg = sim_default;
-	struct sroce_req *req;
 	struct xfers t;
 
 	t_case("cc: nor do READs behind the gap");
@@ -664,15 +673,7 @@ static void left_with_read(void)
 	xfer_put(&t, IB_WR_RDMA_WRITE, 100 * MTU);
 	xfer_put(&t, IB_WR_RDMA_READ, 200 * MTU);
 	peer_go(&t);
-	req = &t.s->a.qp.req;
-	req->retrans.gap_policy = SROCE_GAP_KEEPS;
-	sroce_cwnd_sample(&req->cwnd, SRTT, t.s->now);
-	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 91);
-	sim_run_until(t.s, t.s->now + SRTT);
-	peer_ack(&t, FIRST + 30, GAP);
-	CHECK_EQ(sroce_cc_unacked(&t.s->a.qp), 71);
-	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 0);
+	two_gaps(&t, 1);
 	/* the WRITE is complete, and the READ is not */
 	peer_ack(&t, FIRST + 99, ACK);
 	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 0);

@@ -46,16 +46,9 @@ static void clear_pending_err(struct sroce_qp *qp)
 /* The requests of a READ that lie before @end do not count as unacknowledged any more. */
 static void acknowledge_read(struct sroce_req *req, const struct sroce_wqe *wqe, u32 end)
 {
+	u32 n = sroce_read_split_psns(wqe, req->acked, end);
 	struct sroce_retrans *rp = &req->retrans;
-	u32 from = req->acked, n;
 
-	if (wqe->msg != SROCE_MSG_READ)
-		return;
-	if (sroce_psn_diff(wqe->first_psn, from) > 0)
-		from = wqe->first_psn;
-	if (sroce_psn_diff(end, from) <= 0)
-		return;
-	n = sroce_psn_diff(end, from) - sroce_read_split_count(wqe, from, end);
 	req->read_psns -= n;
 	rp->left_read_psns -= min(n, rp->left_read_psns);
 }

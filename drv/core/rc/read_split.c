@@ -96,6 +96,29 @@ u32 sroce_read_split_count(const struct sroce_wqe *wqe, u32 from, u32 to)
 }
 
 /**
+ * sroce_read_split_psns() - PSNs within a range that only READ responses have
+ * @wqe: a work request that was started
+ * @from: first PSN of the range, not before req.una
+ * @to: one past its last PSN, not within a READ request
+ *
+ * Return: how many of @wqe: all but one for each READ request; 0 if it is no READ.
+ */
+u32 sroce_read_split_psns(const struct sroce_wqe *wqe, u32 from, u32 to)
+{
+	u32 past = sroce_psn_add(wqe->last_psn, 1);
+
+	if (wqe->msg != SROCE_MSG_READ)
+		return 0;
+	if (sroce_psn_diff(wqe->first_psn, from) > 0)
+		from = wqe->first_psn;
+	if (sroce_psn_diff(to, past) > 0)
+		to = past;
+	if (sroce_psn_diff(to, from) <= 0)
+		return 0;
+	return sroce_psn_diff(to, from) - sroce_read_split_count(wqe, from, to);
+}
+
+/**
  * sroce_read_split_sent() - note that a request was sent for the first time
  * @qp: the QP, RC, locked
  * @wqe: the READ, atomic or FLUSH

@@ -13,6 +13,7 @@ void sroce_read_split_begin(struct sroce_qp *qp, struct sroce_wqe *wqe);
 u32 sroce_read_split_start(const struct sroce_wqe *wqe, u32 psn);
 u32 sroce_read_split_end(const struct sroce_wqe *wqe, u32 psn);
 u32 sroce_read_split_count(const struct sroce_wqe *wqe, u32 from, u32 to);
+u32 sroce_read_split_psns(const struct sroce_wqe *wqe, u32 from, u32 to);
 void sroce_read_split_sent(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 psn);
 u32 sroce_read_split_next(struct sroce_qp *qp, const struct sroce_wqe *wqe);
 void sroce_read_split_resize(struct sroce_qp *qp, struct sroce_wqe *wqe);

@@ -27,12 +27,6 @@
 #include "drv/core/tx/segs.h"
 #include "drv/core/tx/txbuf.h"
 
-/* A READ of @psns was sent again after going back: it is one packet under way again. */
-static void read_sent_again(struct sroce_req *req, u32 psns)
-{
-	req->read_ahead -= min(psns - 1, req->read_ahead);
-}
-
 /* Advance past the packet just built. */
 static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		    const struct sroce_pkt *pkt, bool last)
@@ -45,7 +39,8 @@ static void advance(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		if (sroce_is_rc(qp) && sroce_wqe_wants_response(wqe))
 			sroce_read_split_sent(qp, wqe, pkt->psn);
 	} else if (wqe->msg == SROCE_MSG_READ) {
-		read_sent_again(req, sroce_psn_diff(req->psn, pkt->psn));
+		/* sent again after going back: one packet under way again */
+		req->read_ahead -= sroce_psn_diff(req->psn, pkt->psn) - 1;
 	}
 	if (last)
 		req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);

@@ -442,10 +442,8 @@ static void note_left(struct sroce_qp *qp)
 		rp->left_psn = rp->recover_psn;
 		rp->left_read_psns = sroce_sq_sched_read_psns(qp, rp->left_psn);
 	}
-	if (sroce_psn_diff(req->acked, rp->left_psn) > 0) {
+	if (sroce_psn_diff(req->acked, rp->left_psn) > 0)
 		rp->left_psn = req->acked;
-		rp->left_read_psns = 0;
-	}
 }
 
 /**

@@ -367,17 +367,10 @@ u32 sroce_sq_sched_read_psns(const struct sroce_qp *qp, u32 end)
 
 	for (i = req->acked_idx; req->read_psns && i != sq->prod; i = sroce_sq_next(sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
-		u32 from = wqe->first_psn, to = sroce_psn_add(wqe->last_psn, 1);
 
-		if (!wqe->started || sroce_psn_diff(end, from) <= 0)
+		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <= 0)
 			break;
-		if (wqe->msg != SROCE_MSG_READ)
-			continue;
-		if (sroce_psn_diff(req->acked, from) > 0)
-			from = req->acked;
-		if (sroce_psn_diff(to, end) > 0)
-			to = end;
-		n += sroce_psn_diff(to, from) - sroce_read_split_count(wqe, from, to);
+		n += sroce_read_split_psns(wqe, req->acked, end);
 	}
 	return n;
 }
