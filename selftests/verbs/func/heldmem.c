@@ -17,19 +17,6 @@
 /* What a packet that is kept may take; a block is 32 KiB */
 #define MOST_KIB	8
 
-static long free_kib(void)
-{
-	char line[128];
-	long kib = -1;
-	FILE *f = fopen("/proc/meminfo", "r");
-
-	while (f && kib < 0 && fgets(line, sizeof(line), f))
-		sscanf(line, "MemFree: %ld", &kib);
-	if (f)
-		fclose(f);
-	return kib;
-}
-
 /* A receive that waits for its page */
 static why_t post_receive(struct vt_pair *p)
 {
@@ -85,10 +72,10 @@ static why_t holds_little(struct vt_pair *p, const void *arg)
 	/* blocks are filled and freed by one CPU */
 	vt_run_on(0);
 	TRY(send_round(p));
-	before = free_kib();
+	before = vt_free_kib();
 	for (i = 0; i < ROUNDS; i++)
 		TRY(send_round(p));
-	taken = before - free_kib();
+	taken = before - vt_free_kib();
 	vt_run_on(-1);
 	kept = ROUNDS - (vt_counted(p->b.dev, "odp_drops") - dropped);
 	CHECK(kept >= ROUNDS / 2, "only %ld packets are kept", kept);

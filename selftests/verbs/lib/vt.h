@@ -45,6 +45,9 @@ void vt_sleep_ms(int ms);
 /* cpu.c */
 void vt_run_on(int cpu);
 
+/* mem.c */
+long vt_free_kib(void);
+
 /* dev.c */
 struct vt_opts {
 	const char *dev[2];	/* NAME or NAME@NETNS */
