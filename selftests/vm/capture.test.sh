@@ -311,9 +311,14 @@ fails_over()
 	local rc=0
 	loads_begin bond
 	sleep 0.3
-	other_slave a && sleep 0.3 && other_slave b && sleep 0.3 || rc=1
+	other_slave a && sleep 0.3 && other_slave b && wait_until 10 both_carry || rc=1
 	loads_end && return $rc
 }
+
+# Either way by eth1, some dozens of packets at least
+both_carry() { [ "$(carried_by eth1-a)" -ge 60000 ] && [ "$(carried_by eth1-b)" -ge 60000 ]; }
+
+carried_by() { ip netns exec $SWITCH cat "/sys/class/net/$1/statistics/tx_bytes"; }
 
 other_slave()	# a|b
 {
