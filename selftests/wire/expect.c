@@ -48,6 +48,7 @@ why_t wt_in_time(struct wt_run *r, struct wt_stmt *s, uint64_t when)
 
 	TRY(wt_num(&r->vars, s, "after", &after, NULL));
 	TRY(wt_num(&r->vars, s, "before", &before, NULL));
+	r->late = took > before;
 	CHECK(took >= after && took <= before,
 	      "came %llu us after the mark, should be %llu to %llu",
 	      (unsigned long long)took, (unsigned long long)after,

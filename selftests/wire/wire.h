@@ -187,6 +187,7 @@ struct wt_run {
 	uint8_t *buf, *shadow;
 	struct wt_craft last;		/* what the peer sent last */
 	uint64_t mark;
+	bool late;			/* failed as something came after its time */
 	struct wt_frame *frame;		/* the one being looked at */
 	bool frame_again;
 	bool frame_held;		/* it is yet to be looked at again */
