@@ -64,7 +64,7 @@ tap()	# name command...
 selftests_in_vm()
 {
 	# shellcheck disable=SC2086 # VMFLAGS is a list
-	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-2700}" \
+	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-4200}" \
 		--keep "$KEEP" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
 		${VMFLAGS:-} -- selftests/vm/run.sh "$@"
 }

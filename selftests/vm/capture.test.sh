@@ -348,13 +348,37 @@ changes_mtu()
 	sleep 0.3
 	mtu 1500 || rc=1
 	# what is in the queues of the switch is larger
-	sleep 0.5
+	sleep 0.3
+	wait_until 10 queues_were_sent "$(queued eth0-a)" "$(queued eth0-b)"
 	LOW=$(now)
 	sleep 0.3
 	LOW+=:$(now)
 	mtu 4500 || rc=1
 	sleep 0.3
+	wait_until 10 both_carry_much
 	loads_end && return $rc
+}
+
+# Bytes that a port has sent, and with those that wait in its queue
+has_sent()	# port
+{
+	ip netns exec $SWITCH tc -s -j qdisc show dev "$1" root |
+		sed -n 's/.*"bytes":\([0-9]*\).*/\1/p'
+}
+
+queued()	# port
+{
+	local terms
+	terms=$(ip netns exec $SWITCH tc -s -j qdisc show dev "$1" root |
+		sed -n 's/.*"bytes":\([0-9]*\).*"backlog":\([0-9]*\).*/\1 + \2/p')
+	echo $((terms))
+}
+
+queues_were_sent() { [ "$(has_sent eth0-a)" -ge "$1" ] && [ "$(has_sent eth0-b)" -ge "$2" ]; }
+
+both_carry_much()
+{
+	[ "$(carried_by eth0-a)" -ge 1200000 ] && [ "$(carried_by eth0-b)" -ge 1200000 ]
 }
 
 # Each of the captures is of some dozens of packets at least.

@@ -110,7 +110,7 @@ rxe_first()
 	check "rxe first: sroce links in two others" topo_veth
 	both_up "rxe first"
 	topo_down
-	check "rxe first: sroce leaves first" rmmod sroce
+	check "rxe first: sroce leaves first" wait_until 10 rmmod sroce
 	check "rxe first: rxe goes on" rxe_traffic
 	check "rxe first: rxe leaves" rxe_down
 }
@@ -129,7 +129,7 @@ sroce_first()
 	check "sroce first: links can be added again" topo_veth
 	check "sroce first: and carry traffic" sroce_traffic
 	topo_down
-	check "sroce first: sroce leaves" rmmod sroce
+	check "sroce first: sroce leaves" wait_until 10 rmmod sroce
 }
 
 # sroce already has the port in the initial namespace when rxe comes.

@@ -4,6 +4,7 @@
 # together (drv/rx/gro.c): how many, that none is lost, changed or out of place, whatever
 # is between, and what does not join a train.
 set -uo pipefail
+shopt -s extglob
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
@@ -29,11 +30,11 @@ bw()	# tool [option...]
 		{ cat "$OUT"; return 1; }
 }
 
-# bring_together DEVICE LEAST command...: packets of a train, on average, of one transfer in three.
+# bring_together DEVICE LEAST command...: packets of a train, on average, of one transfer in six.
 # How many come in one round of NAPI depends on when the sender has a CPU: 13 to 42 of SENDs.
 bring_together()
 {
-	for _ in 1 2 3; do
+	for _ in {1..6}; do
 		! brings_together "$@" || return 0
 	done
 	return 1
@@ -115,7 +116,7 @@ except TimeoutError:
     print(trains, "trains")
     sys.exit(trains < 10)' >/tmp/reader 2>&1 &
 	reader=$!
-	wait_until 10 grep -q ready /tmp/reader
+	wait_until 30 grep -q ready /tmp/reader || { kill $reader; return 1; }
 	bw ib_write_bw || rc=$?
 	touch /tmp/reader.go
 	wait $reader || { cat /tmp/reader; return 1; }
@@ -157,19 +158,32 @@ send_burst()	# FROM TO LETTERS
 	[ "$answer" = sent ] || { cat $BURSTS.err; return 1; }
 }
 
-# burst DEVICE FROM TO LETTERS "COUNTER=N...": how far the counters of DEVICE move
+# burst DEVICE FROM TO LETTERS "COUNTER=N...": how far the counters of DEVICE move. Where the sender
+# has no CPU in the middle of it, its packets come in two slots: those of trains may move otherwise
+# twice, all others never.
 burst()
+{
+	for _ in 1 2 3; do
+		! burst_once "$@" || return 0
+		arrived "$1" "$5" || return
+	done
+	return 1
+}
+
+burst_once()
 {
 	counters_note "$1"
 	send_burst "$2" "$3" "$4" || return
-	wait_until 3 arrived_at "$1" "$5 "
+	wait_until 3 arrived "$1" "$5" >/dev/null
+	sleep .05
 	counters_moved "$1" "$5"
 }
 
-arrived_at()	# device wanted
+# Whether all that is not of trains has moved so far
+arrived()	# device wanted
 {
-	local n=${2#*rx_qkey_violations=}
-	[ $(($(counter "$1" rx_qkey_violations) - SEEN[rx_qkey_violations])) -ge "${n%% *}" ]
+	local COUNTERS=${COUNTERS//rx_gro_*([a-z_])/}
+	counters_moved "$@"
 }
 
 # received WHAT FROM TO LETTERS TRAINS IN-TRAINS BROKEN [GOOD [MORE]]: by b
@@ -273,7 +287,7 @@ except TimeoutError:
 		until [ -e /tmp/strangers.sent ]; do nap 0.1; done
 		echo) &
 	reader=$!
-	wait_until 5 grep -q ready /tmp/reader
+	wait_until 30 grep -q ready /tmp/reader || { kill $reader; return 1; }
 	sent=$(counter "$DEV_A" tx_segmented_trains)
 	"$DIR/verbs/.out/siege" stray "$DEV_A@$NS_A" "$IP4_B" || rc=$?
 	touch /tmp/strangers.sent
@@ -331,7 +345,7 @@ one_is_dropped()
 	echo 'protocol == 2048' >$TRACE/events/skb/kfree_skb/filter &&
 		echo 1 >$TRACE/events/skb/kfree_skb/enable || return
 	echo >$TRACE/trace
-	burst "$DEV_B" "$IP4_A" "$IP4_B" "${TEN}x$TEN" \
+	burst_once "$DEV_B" "$IP4_A" "$IP4_B" "${TEN}x$TEN" \
 		"rx_qkey_violations=20 rx_icrc_errors=1 rx_gro_trains=1 rx_gro_pkts=21" || rc=1
 	# packets are freed after they were counted, and all of a train at once
 	wait_until 3 drops_are_traced

@@ -269,7 +269,7 @@ peer_goes()
 	# what one acknowledge completes is looked at for a while, byte by byte
 	[ "$ms" -ge $((GONE_MIN - 100)) ] &&
 		[ "$ms" -le $((GONE_MAX + 100 + $(<$STILL_OUT))) ] &&
-		[ "$closed" -lt 100 ]
+		[ "$closed" -lt $((250 + $(<$STILL_OUT))) ]
 }
 
 # ---------------------------------------------------------------------------

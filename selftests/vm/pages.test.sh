@@ -10,7 +10,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 OUT=$(mktemp)
 
 # On an emulated CPU; it would be for ever
-SOON=8
+SOON=30
 
 [ "$LINK_TYPE" = sroce ] || { skip pages "about sroce only"; done_testing; exit; }
 make -s -C "$DIR/verbs" || exit 1

@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 . selftests/lib/tap.sh
 
 TOOK=
-LIMIT=${TEST_TIMEOUT:-$((600 + 300 * ${ROUNDS:-1}))}
+LIMIT=${TEST_TIMEOUT:-$((1200 + 300 * ${ROUNDS:-1}))}
 
 # What a test left behind must not fail the next one.
 tidy()

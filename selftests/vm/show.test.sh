@@ -20,7 +20,7 @@ background()
 	local end=$1
 	shift
 	if ns_exists "$end"; then set -- ip netns exec "$end" "$@"; fi
-	timeout 120 "$@" >/dev/null 2>&1 &
+	timeout 600 "$@" >/dev/null 2>&1 &
 	PIDS+=($!)
 }
 

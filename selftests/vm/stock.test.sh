@@ -28,7 +28,7 @@ mtu_differs()
 	in_a ip link set va mtu 9000 && in_b ip link set vb mtu 1500 || return
 	echo "$mark" >/dev/kmsg
 	in_b timeout 30 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
-	sleep 2
+	wait_until 20 listens_cm "$DEV_B" 7174
 	in_a timeout 30 rping -c -a "$IP4_B" -C 1 >/tmp/client 2>&1 || rc=$?
 	wait $!
 	in_a ip link set va mtu 1500
@@ -45,7 +45,7 @@ mtu_differs()
 mtu_agrees()
 {
 	in_b timeout 30 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
-	sleep 2
+	wait_until 20 listens_cm "$DEV_B" 7174
 	in_a timeout 30 rping -c -a "$IP4_B" -C 1 -v && wait $!
 }
 

@@ -374,7 +374,7 @@ static void child(const struct share *mem, int ready)
 static why_t killed(struct vt_pair *p, const void *arg)
 {
 	volatile uint64_t *count;
-	int ready[2], status;
+	int ready[2], status, i;
 	struct share mem;
 	uint64_t last;
 	char c;
@@ -395,12 +395,15 @@ static why_t killed(struct vt_pair *p, const void *arg)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	CHECK(WIFSIGNALED(status), "the child ended by itself");
-	/* the last close of its device runs behind it */
-	vt_sleep_ms(500);
 	count = (uint64_t *)mem.map;
-	last = *count;
+	/* the last close of its device runs behind it */
+	for (i = 0; i < 50; i++) {
+		last = *count;
+		vt_sleep_ms(200);
+		if (*count == last)
+			break;
+	}
 	CHECK(last >= 3, "the child wrote nothing");
-	vt_sleep_ms(200);
 	CHECK(*count == last, "somebody still writes");
 	share_close(&mem);
 	return NULL;

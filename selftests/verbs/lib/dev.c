@@ -74,7 +74,7 @@ void vt_args(int argc, char **argv)
 	vt_opts.dev[0] = argv[optind];
 	vt_opts.dev[1] = argv[optind + 1];
 	/* a hung case must not hang its caller: die with a status instead */
-	alarm(600 + vt_opts.seconds);
+	alarm(1200 + vt_opts.seconds);
 }
 
 bool vt_wanted(const char *name)
