@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* READ responses that are asked for again */
 
+#include <time.h>
 #include "tests.h"
 #include "peer.h"
 
@@ -476,8 +477,97 @@ static void copies(bool is_selective)
 	xfers_end(&t);
 }
 
+static u64 cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* @n WRITEs of nothing behind a READ are acknowledged one by one. Return: ns an ACK takes */
+static u64 ack_behind_read(u32 n)
+{
+	const struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_SIGNALED };
+	u32 psn = FIRST + 1, end = psn + n, i;
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u64 from, took = 0;
+
+	cfg.timeout = 0;
+	cfg.slots = cfg.cqe = 2 * n;
+	peer_begin_with(&t, &cfg, 65536);
+	t.s->quick = true;
+	xfer_put(&t, IB_WR_RDMA_READ, MTU);
+	for (i = 0; i < n; i++)
+		sim_put_send(&t.s->a, &wr);
+	while (psn != end && t_ok()) {
+		from = psn;
+		peer_go(&t);
+		took -= cpu_ns();
+		for (; psn != t.s->a.qp.req.psn; psn++)
+			peer_ack(&t, psn, ACK);
+		took += cpu_ns();
+		CHECK(psn != from);
+	}
+	CHECK_EQ(t.s->a.scq.n, 0);
+	/* the READ is answered, and all completes */
+	peer_hear(&t, 0x10, FIRST, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, n + 1);
+	xfers_end(&t);
+	return took / n;
+}
+
+/* What is acknowledged behind it can't complete, and stays in the queue. */
+static void read_unanswered(void)
+{
+	u64 few, many;
+
+	t_case("read_retry: an ACK takes no longer with many requests behind a READ");
+	few = ack_behind_read(1024);
+	many = ack_behind_read(16384);
+	/* 12 times as long when all of them were walked */
+	CHECK(many < 4 * few);
+}
+
+/* Return: ns that probes take after the first response to a READ of @n packets */
+static u64 probe_read(u32 n)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u64 took;
+
+	cfg.timeout = 14;
+	peer_begin_with(&t, &cfg, (n + 10) * MTU);
+	t.s->quick = true;
+	t.s->a.qp.cc = false;
+	xfer_put(&t, IB_WR_RDMA_READ, n * MTU);
+	peer_go(&t);
+	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
+	took = cpu_ns();
+	while (txlog.n < 5 && sim_step(t.s))
+		;
+	took = cpu_ns() - took;
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PROBE) >= 3);
+	xfers_end(&t);
+	return took;
+}
+
+/* Of responses that are far ahead none can have come: there is nothing to look at. */
+static void long_read_unanswered(void)
+{
+	u64 few, many;
+
+	t_case("read_retry: a probe for a READ of 64 MiB takes no longer than one for 4 MiB");
+	few = probe_read(SROCE_READ_AHEAD);
+	many = probe_read(16 * SROCE_READ_AHEAD);
+	CHECK(many < 4 * few);
+}
+
 UNIT_TESTS(read_retry)
 {
+	read_unanswered();
+	long_read_unanswered();
 	silent_read();
 	slow_read();
 	long_read();

@@ -162,11 +162,17 @@ static void request_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u
 	}
 }
 
-/* How many responses are missing in a range */
+/* How many responses are missing in a range. Of those that are far ahead none was accepted. */
 static u32 count_missing(const struct sroce_req *req, u32 psn, u32 end)
 {
-	u32 n = 0;
+	u32 ahead = sroce_psn_add(req->una, SROCE_READ_AHEAD), n = 0;
 
+	if (sroce_psn_diff(psn, ahead) > 0)
+		ahead = psn;
+	if (sroce_psn_diff(end, ahead) > 0) {
+		n = sroce_psn_diff(end, ahead);
+		end = ahead;
+	}
 	for (; sroce_psn_diff(end, psn) > 0; psn = sroce_psn_add(psn, 1))
 		n += sroce_read_retry_missing(req, psn);
 	return n;
@@ -197,14 +203,14 @@ static u32 request_missing(struct sroce_qp *qp, u32 from, u32 end)
 
 	if (!qp->req.reads)
 		return 0;
-	for (i = sq->cons; i != sq->prod && sroce_qp_may_send(qp);
+	for (i = sroce_sq_sched_idx(qp, from); i != sq->prod && sroce_qp_may_send(qp);
 	     i = sroce_sq_next(sq, i)) {
 		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
 		u32 past = sroce_psn_add(wqe->last_psn, 1);
 
 		if (!wqe->started || sroce_psn_diff(end, wqe->first_psn) <= 0)
 			break;
-		if (!sroce_wqe_wants_response(wqe) || sroce_psn_diff(past, from) <= 0)
+		if (!sroce_wqe_wants_response(wqe))
 			continue;
 		lost += request_wqe(qp, wqe, sroce_psn_diff(from, wqe->first_psn) < 0 ?
 					     wqe->first_psn : from,

@@ -166,16 +166,44 @@ static void start_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		sroce_read_split_begin(qp, wqe);
 }
 
-/* Index of the work request that has a PSN, or of the first not started */
+static bool is_before(const struct sroce_sq *sq, u32 i, u32 psn)
+{
+	const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+
+	return wqe->started && sroce_psn_diff(psn, wqe->last_psn) > 0;
+}
+
+/*
+ * Index of the work request that has a PSN, or of the first not started. It is mostly one of
+ * the first; but behind a READ that a peer does not answer there may be very many.
+ */
 static u32 find_idx(const struct sroce_sq *sq, u32 i, u32 psn)
 {
-	for (; i != sq->prod; i = sroce_sq_next(sq, i)) {
-		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
+	u32 low = 0, high = (sq->prod - i) & sq->mask, step, mid;
 
-		if (!wqe->started || sroce_psn_diff(psn, wqe->last_psn) <= 0)
-			break;
+	for (step = 1; low + step <= high && is_before(sq, i + low + step - 1, psn); step *= 2)
+		low += step;
+	high = min(high, low + step - 1);
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (is_before(sq, i + mid, psn))
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return i;
+	return (i + low) & sq->mask;
+}
+
+/**
+ * sroce_sq_sched_idx() - look up the index of the work request that has a PSN
+ * @qp: the QP, locked
+ * @psn: the PSN
+ *
+ * Return: the index; if that work request was not started, of the first that was not.
+ */
+u32 sroce_sq_sched_idx(const struct sroce_qp *qp, u32 psn)
+{
+	return find_idx(&qp->sq, qp->sq.cons, psn);
 }
 
 /**

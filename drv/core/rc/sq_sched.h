@@ -13,6 +13,7 @@ bool sroce_sq_sched_idle(const struct sroce_qp *qp);
 bool sroce_sq_sched_empty(const struct sroce_qp *qp);
 bool sroce_sq_sched_pending(struct sroce_qp *qp);
 bool sroce_sq_sched_blocked(const struct sroce_req *req, u32 psn);
+u32 sroce_sq_sched_idx(const struct sroce_qp *qp, u32 psn);
 struct sroce_wqe *sroce_sq_sched_wqe(struct sroce_qp *qp, u32 from, u32 psn);
 void sroce_sq_sched_fail(struct sroce_qp *qp, struct sroce_wqe *wqe,
 			 enum ib_wc_status status);
