@@ -619,6 +619,8 @@ bool sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
 		bool frame = !tx_cb(skb)->n;
 
 		set_gso(dev, skb);
+		/* to netfilter, a packet of a netdev would be one that is forwarded */
+		skb->dev = NULL;
 		if (frame)
 			err = sroce_raw_xmit(dev, skb);
 		else if (skb->protocol == htons(ETH_P_IP))

@@ -190,6 +190,24 @@ tiny_train()
 	[ $n -eq 1 ] || { echo "counted $n times"; return 1; }
 }
 
+# Rules for packets that go through a host tell them from its own by the netdev they came by.
+is_local()
+{
+	local rules rc=0 GID_A GID_B
+	GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
+	in_a nft add table inet t &&
+		in_a nft 'add chain inet t post { type filter hook postrouting priority 0; }' &&
+		in_a nft 'add rule inet t post iifname "va" udp dport 4791 counter' &&
+		in_a nft 'add rule inet t post oifname "va" udp dport 4791 counter' ||
+		{ echo "no rules"; return 1; }
+	perftest_pair ib_write_bw -s 65536 -n 100 >/dev/null 2>&1 || rc=1
+	rules=$(in_a nft list chain inet t post)
+	echo "$rules"
+	in_a nft delete table inet t
+	[[ $rules == *iifname*packets\ 0\ *oifname*packets* ]] &&
+		[[ $rules != *oifname*packets\ 0\ * ]] && return $rc
+}
+
 # ---- behind a switch, segmented as by a NIC ------------------------------------
 
 # Its ports can do nothing themselves. So whatever leaves them has been segmented by the stack, as
@@ -424,6 +442,7 @@ in_case()
 make -s -C "$DIR/verbs" || exit 1
 topo_veth || { not_ok "two namespaces, a link in each"; done_testing; exit 1; }
 [ "$LINK_TYPE" = rxe ] || {
+	check "to netfilter no packet of the device is forwarded" is_local
 	check "a train of what can't be packets is dropped as a whole" tiny_train
 	check "identifications of a train do not cross 0x8000" identifications
 	check "no trains leave with the attribute trains off" no_trains
