@@ -388,7 +388,6 @@ void sroce_device_exit(void)
 	struct sroce_dev *dev;
 
 	sroce_gid_exit();
-	unregister_netdevice_notifier(&netdev_nb);
 	for (;;) {
 		mutex_lock(&devs_lock);
 		dev = list_first_entry_or_null(&devs, struct sroce_dev, list);
@@ -403,6 +402,8 @@ void sroce_device_exit(void)
 		else
 			ib_unregister_device_and_put(&dev->ibdev);
 	}
+	/* not before: it is told of each netdev as if that went away */
+	unregister_netdevice_notifier(&netdev_nb);
 	while (atomic_read(&devs_alive))
 		usleep_range(1000, 2000);
 	/* the last one may be preempted just before its return */

@@ -14,7 +14,7 @@
 
 struct live {
 	struct kv	kv;
-	struct kv_qp	*q[2];
+	struct kv_qp	*q[2], *member;
 	struct ib_cqe	cqe;
 	void		*buf;
 	u64		sent;
@@ -22,6 +22,9 @@ struct live {
 	atomic_t	bad;
 	struct task_struct *task;
 };
+
+/* ff0e::1:2 */
+static union ib_gid group = { { 0xff, 0x0e, [13] = 1, [15] = 2 } };
 
 static DEFINE_MUTEX(live_lock);
 static struct live *live;
@@ -80,6 +83,18 @@ static void give_back(struct kv *kv)
 		kv->mem[kv->mems].fn(kv->mem[kv->mems].arg);
 }
 
+/* A QP in a group, which the netdev has to leave with it */
+static int join(struct live *l)
+{
+	struct kv_opts opts = { .type = IB_QPT_UD };
+	int ret;
+
+	KV_GET(l->member, kv_qp(&l->kv, 0, &opts));
+	KV_TRY(kv_init(&l->kv, l->member));
+	ret = ib_attach_mcast(l->member->qp, &group, be16_to_cpu(IB_MULTICAST_LID_BASE));
+	return ret ? KV_FAIL(&l->kv, "ib_attach_mcast: %d", ret) : 0;
+}
+
 static int set_up(struct live *l)
 {
 	struct kv_opts opts = {};
@@ -93,7 +108,8 @@ static int set_up(struct live *l)
 					      IB_POLL_SOFTIRQ));
 		KV_GET(l->q[i], kv_qp(&l->kv, i, &opts));
 	}
-	return kv_connect(&l->kv, l->q[0], l->q[1]);
+	KV_TRY(kv_connect(&l->kv, l->q[0], l->q[1]));
+	return join(l);
 }
 
 /**
@@ -144,6 +160,7 @@ static void end(void)
 	kthread_stop(l->task);
 	ib_drain_qp(l->q[0]->qp);
 	ib_drain_qp(l->q[1]->qp);
+	ib_detach_mcast(l->member->qp, &group, be16_to_cpu(IB_MULTICAST_LID_BASE));
 	done = atomic64_read(&l->done);
 	snprintf(last, sizeof(last), "%s: %llu of %llu",
 		 done == 2 * l->sent && done ? "drained" : "left", done,

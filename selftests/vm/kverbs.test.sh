@@ -108,11 +108,15 @@ netdev_goes()
 		{ live; return 1; }
 }
 
+in_group() { in_a ip maddr show dev va | grep -qw ff0e::1:2; }
+
 module_goes()
 {
 	start_live || return
+	in_group || { echo "its netdev has not joined the group"; return 1; }
 	timeout 60 rmmod sroce || { echo "rmmod: $?"; return 1; }
 	drained || { live; return 1; }
+	! in_group || { echo "its netdev is still in the group"; return 1; }
 }
 
 consumer_goes()
