@@ -58,7 +58,10 @@ static int netdev_join(struct sroce_dev *dev, const union ib_gid *gid)
 	if (!ndev)
 		return -ENODEV;
 	rtnl_lock();
-	if (ipv6_addr_v4mapped(addr6(gid)))
+	/* it may be in another namespace by now */
+	if (dev->gone)
+		ret = -ENODEV;
+	else if (ipv6_addr_v4mapped(addr6(gid)))
 		ret = join4(ndev, addr6(gid)->s6_addr32[3]);
 	else
 		ret = ipv6_dev_mc_inc(ndev, addr6(gid));

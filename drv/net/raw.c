@@ -10,6 +10,7 @@
 #include "drv/core/mem/wqe.h"
 #include "drv/lookup/kqp.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
 #include "drv/net/raw.h"
 #include "drv/net/txq.h"
 
@@ -72,20 +73,22 @@ int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
  * @dev: the device
  * @skb: the frame
  *
- * Return: the result of dev_queue_xmit(), or NET_XMIT_DROP if the netdev is gone.
+ * Return: the result of dev_queue_xmit(), or NET_XMIT_DROP if the netdev is gone or has moved to
+ * another namespace.
  */
 int sroce_raw_xmit(struct sroce_dev *dev, struct sk_buff *skb)
 {
 	/* looked up again: the netdev may have gone since the frame was queued */
 	struct net_device *ndev = sroce_sdev_netdev(dev);
-	int ret;
+	int ret = NET_XMIT_DROP;
 
-	if (!ndev) {
+	/* one that has moved belongs to another namespace, though the device still exists */
+	if (ndev && net_eq(dev_net(ndev), dev->sn->net)) {
+		skb->dev = ndev;
+		ret = dev_queue_xmit(skb);
+	} else {
 		kfree_skb(skb);
-		return NET_XMIT_DROP;
 	}
-	skb->dev = ndev;
-	ret = dev_queue_xmit(skb);
 	dev_put(ndev);
 	return ret;
 }
