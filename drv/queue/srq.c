@@ -57,7 +57,8 @@ static bool srq_take(struct sroce_qp *qp, struct sroce_rwqe *to)
 
 	spin_lock_irqsave(&rq->lock, flags);
 	got = sroce_wqe_fetch_recv(rq, to);
-	if (got && rq->limit && sroce_ring_filled(&rq->ring) < rq->limit) {
+	/* also if it has found none: a limit that is set too late must not wait for a receive */
+	if (rq->limit && sroce_ring_filled(&rq->ring) < rq->limit) {
 		rq->limit = 0;
 		qp->srq_events |= BIT(IB_EVENT_SRQ_LIMIT_REACHED);
 	}

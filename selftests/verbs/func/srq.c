@@ -121,6 +121,26 @@ static why_t set_limit(struct ibv_srq *srq, uint32_t limit)
 	return NULL;
 }
 
+/* A limit that is set when all receives are gone is reported to whoever waits for it. */
+static why_t limit_when_empty(struct vt_pair *p, const void *arg)
+{
+	struct ibv_srq *srq = p->b.qp->srq;
+	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
+	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &sge, .num_sge = 1 };
+	struct ibv_wc wc;
+
+	(void)arg;
+	TRY(set_limit(srq, 5));
+	TRY(vt_post_send(&p->a, &wr));
+	TRY(vt_event(p->b.dev, IBV_EVENT_SRQ_LIMIT_REACHED, srq, 2000));
+	TRY(post(&p->b, 2));
+	TRY(vt_poll_ok(p->a.scq, &wc, 1));
+	TRY(vt_poll_ok(p->b.rcq, &wc, 2));
+	return vt_no_event(p->b.dev, 100);
+}
+
 /* The event comes once, when fewer than the limit are left. */
 static why_t limit(struct vt_pair *p, const void *arg)
 {
@@ -341,6 +361,7 @@ int main(int argc, char **argv)
 	run("RC: two QPs on one SRQ", IBV_QPT_RC, with_other);
 	run("RC: empty SRQ makes the sender wait", IBV_QPT_RC, empty);
 	run("RC: SRQ limit event", IBV_QPT_RC, limit);
+	run("RC: SRQ limit that is set when it is empty", IBV_QPT_RC, limit_when_empty);
 	run("RC: LAST_WQE_REACHED", IBV_QPT_RC, last_wqe);
 	run("SRQ full", IBV_QPT_RC, full);
 	run("SRQ receive with too many pieces", IBV_QPT_RC, too_many_sges);
