@@ -127,6 +127,19 @@ static void bounds(enum sroce_mr_kind kind, bool zero)
 	win_end(&x);
 }
 
+static void zero_based_type_1(void)
+{
+	struct sroce_bind b;
+	struct win x;
+
+	t_case("mem_ops: a window of type 1 can't be zero based");
+	win_init(&x, SROCE_MW_1);
+	b = bind_of(&x, 5000, 3000);
+	b.access |= IB_ZERO_BASED;
+	CHECK_EQ(post_bind(&x.t.s->b, &b), IB_WC_MW_BIND_ERR);
+	win_end(&x);
+}
+
 static void rights(void)
 {
 	static const u32 ops[] = {
@@ -621,6 +634,7 @@ UNIT_TESTS(mem_ops)
 	bounds(SROCE_MW_1, false);
 	bounds(SROCE_MW_2, false);
 	bounds(SROCE_MW_2, true);
+	zero_based_type_1();
 	rights();
 	refused();
 	binds_again();

@@ -65,11 +65,16 @@ int sroce_mem_ops_invalidate(struct sroce_qp *qp, u32 key, bool remote)
 }
 
 /* 10.6.7.2.1: whether a window may be bound to a region */
-static bool may_bind(const struct sroce_mr *mr, const struct sroce_bind *b)
+static bool may_bind(const struct sroce_mr *mw, const struct sroce_mr *mr,
+		     const struct sroce_bind *b)
 {
 	/* IB_ACCESS_LOCAL_WRITE has no meaning for a window, so it is ignored */
-	u32 allowed = REMOTE_RIGHTS | IB_ZERO_BASED | IB_ACCESS_LOCAL_WRITE |
+	u32 allowed = REMOTE_RIGHTS | IB_ACCESS_LOCAL_WRITE |
 		      (mr->access & SROCE_ACCESS_FLUSH_GLOBAL);
+
+	/* o10-36.2.2 */
+	if (mw->kind == SROCE_MW_2)
+		allowed |= IB_ZERO_BASED;
 
 	if (mr->kind != SROCE_MR_PLAIN || mr->dma_all ||
 	    !(mr->access & IB_ACCESS_MW_BIND))
@@ -121,7 +126,7 @@ static bool bind(struct sroce_qp *qp, struct sroce_mr *mw,
 		mr = sroce_mr_by_lkey(qp, qp->ibqp.pd, b->mr_key, 0);
 		if (!mr)
 			return false;
-		if (!may_bind(mr, b) || !b->length)
+		if (!may_bind(mw, mr, b) || !b->length)
 			return false;
 	}
 	if (!sroce_mr_claim(mw, from)) {
