@@ -119,13 +119,15 @@ static bool can_segment(const struct dst_entry *dst)
  */
 static u32 most_segments(const struct sk_buff *skb, const struct sroce_train_icrc *icrc)
 {
-	return min_t(u32, READ_ONCE(skb->dev->gso_max_segs), 0x8000 - (icrc->id & 0x7fff));
+	u32 most = READ_ONCE(skb_dst(skb)->dev->gso_max_segs);
+
+	return min_t(u32, most, 0x8000 - (icrc->id & 0x7fff));
 }
 
 /* Bytes of UDP payload that may be appended to the first packet */
 static u32 train_space(const struct sroce_dev *sdev, const struct sk_buff *skb)
 {
-	const struct net_device *dev = skb->dev;
+	const struct net_device *dev = skb_dst(skb)->dev;
 	u32 max = min(READ_ONCE(dev->gso_max_size), GSO_LEGACY_MAX_SIZE) - 1;
 	u32 used = dev->hard_header_len + skb->len;
 
@@ -165,8 +167,8 @@ static struct sk_buff *skb_create(struct sroce_qp *qp, struct sroce_av *av, u32 
 		sroce_count(qp, SROCE_CNT_TX_NO_MEM);
 		return NULL;
 	}
+	/* no skb->dev: to netfilter, a packet of a netdev is one that is forwarded */
 	skb_dst_set(skb, dst);
-	skb->dev = dst->dev;
 	skb->priority = av->priority;
 	skb_reserve(skb, headroom);
 	skb_put(skb, len);
@@ -619,8 +621,6 @@ bool sroce_tx_xmit(struct sroce_dev *dev, struct sk_buff_head *list)
 		bool frame = !tx_cb(skb)->n;
 
 		set_gso(dev, skb);
-		/* to netfilter, a packet of a netdev would be one that is forwarded */
-		skb->dev = NULL;
 		if (frame)
 			err = sroce_raw_xmit(dev, skb);
 		else if (skb->protocol == htons(ETH_P_IP))
