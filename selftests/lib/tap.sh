@@ -29,6 +29,17 @@ done_testing()
 	[ "$TAP_FAILED" -eq 0 ]
 }
 
+# one_of N command...: as often as that at most, until it succeeds: for what chance disturbs
+one_of()
+{
+	local left=$1
+	shift
+	for ((; left > 0; left--)); do
+		! "$@" || return 0
+	done
+	return 1
+}
+
 # check NAME command...: one case; the command's output is shown if it fails.
 check()
 {

@@ -329,12 +329,15 @@ fails_over()
 	local rc=0
 	loads_begin bond
 	sleep 0.3
-	other_slave a && sleep 0.3 && other_slave b && wait_until 10 both_carry || rc=1
+	other_slave a && sleep 0.3 && other_slave b && wait_until 10 both_carry eth1 60000 || rc=1
 	loads_end && return $rc
 }
 
-# Either way by eth1, some dozens of packets at least
-both_carry() { [ "$(carried_by eth1-a)" -ge 60000 ] && [ "$(carried_by eth1-b)" -ge 60000 ]; }
+# Either way by the ports of a netdev, so many bytes at least
+both_carry()	# netdev bytes
+{
+	[ "$(carried_by "$1-a")" -ge "$2" ] && [ "$(carried_by "$1-b")" -ge "$2" ]
+}
 
 carried_by() { ip netns exec $SWITCH cat "/sys/class/net/$1/statistics/tx_bytes"; }
 
@@ -373,7 +376,7 @@ changes_mtu()
 	LOW+=:$(now)
 	mtu 4500 || rc=1
 	sleep 0.3
-	wait_until 10 both_carry_much
+	wait_until 10 both_carry eth0 1200000
 	loads_end && return $rc
 }
 
@@ -393,11 +396,6 @@ queued()	# port
 }
 
 queues_were_sent() { [ "$(has_sent eth0-a)" -ge "$1" ] && [ "$(has_sent eth0-b)" -ge "$2" ]; }
-
-both_carry_much()
-{
-	[ "$(carried_by eth0-a)" -ge 1200000 ] && [ "$(carried_by eth0-b)" -ge 1200000 ]
-}
 
 # Each of the captures is of some dozens of packets at least.
 sizes() { stat -c '%n %s' "$@" && ! stat -c %s "$@" | awk '$1 < 50000' | grep -q .; }

@@ -18,13 +18,7 @@ OUT=$(mktemp)
 [[ $(uname -r) != *-debug ]] || { skip coalesce "too slow a kernel"; done_testing; exit; }
 
 # Where CPUs are busy a process is held up so often that it makes no stream.
-in_trains()
-{
-	for _ in 1 2 3 4 5 6; do
-		share_trains && return
-	done
-	return 1
-}
+in_trains() { one_of 6 share_trains; }
 
 # What is held shares its train and its acknowledge with others.
 share_trains()

@@ -32,13 +32,7 @@ bw()	# tool [option...]
 
 # bring_together DEVICE LEAST command...: packets of a train, on average, of one transfer in six.
 # How many come in one round of NAPI depends on when the sender has a CPU: 13 to 42 of SENDs.
-bring_together()
-{
-	for _ in {1..6}; do
-		! brings_together "$@" || return 0
-	done
-	return 1
-}
+bring_together() { one_of 6 brings_together "$@"; }
 
 brings_together()
 {

@@ -69,14 +69,8 @@ moving()
 }
 
 # Whoever sends comes to the CPU that receives, again and again; most trains go on to
-# another all the same: one run of some counts, as a host may stop a CPU.
+# another all the same.
 chased()
-{
-	for _ in 1 2 3; do ! chased_once || return 0; done
-	return 1
-}
-
-chased_once()
 {
 	local trains steered pid n=0
 	trains=$(both rx_trains) steered=$(both steered_pkts)
@@ -97,12 +91,6 @@ chased_once()
 # no receive posted in time, where polling ends share the CPUs: a few are, and more where the
 # host stops a CPU.
 lists()
-{
-	for _ in 1 2 3; do ! lists_once || return 0; done
-	return 1
-}
-
-lists_once()
 {
 	local n again
 	n=$(both steered_pkts) again=$(both retransmitted_pkts)
@@ -157,13 +145,7 @@ link_again()
 }
 
 # That two CPUs want one QP at a time is chance: none does in a transfer now and then.
-meets()
-{
-	for _ in {1..5}; do
-		! grows backlog_pkts bw ib_send_bw -b -n 1000 || return 0
-	done
-	return 1
-}
+meets() { one_of 5 grows backlog_pkts bw ib_send_bw -b -n 1000; }
 
 make -s -C "$DIR/verbs" || exit 1
 trap 'echo 1 >$CPU; topo_down; rm -f "$OUT"' EXIT
@@ -176,11 +158,11 @@ GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 
 check "trains of a WRITE are steered" grows steered_pkts bw ib_write_bw -n 500
 check "trains of a READ are steered" grows steered_pkts bw ib_read_bw -n 500
-check "lists of small messages are steered" lists
+check "lists of small messages are steered" one_of 3 lists
 check "the CPU whose process posts SENDs goes on sending" in_order ib_send_bw 400
 check "and that whose process posts READs receiving" in_order ib_read_bw 100
 check "nothing overtakes where processes compete for the CPUs" crowded
-check "trains don't stay with a CPU that both receives and sends them" chased
+check "trains don't stay with a CPU that both receives and sends them" one_of 3 chased
 check "packets that meet a locked QP wait in its backlog" meets
 echo 0 >$PARAM
 check "steer=0: none are steered" stays steered_pkts bw ib_write_bw -n 500

@@ -91,21 +91,34 @@ static why_t with_other(struct vt_pair *p, const void *arg)
 	return why ? because("%s", why) : closing;
 }
 
-/* An RC sender finds the queue empty, waits, and gets through. */
-static why_t empty(struct vt_pair *p, const void *arg)
+/* A SEND that has to wait for a receive */
+static why_t send_early(struct vt_pair *p)
 {
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND,
 				  .send_flags = IBV_SEND_SIGNALED,
 				  .sg_list = &sge, .num_sge = 1 };
+
+	return vt_post_send(&p->a, &wr);
+}
+
+/* It gets through once there is one. */
+static why_t receive_late(struct vt_pair *p)
+{
 	struct ibv_wc wc;
 
-	(void)arg;
-	TRY(vt_post_send(&p->a, &wr));
-	TRY(vt_quiet(p->a.scq, 200));
 	TRY(post(&p->b, 2));
 	TRY(vt_poll_ok(p->a.scq, &wc, 1));
 	return vt_poll_ok(p->b.rcq, &wc, 2);
+}
+
+/* An RC sender finds the queue empty, waits, and gets through. */
+static why_t empty(struct vt_pair *p, const void *arg)
+{
+	(void)arg;
+	TRY(send_early(p));
+	TRY(vt_quiet(p->a.scq, 200));
+	return receive_late(p);
 }
 
 static why_t set_limit(struct ibv_srq *srq, uint32_t limit)
@@ -125,19 +138,12 @@ static why_t set_limit(struct ibv_srq *srq, uint32_t limit)
 static why_t limit_when_empty(struct vt_pair *p, const void *arg)
 {
 	struct ibv_srq *srq = p->b.qp->srq;
-	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
-	struct ibv_send_wr wr = { .wr_id = 1, .opcode = IBV_WR_SEND,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = &sge, .num_sge = 1 };
-	struct ibv_wc wc;
 
 	(void)arg;
 	TRY(set_limit(srq, 5));
-	TRY(vt_post_send(&p->a, &wr));
+	TRY(send_early(p));
 	TRY(vt_event(p->b.dev, IBV_EVENT_SRQ_LIMIT_REACHED, srq, 2000));
-	TRY(post(&p->b, 2));
-	TRY(vt_poll_ok(p->a.scq, &wc, 1));
-	TRY(vt_poll_ok(p->b.rcq, &wc, 2));
+	TRY(receive_late(p));
 	return vt_no_event(p->b.dev, 100);
 }
 
