@@ -586,6 +586,47 @@ static void no_ack_owed(u32 retries, bool after_gap)
 	xfers_end(&t);
 }
 
+/* The transmit queue takes so many packets in all. */
+static u32 room_in_all(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	const u32 *all = s->arg;
+
+	(void)qp;
+	return response ? ~0u : *all - min(*all, s->sent);
+}
+
+/*
+ * The transmit queue is full in mid-message, before a packet has asked for an ACK. Then the
+ * window allows a few packets more, fewer than a train: no ACK would allow a whole one.
+ */
+static void small_room_no_ack_owed(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sroce_req *req;
+	u32 room = 1000;
+	struct xfers t;
+
+	t_case("cc: the end of a window is sent if no ACK is owed that opens it");
+	cfg.timeout = 14;
+	xfers_init(&t, &cfg, 2 << 20, 4096);
+	req = &t.s->a.qp.req;
+	req->cwnd.cwnd = SROCE_CWND_MAX;
+	t.s->tx_room = room_in_all;
+	t.s->arg = &room;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 2000 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 50 * US);
+	CHECK_EQ(t.s->sent, room);
+	CHECK_EQ(req->since_ackreq, room);
+	req->cwnd.cwnd = room + 30;
+	CHECK(!sroce_cc_is_paced(&t.s->a.qp));
+	t.s->tx_room = NULL;
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_end(&t);
+}
+
 /* The window starts at its bound. */
 static void cc_off(void)
 {
@@ -799,6 +840,7 @@ UNIT_TESTS(cc)
 	no_ack_owed(0, false);
 	no_ack_owed(7, true);
 	no_ack_owed(0, true);
+	small_room_no_ack_owed();
 	cc_off();
 	timeouts();
 	left();

@@ -201,16 +201,23 @@ static u32 middle_packets(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 	return min3(n, interval - 1 - req->since_ackreq, room - 1);
 }
 
+/* Whether the peer owes an ACK, or a response, that opens the cwnd */
+static bool is_answer_owed(const struct sroce_req *req)
+{
+	return sroce_psn_diff(req->psn, req->acked) > (s32)req->since_ackreq;
+}
+
 /*
- * Whether the cwnd allows less than a train now, though the message has more to send.
- * An ACK that opens the cwnd is on its way: one trip is cheaper than two.
+ * Whether the cwnd allows less than a train now, though the message has more to send, and an
+ * ACK that opens the cwnd is on its way: one trip is cheaper than two.
  */
 static bool is_cut_short(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	u32 room;
 
 	if (!sroce_is_rc(qp) || wqe->msg > SROCE_MSG_WRITE_IMM ||
-	    qp->req.psn != qp->req.max_psn || sroce_cc_is_paced(qp))
+	    qp->req.psn != qp->req.max_psn || sroce_cc_is_paced(qp) ||
+	    !is_answer_owed(&qp->req))
 		return false;
 	room = sroce_cc_free(qp);
 	return room < SROCE_TX_BUDGET && !sroce_tx_can_append(qp) &&
