@@ -428,22 +428,47 @@ void sroce_cq_attach_qp(struct sroce_cq *cq)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
+/*
+ * Remove the completions of a kernel user's QP, which is about to be freed: wc->qp points to it.
+ * The consumer polls under the same lock.
+ */
+static void remove_completions(struct sroce_cq *cq, const struct ib_qp *ibqp)
+{
+	struct sroce_ring *r = &cq->ring;
+	u32 from = r->buf->consumer_index, to = from;
+	const struct ib_wc *wc;
+
+	for (; from != r->own; from = (from + 1) & r->mask) {
+		wc = sroce_ring_slot(r, from);
+		if (wc->qp == ibqp)
+			continue;
+		if (to != from)
+			memcpy(sroce_ring_slot(r, to), wc, sizeof(*wc));
+		to = (to + 1) & r->mask;
+	}
+	r->own = to;
+	smp_store_release(&r->buf->producer_index, to);
+}
+
 /**
  * sroce_cq_detach_qp() - undo sroce_cq_attach_qp()
  * @cq: the queue; there are no more trips into the QP
+ * @ibqp: the QP; a kernel user's has no more completions in the queue then
  *
  * After the last QP is gone the handler must not be called: consumers stop what their
  * handlers have started and destroy the queue then.
  *
  * Context: process, waits for the moderation timer.
  */
-void sroce_cq_detach_qp(struct sroce_cq *cq)
+void sroce_cq_detach_qp(struct sroce_cq *cq, const struct ib_qp *ibqp)
 {
 	unsigned long flags;
 	bool last;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	last = !--cq->qps;
+	if (!cq->user)
+		remove_completions(cq, ibqp);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (last)
 		hrtimer_cancel(&cq->mod_timer);

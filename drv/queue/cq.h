@@ -72,7 +72,7 @@ int sroce_cq_resize(struct ib_cq *ibcq, sroce_cqe_arg cqe, struct ib_udata *udat
 void sroce_cq_notify(struct sroce_cq *cq);
 int sroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period);
 void sroce_cq_attach_qp(struct sroce_cq *cq);
-void sroce_cq_detach_qp(struct sroce_cq *cq);
+void sroce_cq_detach_qp(struct sroce_cq *cq, const struct ib_qp *ibqp);
 void sroce_cq_overflow_event(struct sroce_cq *cq);
 int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int sroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -182,8 +182,8 @@ static void free_qp(struct sroce_qp *qp)
 	spin_lock_bh(&qp->lock);
 	qp->kqp = NULL;
 	spin_unlock_bh(&qp->lock);
-	sroce_cq_detach_qp(qp->scq);
-	sroce_cq_detach_qp(qp->rcq);
+	sroce_cq_detach_qp(qp->scq, &qp->ibqp);
+	sroce_cq_detach_qp(qp->rcq, &qp->ibqp);
 	sroce_ringmem_destroy(kqp->sq_mem);
 	sroce_ringmem_destroy(kqp->rq_mem);
 	sroce_txq_close(kqp);

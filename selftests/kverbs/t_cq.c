@@ -486,6 +486,51 @@ static int overflow(struct kv *kv)
 	return 0;
 }
 
+/* A receive that is flushed at once, as its QP is in the error state */
+static int flushed(struct kv *kv, struct kv_qp *q, u8 *buf)
+{
+	KV_TRY(kv_recv(kv, q, buf, 1));
+	msleep(KV_QUIET_MS);
+	return 0;
+}
+
+/* wc->qp would point to freed memory. What others have completed stays, in order. */
+static int destroyed_qp(struct kv *kv)
+{
+	struct kv_qp *gone, *other;
+	struct kv_opts opts = {};
+	struct ib_wc wc;
+	u8 *buf;
+	int i;
+
+	KV_GET(opts.cq, kv_cq(kv, 0, 64, NULL, NULL));
+	KV_GET(other, kv_qp(kv, 0, &opts));
+	KV_GET(gone, kv_qp(kv, 0, &opts));
+	KV_GET(buf, kv_buf(kv, 64));
+	KV_TRY(kv_init(kv, other));
+	KV_TRY(kv_init(kv, gone));
+	KV_IS(kv, kv_to(other, IB_QPS_ERR), 0);
+	KV_IS(kv, kv_to(gone, IB_QPS_ERR), 0);
+	for (i = 0; i < 3; i++) {
+		KV_TRY(flushed(kv, gone, buf));
+		KV_TRY(flushed(kv, other, buf + i));
+		KV_TRY(flushed(kv, gone, buf));
+	}
+	/* the case destroys the QP itself */
+	kv->undos--;
+	ib_destroy_qp(gone->qp);
+	kfree(gone);
+	for (i = 0; i < 3; i++) {
+		KV_TRY(kv_wait(kv, opts.cq, &wc));
+		KV_IS(kv, wc.wr_id, (uintptr_t)(buf + i));
+		KV_EXPECT(kv, wc.qp == other->qp, "of the QP that was destroyed");
+	}
+	KV_IS(kv, ib_poll_cq(opts.cq, 1, &wc), 0);
+	/* the queue works on */
+	KV_TRY(flushed(kv, other, buf));
+	return kv_wait(kv, opts.cq, &wc);
+}
+
 KV_CASES(cq) = {
 	{ "cq: a handler is called once for each arming", once_per_arm },
 	{ "cq: missed events are reported", missed },
@@ -498,5 +543,6 @@ KV_CASES(cq) = {
 	{ "cq: no handler from within ib_modify_qp", not_from_a_verb },
 	{ "cq: moderation by number and by time", moderated },
 	{ "cq: an overflow is an event of the CQ and of the QP", overflow },
+	{ "cq: the completions of a QP that is destroyed are removed", destroyed_qp },
 	{ }
 };
