@@ -163,6 +163,15 @@ static u32 invalidated_key(const struct ib_send_wr *wr)
 	return wr->ex.invalidate_rkey;
 }
 
+/*
+ * Whether work requests are only flushed. Those that the QP could not execute are, too:
+ * ib_drain_sq() posts a WRITE whatever the type of the QP.
+ */
+static bool flushes(const struct sroce_qp *qp)
+{
+	return READ_ONCE(qp->state) == IB_QPS_ERR;
+}
+
 /* Fill the slot at kqp->posted; the caller publishes it. */
 static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 {
@@ -175,13 +184,17 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 	if (sroce_sq_next(sq, at) == smp_load_acquire(&sq->cons))
 		return -ENOMEM;
 	msg = kernel_msg(qp, wr);
-	if (msg < 0 || wr->num_sge > sq->max_sge)
+	if (wr->num_sge > sq->max_sge || (msg < 0 && !flushes(qp)))
 		return -EINVAL;
 
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = wr->wr_id;
-	wqe->msg = msg;
 	wqe->flags = wr->send_flags;
+	if (msg < 0) {
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		return 0;
+	}
+	wqe->msg = msg;
 	wqe->imm = wr->ex.imm_data;
 	wqe->inv_rkey = invalidated_key(wr);
 	wqe->inv = wr->opcode == IB_WR_RDMA_READ_WITH_INV;

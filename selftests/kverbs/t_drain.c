@@ -190,6 +190,32 @@ static int reused(struct kv *kv)
 	return 0;
 }
 
+/* The core posts a WRITE to drain a send queue, which a UD QP can't execute. */
+static int ud(struct kv *kv)
+{
+	struct ib_rdma_wr write = { .wr.opcode = IB_WR_RDMA_WRITE, .wr.wr_id = 7 };
+	struct kv_opts opts = { .type = IB_QPT_UD };
+	struct kv_qp *q;
+	struct ib_wc wc;
+
+	KV_GET(q, kv_qp(kv, 0, &opts));
+	KV_TRY(kv_init(kv, q));
+	KV_TRY(kv_rtr(kv, q, q, 7));
+	KV_IS(kv, ib_post_send(q->qp, &write.wr, NULL), -EINVAL);
+	KV_IS(kv, kv_to(q, IB_QPS_ERR), 0);
+	KV_IS(kv, ib_post_send(q->qp, &write.wr, NULL), 0);
+	KV_TRY(kv_wait(kv, q->scq, &wc));
+	KV_IS(kv, wc.wr_id, 7);
+	KV_IS(kv, wc.status, IB_WC_WR_FLUSH_ERR);
+	KV_GET(opts.cq, kv_api_cq(kv, 0, 64, IB_POLL_SOFTIRQ));
+	KV_GET(q, kv_qp(kv, 0, &opts));
+	KV_TRY(kv_init(kv, q));
+	KV_TRY(kv_rtr(kv, q, q, 7));
+	ib_drain_qp(q->qp);
+	KV_IS(kv, kv_state(q), IB_QPS_ERR);
+	return 0;
+}
+
 KV_CASES(drain) = {
 	{ "drain: a send queue that nobody answers", sq },
 	{ "drain: a send queue, polled by the consumer", sq_direct },
@@ -201,5 +227,6 @@ KV_CASES(drain) = {
 	{ "drain: in the error state", in_error },
 	{ "drain: in INIT", in_init },
 	{ "drain: a QP is used again afterwards", reused },
+	{ "drain: a UD QP", ud },
 	{ }
 };
