@@ -74,25 +74,36 @@ int sroce_mw_dealloc(struct ib_mw *ibmw)
 /* Regions and windows that are looked at before others get the CPU */
 #define SCAN_BATCH	256
 
+/* Unbind a window of the QP. Return: whether it was bound by the QP */
+static bool unbind_claimed(const struct sroce_qp *qp, struct sroce_mr *mw)
+{
+	bool bound;
+
+	if (!sroce_mr_claim(mw, SROCE_MR_VALID))
+		return false;
+	bound = mw->qpn == qp->qpn;
+	if (bound)
+		sroce_mr_unbind(mw);
+	sroce_mr_release(mw, bound ? SROCE_MR_FREE : SROCE_MR_VALID);
+	return bound;
+}
+
 /*
- * Bottom halves are disabled: a softirq on this CPU might wait for the claim to end.
+ * Bottom halves are disabled before the window is referenced: a softirq on this CPU that claims
+ * the window spins until the reference is dropped.
  * Return: whether the window was one of the QP's
  */
 static bool unbind_from_qp(const struct sroce_qp *qp, struct sroce_mr *mw)
 {
 	bool bound = false;
 
-	if (mw->kind != SROCE_MW_2 || READ_ONCE(mw->qpn) != qp->qpn ||
-	    !refcount_inc_not_zero(&mw->ref))
+	if (mw->kind != SROCE_MW_2 || READ_ONCE(mw->qpn) != qp->qpn)
 		return false;
 	local_bh_disable();
-	if (sroce_mr_claim(mw, SROCE_MR_VALID)) {
-		bound = mw->qpn == qp->qpn;
-		if (bound)
-			sroce_mr_unbind(mw);
-		sroce_mr_release(mw, bound ? SROCE_MR_FREE : SROCE_MR_VALID);
+	if (sroce_region_get(mw)) {
+		bound = unbind_claimed(qp, mw);
+		sroce_mr_put(mw);
 	}
-	sroce_mr_put(mw);
 	local_bh_enable();
 	return bound;
 }

@@ -534,14 +534,28 @@ int sroce_region_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 }
 
 /**
+ * sroce_region_get() - take a reference to a region or window that is still in the table
+ * @mr: the region or window, guarded by RCU
+ *
+ * Context: bottom halves are disabled, as long as the caller holds what a softirq might
+ * claim (not SROCE_MR_PLAIN): the claim spins until the reference is dropped.
+ *
+ * Return: false if it is being freed.
+ */
+bool sroce_region_get(struct sroce_mr *mr)
+{
+	lockdep_assert_in_softirq();
+	return refcount_inc_not_zero(&mr->ref);
+}
+
+/**
  * sroce_region_find() - find a region or window by the index part of a key
  * @dev: the device
  * @key: L_Key or R_Key
  *
  * The caller checks state, key and protection domain.
  *
- * Context: bottom halves are disabled, as long as the caller holds what a softirq might
- * claim (not SROCE_MR_PLAIN): the claim spins until the reference is dropped.
+ * Context: as sroce_region_get()
  *
  * Return: the region or window, held until sroce_mr_put(), or NULL.
  */
@@ -549,10 +563,9 @@ struct sroce_mr *sroce_region_find(struct sroce_dev *dev, u32 key)
 {
 	struct sroce_mr *mr;
 
-	lockdep_assert_in_softirq();
 	rcu_read_lock();
 	mr = xa_load(&dev->mrs, sroce_key_index(key));
-	if (mr && !refcount_inc_not_zero(&mr->ref))
+	if (mr && !sroce_region_get(mr))
 		mr = NULL;
 	rcu_read_unlock();
 	/* pairs with sroce_mr_claim(): it sees the reference, or the caller sees BUSY */

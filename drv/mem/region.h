@@ -28,6 +28,7 @@ struct ib_mr *sroce_region_alloc_fast(struct ib_pd *ibpd, enum ib_mr_type type,
 int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 			unsigned int *sg_offset);
 int sroce_region_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
+bool sroce_region_get(struct sroce_mr *mr);
 struct sroce_mr *sroce_region_find(struct sroce_dev *dev, u32 key);
 
 #endif /* SROCE_MEM_REGION_H */
