@@ -527,6 +527,7 @@ struct sroce_answer {
  *	peer is asked to retransmit them after the page fault
  * @paging_since: when @paging was set, in ns of sroce_now()
  * @tx_paging: the next response waits for a page fault
+ * @tx_paging_since: when @tx_paging was set, in ns of sroce_now()
  */
 struct sroce_resp {
 	u32			psn;
@@ -561,6 +562,7 @@ struct sroce_resp {
 	bool			ofo_dropped;
 	u64			paging_since;
 	bool			tx_paging;
+	u64			tx_paging_since;
 };
 
 /* Work deferred until the QP's lock is released, struct sroce_qp.deferred */

@@ -727,6 +727,57 @@ static void no_hurry(void)
 	xfers_finish(&t);
 }
 
+/* A READ whose pages take longer than all timeouts, alone and between other requests */
+static void patient_read(bool others)
+{
+	struct xfers t;
+
+	t_case("resp: a READ whose pages take long gets RNR NAKs%s",
+	       others ? ", what is before it an ACK" : "");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->train = 16;
+	t.s->a.qp.attr.retry_cnt = 1;
+	t.s->a.qp.req.retries = 1;
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 1000 * SIM_MS;
+	if (others)
+		xfer_put(&t, IB_WR_RDMA_WRITE, 0);
+	xfer_put(&t, IB_WR_RDMA_READ, 20000);
+	if (others)
+		xfer_put(&t, IB_WR_RDMA_WRITE, 0);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 500 * SIM_MS);
+	CHECK_EQ(t.s->a.scq.n, others);
+	xfers_run(&t);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_TIMEOUT) < 2);
+	xfers_finish(&t);
+}
+
+/* A receive may have room for more than the longest message. */
+static void endless_send(void)
+{
+	static const u8 data[1024];
+	struct sroce_resp *resp;
+	struct ib_sge sge;
+	struct xfers t;
+
+	t_case("resp: a SEND is refused that goes on after the longest message");
+	xfers_init(&t, NULL, 65536, 4096);
+	resp = &t.s->b.qp.resp;
+	sge = sim_sge(t.b, 0, 4096);
+	sim_put_recv(&t.s->b, 1, &sge, 1);
+	xfers_forge(&t, &(struct sroce_pkt){ .opcode = 0x00, .payload_len = 1024 }, data);
+	CHECK(resp->have_wqe);
+	/* what has come is so long */
+	resp->off = SROCE_MSG_MAX;
+	resp->wqe.length = 64ULL * SROCE_MSG_MAX;
+	xfers_forge(&t, &(struct sroce_pkt){ .opcode = 0x01, .psn = resp->psn,
+					     .payload_len = 1024 }, data);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_INV_SENT), 1);
+	xfers_end(&t);
+}
+
 /*
  * A request of @len bytes from BTH to ICRC, too few or too many for its opcode, at a PSN
  * that is off by @off. The ICRC is right.
@@ -784,9 +835,12 @@ static void bad_lengths(void)
 
 UNIT_TESTS(resp)
 {
-	bad_lengths();
 	u32 i;
 
+	bad_lengths();
+	endless_send();
+	patient_read(false);
+	patient_read(true);
 	rights();
 	nonsense();
 	ranges();

@@ -24,9 +24,6 @@
 /* Receive memory that is faulted in beyond what is needed, in bytes */
 #define RECV_AHEAD	0x10000U
 
-/* If pages take longer than this, in ns, the peer gets an RNR NAK. */
-#define PAGING_LONG	(30 * 1000 * 1000ULL)
-
 /* The result of a check, and of the execution of a request packet */
 enum verdict {
 	PASS,			/* 0, so that ?: goes on with the next check */
@@ -51,6 +48,8 @@ static enum verdict drop(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	sroce_count(qp, SROCE_CNT_DUPLICATE);
+	if (sroce_resp_tx_dup(qp, pkt))
+		return DROP;
 	if (pkt->op->flags & SROCE_HAS_RESPONSE)
 		sroce_resp_res_replay(qp, pkt);
 	else
@@ -97,7 +96,7 @@ static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pk
 static enum verdict still_paging(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
-	if (sroce_now() - qp->resp.paging_since >= PAGING_LONG)
+	if (sroce_now() - qp->resp.paging_since >= SROCE_PAGING_LONG)
 		return RNR;
 	return drop(qp, pkt, SROCE_CNT_DUPLICATE);
 }
@@ -224,6 +223,14 @@ static enum verdict reject(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return drop(qp, pkt, SROCE_CNT_RX_LENGTH);
 }
 
+/* Bytes of a SEND that there are with this packet, or with these */
+static u64 send_end(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u64 off = pkt->op->flags & SROCE_START ? 0 : qp->resp.off;
+
+	return off + pkt->payload_len;
+}
+
 static enum verdict check_length(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
@@ -231,6 +238,8 @@ static enum verdict check_length(struct sroce_qp *qp,
 	bool ok = payload_fits(qp, pkt);
 
 	if (flags & SROCE_RETH && pkt->length > SROCE_MSG_MAX && !is_whole(pkt))
+		ok = false;
+	if (flags & SROCE_SENDING && send_end(qp, pkt) > SROCE_MSG_MAX)
 		ok = false;
 	if (flags & SROCE_FLUSHING && !is_flush_valid(pkt->feth))
 		ok = false;
@@ -282,7 +291,6 @@ static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 	u32 flags = pkt->op->flags;
 	u32 grh = qp->svc == SROCE_SVC_UD ? SROCE_GRH_LEN : 0;
-	u32 off = flags & SROCE_START ? 0 : resp->off;
 
 	if (!(flags & SROCE_RECV))
 		return PASS;
@@ -297,7 +305,7 @@ static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return LOC_PROT;
 	}
 	if (flags & SROCE_SENDING &&
-	    (u64)grh + off + pkt->payload_len > resp->wqe.length)
+	    grh + send_end(qp, pkt) > resp->wqe.length)
 		return LOC_LEN;
 	return PASS;
 }
@@ -826,7 +834,7 @@ static bool place_send_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	const struct sroce_resp *resp = &qp->resp;
 
 	return resp->have_wqe && !resp->wqe.bad &&
-	       (u64)resp->off + pkt->payload_len <= resp->wqe.length &&
+	       send_end(qp, pkt) <= min_t(u64, resp->wqe.length, SROCE_MSG_MAX) &&
 	       !put_send(qp, pkt);
 }
 

@@ -116,6 +116,87 @@ static void note_ack(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_answer_acked(qp, pkt);
 }
 
+/* The first response that was not sent yet; @psn: set to its PSN */
+static const struct sroce_res *first_waiting(const struct sroce_resp *resp, u32 *psn)
+{
+	bool replay = resp->replays.n;
+	const struct sroce_res *res = &resp->res[replay ? resp->replays.q[0].idx :
+							  resp->fifo.idx[0]];
+
+	*psn = replay ? resp->replays.q[0].range.psn : res->first.psn;
+	return res;
+}
+
+/* Send an answer before a response that waits for pages, and is that to @res. */
+static void send_before(struct sroce_qp *qp, const struct sroce_res *res, u32 psn,
+			u8 syndrome)
+{
+	struct sroce_pkt pkt = { .loopback = sroce_loopback_usable(qp) };
+
+	/* the message of the response is not complete */
+	fill_bth(qp, &pkt, SROCE_OP_ACK, psn, sroce_psn_add(res->msn, -1));
+	if (syndrome & SROCE_AETH_TYPE)
+		pkt.syndrome = syndrome;
+	else
+		note_ack(qp, &pkt);
+	send_plain(qp, &pkt);
+}
+
+/* An ACK of requests before the response that waits need not wait, too. */
+static void send_ack_before(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+	const struct sroce_res *res;
+	u32 psn;
+
+	if (!resp->aeth || resp->aeth_syndrome & SROCE_AETH_TYPE || resp->answer.held)
+		return;
+	res = first_waiting(resp, &psn);
+	if (sroce_psn_diff(resp->aeth_psn, psn) >= 0)
+		return;
+	resp->aeth = false;
+	send_before(qp, res, resp->aeth_psn, SROCE_AETH_ACK);
+}
+
+/* Whether a duplicate READ, atomic or FLUSH is put off: a response waits for pages for long. */
+static bool put_off(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
+{
+	if (sroce_now() - qp->resp.tx_paging_since < SROCE_PAGING_LONG)
+		return false;
+	sroce_count(qp, SROCE_CNT_RNR_SENT);
+	send_before(qp, res, psn, SROCE_AETH_RNR | qp->attr.min_rnr_timer);
+	return true;
+}
+
+/**
+ * sroce_resp_tx_dup() - answer a duplicate request while a response waits for pages
+ * @qp: the QP, RC, locked
+ * @pkt: the request
+ *
+ * The answer that it asks for might wait behind that response until the peer gives up. So a SEND or
+ * WRITE before the response is acknowledged at once, by itself, and what has a response gets an RNR
+ * NAK if the pages take long. The peer repeats its oldest request, which is the one of the response
+ * that waits, or before it.
+ *
+ * Return: whether it was answered.
+ */
+bool sroce_resp_tx_dup(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	const struct sroce_res *res;
+	u32 psn;
+
+	if (!qp->resp.tx_paging)
+		return false;
+	res = first_waiting(&qp->resp, &psn);
+	if (sroce_psn_diff(pkt->psn, psn) > 0)
+		return false;
+	if (pkt->op->flags & SROCE_HAS_RESPONSE)
+		return put_off(qp, res, pkt->psn);
+	if (pkt->ackreq || pkt->op->flags & SROCE_END)
+		send_before(qp, res, sroce_resp_res_ack_psn(qp, pkt->psn), SROCE_AETH_ACK);
+	return true;
+}
+
 /* @joins: it leaves with the request queued last */
 static void send_aeth(struct sroce_qp *qp, bool joins)
 {
@@ -238,8 +319,10 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 	struct sroce_resp *resp = &qp->resp;
 
 	/* responses are sent in order: those behind it wait as well */
-	if (resp->tx_paging)
+	if (resp->tx_paging) {
+		send_ack_before(qp);
 		return false;
+	}
 	while (resp->replays.n || resp->fifo.n) {
 		bool replay = resp->replays.n;
 		u8 idx = replay ? resp->replays.q[0].idx : resp->fifo.idx[0];
@@ -263,6 +346,8 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		}
 		if (ret == -EAGAIN) {
 			resp->tx_paging = true;
+			resp->tx_paging_since = sroce_now();
+			send_ack_before(qp);
 			return false;
 		}
 		if (ret == -EXDEV)

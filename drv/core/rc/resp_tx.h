@@ -5,11 +5,16 @@
 
 #include "drv/core/wire/wire.h"
 
+/* If pages take longer than this, in ns, the peer gets an RNR NAK. */
+#define SROCE_PAGING_LONG	(30 * 1000 * 1000ULL)
+
+struct sroce_pkt;
 struct sroce_qp;
 
 void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn);
 void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_resp_tx_rnr(struct sroce_qp *qp);
+bool sroce_resp_tx_dup(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_tx_answered(struct sroce_qp *qp, u32 n);
 bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget);
 
