@@ -309,7 +309,8 @@ struct sroce_rtt {
  * @pending_err: enum ib_wc_status of a request that has failed, or 0; the error is
  *	reported when all older work requests have completed
  * @pending_err_psn: PSN of that request; nothing is sent from there on
- * @paging: sending waits for a fault request
+ * @paging: sending waits for a fault request at @paging_psn
+ * @paging_psn: PSN of the packet that waits
  * @resp_dropped: responses were dropped because the memory they go to is not present;
  *	they are requested again after the page fault
  * @resp_dropped_end: one past the last of them
@@ -352,6 +353,7 @@ struct sroce_req {
 	u8	pending_err;
 	u32	pending_err_psn;
 	bool	paging;
+	u32	paging_psn;
 	bool	resp_dropped;
 	u32	resp_dropped_end;
 	struct list_head	ofo_resps;

@@ -239,6 +239,13 @@ static void responses(const struct sroce_qp *qp)
 	CHECK(!test_bit(req->una % SROCE_READ_AHEAD, req->read_buf->bitmap));
 }
 
+/* The oldest request, or its answer, waits for pages on this side. */
+static bool oldest_waits_here(const struct sroce_req *req)
+{
+	return req->n_ofo_resps ||
+	       (req->paging && sroce_psn_diff(req->paging_psn, req->una) <= 0);
+}
+
 /* Packets without an ACK have a timer. */
 static void timers(const struct sroce_kqp *kqp)
 {
@@ -246,11 +253,11 @@ static void timers(const struct sroce_kqp *kqp)
 
 	if (kqp->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&kqp->qp))
 		return;
+	if (req->paging || req->n_ofo_resps)
+		CHECK(kqp->paged_when);
 	if (req->rnr_wait)
 		CHECK(kqp->rnr_when);
-	else if (req->paging || req->n_ofo_resps)
-		CHECK(kqp->paged_when);
-	else if (kqp->qp.attr.timeout && req->una != req->max_psn)
+	else if (kqp->qp.attr.timeout && req->una != req->max_psn && !oldest_waits_here(req))
 		CHECK(req->deadline);
 	if (req->retrans.probe_at)
 		CHECK(kqp->ack_when && kqp->ack_when <= req->retrans.probe_at + SROCE_SLACK_MAX);
@@ -283,8 +290,8 @@ static void pacing(const struct sroce_kqp *kqp)
 	u32 cwnd = sroce_cwnd(&req->cwnd);
 
 	if (kqp->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&kqp->qp) ||
-	    req->psn == req->max_psn || req->rnr_wait || req->paging || kqp->task_when ||
-	    kqp->sim->tx_room)
+	    req->psn == req->max_psn || req->rnr_wait || kqp->task_when || kqp->sim->tx_room ||
+	    (req->paging && req->psn == req->paging_psn))
 		return;
 	if (!req->quota && cwnd < SROCE_CC_LARGE &&
 	    sroce_cc_in_flight(&kqp->qp) < (s32)cwnd)

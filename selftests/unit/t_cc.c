@@ -627,6 +627,51 @@ static void small_room_no_ack_owed(void)
 	xfers_end(&t);
 }
 
+/*
+ * The peer has dropped what followed a gap. Of what is sent again only the first packet asks for an
+ * ACK before the transmit queue is full; then the window becomes smaller than what is under way.
+ */
+static void no_ack_owed_again(u32 retries)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sroce_req *req;
+	struct xfers t;
+	u32 room, i, n;
+
+	t_case("cc: after going back an ACK is asked for if none is owed, with %u retries", retries);
+	cfg.timeout = 14;
+	cfg.retry_cnt = retries;
+	peer_begin_with(&t, &cfg, 65536);
+	req = &t.s->a.qp.req;
+	req->cwnd.cwnd = 64;
+	req->quota = 64;
+	req->retrans.gap_policy = SROCE_GAP_DROPS;
+	t.s->a.qp.av.tclass = 2;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 200 * MTU);
+	peer_go(&t);
+	room = t.s->sent + 11;
+	t.s->tx_room = room_in_all;
+	t.s->arg = &room;
+	peer_ack(&t, FIRST, GAP);
+	sim_run_until(t.s, t.s->now + 20 * US);
+	CHECK_EQ(req->psn, FIRST + 11);
+	CHECK_EQ(req->since_ackreq, 10);
+	for (i = 0; i < 6; i++) {
+		sim_run_until(t.s, t.s->now + 60 * US);
+		req->cwnd.alpha = SROCE_ALPHA_ONE;
+		req->cwnd.rise_at = t.s->now;
+		sroce_cc_cnp(&t.s->a.qp);
+	}
+	CHECK(sroce_cwnd(&req->cwnd) < 10);
+	t.s->tx_room = NULL;
+	n = txlog.n;
+	peer_ack(&t, FIRST, ACK);
+	CHECK_EQ(txlog.n, n + 1);
+	CHECK_EQ(txlog.p[n].psn, FIRST + 10);
+	CHECK(txlog.p[n].ackreq);
+	xfers_end(&t);
+}
+
 /* The window starts at its bound. */
 static void cc_off(void)
 {
@@ -841,6 +886,8 @@ UNIT_TESTS(cc)
 	no_ack_owed(7, true);
 	no_ack_owed(0, true);
 	small_room_no_ack_owed();
+	no_ack_owed_again(7);
+	no_ack_owed_again(0);
 	cc_off();
 	timeouts();
 	left();

@@ -258,6 +258,47 @@ static void fault_before_tx(void)
 }
 
 /*
+ * A message whose memory is there, and one that waits long for its pages. The first is not sent
+ * with AckReq, as the other was to follow.
+ */
+static void sent_before_fault(bool lost)
+{
+	struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .num_sge = 1,
+			     .flags = IB_SEND_SIGNALED };
+	struct xfer_loss loss = { .p = { { 1000, 1 } } };
+	struct sim_buf *pinned;
+	struct xfers t;
+
+	t_case("req: what was sent before a page fault completes meanwhile%s",
+	       lost ? ", even if it was lost" : "");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 2000 * SIM_MS;
+	if (lost) {
+		t.s->wire = xfer_lose;
+		t.s->arg = &loss;
+	}
+	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	wr.wr_id = 1;
+	wr.sge[0] = sim_sge(pinned, 0, 1024);
+	wr.remote_addr = t.b->mr.iova;
+	wr.rkey = t.b->mr.key;
+	sim_put_send(&t.s->a, &wr);
+	wr.wr_id = 2;
+	wr.sge[0] = sim_sge(t.a, 0, 1024);
+	sim_put_send(&t.s->a, &wr);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 1000 * SIM_MS);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	CHECK_EQ(t.s->a.scq.e[0].wr_id, 1);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
+	CHECK_EQ(t.s->b.qp.resp.psn, 1002);
+	xfers_end(&t);
+}
+
+/*
  * The task's budget ends before the last request, so the one before needs no ACK request;
  * then SQD keeps the last one from being started.
  */
@@ -313,6 +354,8 @@ UNIT_TESTS(req)
 	gone_since(false);
 	gone_since(true);
 	fault_before_tx();
+	sent_before_fault(false);
+	sent_before_fault(true);
 	drained_within_burst(14);
 	drained_within_burst(0);
 }

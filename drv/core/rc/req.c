@@ -86,6 +86,13 @@ static enum ib_wc_status do_local(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	return IB_WC_SUCCESS;
 }
 
+/* Sending waits at @psn until pages are faulted in, unless @ret is another error. */
+static void set_paging(struct sroce_req *req, u32 psn, int ret)
+{
+	req->paging = ret == -EAGAIN;
+	req->paging_psn = psn;
+}
+
 /* Send an Ethernet frame of a raw packet QP. */
 static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
@@ -95,7 +102,7 @@ static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	if (ret == -EAGAIN)
 		ret = sroce_sge_fault_in(qp, wqe->sge, wqe->num_sge, 0, wqe->length,
 					 wqe->length, 0) ?: -EXDEV;
-	qp->req.paging = ret == -EAGAIN;
+	set_paging(&qp->req, qp->req.psn, ret);
 	if (ret == -EAGAIN || ret == -EXDEV)
 		return IB_WC_SUCCESS;
 	if (ret)
@@ -151,13 +158,13 @@ static enum ib_wc_status send_next(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	if (wqe->msg == SROCE_MSG_FRAME)
 		return send_frame(qp, wqe);
 	if (prefault_response(qp, wqe) == -EAGAIN) {
-		qp->req.paging = true;
+		set_paging(&qp->req, psn, -EAGAIN);
 		return IB_WC_SUCCESS;
 	}
 	last = sroce_req_pkt_describe(qp, wqe, psn, &pkt);
 	ret = sroce_req_pkt_alloc(qp, wqe, &pkt, &txbuf);
 	if (ret == -EAGAIN || ret == -EXDEV) {
-		qp->req.paging = ret == -EAGAIN;
+		set_paging(&qp->req, psn, ret);
 		return IB_WC_SUCCESS;
 	}
 	if (ret)
@@ -349,7 +356,7 @@ static void send_retrans(struct sroce_qp *qp)
 	sroce_req_pkt_describe(qp, wqe, psn, &pkt);
 	ret = sroce_req_pkt_alloc(qp, wqe, &pkt, &txbuf);
 	if (ret == -EAGAIN || ret == -EXDEV) {
-		qp->req.paging = ret == -EAGAIN;
+		set_paging(&qp->req, psn, ret);
 		return;
 	}
 	if (ret) {
@@ -386,8 +393,8 @@ static void check_drained(struct sroce_qp *qp)
 }
 
 /*
- * Nothing follows the newest packet, in SQD or since the window has become smaller. If
- * that packet was sent without AckReq, a duplicate asks for the ACK.
+ * Nothing follows the newest packet, in SQD, since the window has become smaller, or since the
+ * next waits for pages. If that packet was sent without AckReq, a duplicate asks for the ACK.
  */
 static void request_missing_ack(struct sroce_qp *qp)
 {
@@ -395,7 +402,7 @@ static void request_missing_ack(struct sroce_qp *qp)
 	u32 prev = sroce_psn_add(req->psn, -1);
 	const struct sroce_wqe *newest;
 
-	if (!sroce_is_rc(qp) || !req->since_ackreq || req->psn != req->max_psn ||
+	if (!sroce_is_rc(qp) || !req->since_ackreq ||
 	    req->retrans.from != req->retrans.to ||
 	    sroce_psn_diff(prev, req->acked) < 0)
 		return;
@@ -432,10 +439,21 @@ static void retransmit_now(struct sroce_qp *qp)
 	qp->deferred |= SROCE_DEFER_SEND_NOW;
 }
 
+/* Whether the packet that is next, a retransmission or not, waits for pages */
+static bool waits_for_pages(const struct sroce_req *req)
+{
+	const struct sroce_retrans *rp = &req->retrans;
+	u32 psn = req->psn;
+
+	if (has_retrans(req))
+		psn = rp->from == rp->to ? req->acked : rp->from;
+	return req->paging && psn == req->paging_psn;
+}
+
 /* Whether there is something that more budget would send */
 static bool has_more(struct sroce_qp *qp)
 {
-	return sroce_qp_may_send(qp) &&
+	return sroce_qp_may_send(qp) && !waits_for_pages(&qp->req) &&
 	       (has_retrans(&qp->req) || sroce_sq_sched_pending(qp));
 }
 
@@ -464,7 +482,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	if (qp->state == IB_QPS_SQD &&
 	    !sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
 		request_missing_ack(qp);
-	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !req->paging;
+	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !waits_for_pages(req);
 	     budget--) {
 		enum ib_wc_status status;
 		struct sroce_wqe *wqe;
@@ -509,6 +527,8 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		status = send_next(qp, wqe, &next);
 		if (status != IB_WC_SUCCESS)
 			sroce_sq_sched_fail(qp, wqe, status);
+		else if (req->paging)
+			request_missing_ack(qp);
 	}
 	if (sroce_is_rc(qp) && sroce_qp_may_send(qp))
 		sroce_retrans_set_timer(qp);

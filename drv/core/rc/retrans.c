@@ -622,6 +622,13 @@ static u64 timer_slack(const struct sroce_retrans *rp, u64 rto, u64 timeout)
 	return timeout ? min(ns, timeout / 4) : ns;
 }
 
+/* While this side waits for pages of the oldest request, or its answer does, the peer is not late. */
+static bool oldest_waits_here(const struct sroce_req *req)
+{
+	return req->n_ofo_resps ||
+	       (req->paging && sroce_psn_diff(req->paging_psn, req->una) <= 0);
+}
+
 /**
  * sroce_retrans_set_timer() - set the timer after requests were sent or answered
  * @qp: the QP, RC, locked
@@ -639,8 +646,7 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 		train = div_u64(req->rtt.srtt, sroce_rtt_trains(qp));
 		sroce_task_set_ack_timer(qp, req->pace_at, min(train / 2, SROCE_SLACK_MAX));
 	}
-	/* while this side waits for pages, the peer is not late */
-	if (req->rnr_wait || req->paging || req->n_ofo_resps || req->max_psn == req->una) {
+	if (req->rnr_wait || oldest_waits_here(req) || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
 		return;
