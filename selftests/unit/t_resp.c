@@ -754,6 +754,33 @@ static void patient_read(bool others)
 	xfers_finish(&t);
 }
 
+static u32 no_responses(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	(void)s;
+	(void)qp;
+	return response ? 0 : ~0u;
+}
+
+/* The gap is filled while the transmit queue is full. */
+static void stale_nak(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("resp: the NAK of a gap that READs have filled is not sent");
+	peer_begin_resp(&t, 8);
+	t.s->tx_room = no_responses;
+	peer_ask_read(&t, 1000, 0, MTU);
+	peer_ask_read(&t, 1002, MTU, MTU);
+	peer_ask_read(&t, 1001, 2 * MTU, MTU);
+	t.s->tx_room = NULL;
+	sim_doorbell(&t.s->b);
+	CHECK_EQ(txlog.n, 3);
+	for (i = 0; i < txlog.n; i++)
+		CHECK_EQ(txlog.p[i].opcode, SROCE_OP_READ_ONLY);
+	xfers_end(&t);
+}
+
 /* A receive may have room for more than the longest message. */
 static void endless_send(void)
 {
@@ -839,6 +866,7 @@ UNIT_TESTS(resp)
 
 	bad_lengths();
 	endless_send();
+	stale_nak();
 	patient_read(false);
 	patient_read(true);
 	rights();

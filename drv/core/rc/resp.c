@@ -669,6 +669,8 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	}
 	if (!(flags & SROCE_HAS_RESPONSE))
 		acknowledge(qp, pkt);
+	else if (resp->aeth)
+		sroce_resp_tx_executed(qp, sroce_psn_add(resp->psn, -1));
 }
 
 /* Refuse a packet with a NAK, then enter the error state. */

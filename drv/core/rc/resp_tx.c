@@ -19,6 +19,24 @@
 #include "drv/core/wire/credit.h"
 
 /**
+ * sroce_resp_tx_executed() - forget a queued NAK of a request that was executed meanwhile
+ * @qp: the QP, RC, locked
+ * @psn: the newest PSN that was executed
+ *
+ * The gap that it reports was filled, or there is a receive work request now.
+ */
+void sroce_resp_tx_executed(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u8 syndrome = resp->aeth_syndrome;
+
+	if (resp->aeth && sroce_psn_diff(psn, resp->aeth_psn) >= 0 &&
+	    (syndrome == (SROCE_AETH_NAK | SROCE_NAK_PSN_SEQ) ||
+	     (syndrome & SROCE_AETH_TYPE) == SROCE_AETH_RNR))
+		resp->aeth = false;
+}
+
+/**
  * sroce_resp_tx_ack() - queue an ACK
  * @qp: the QP, RC, locked
  * @psn: the newest PSN that it acknowledges
@@ -27,10 +45,7 @@ void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
 
-	/* the gap was filled before its NAK was sent */
-	if (resp->aeth_syndrome == (SROCE_AETH_NAK | SROCE_NAK_PSN_SEQ) &&
-	    sroce_psn_diff(psn, resp->aeth_psn) >= 0)
-		resp->aeth = false;
+	sroce_resp_tx_executed(qp, psn);
 	/* a NAK or a newer ACK that is queued acknowledges as much */
 	if (resp->aeth && (resp->aeth_syndrome & SROCE_AETH_TYPE ||
 			   sroce_psn_diff(resp->aeth_psn, psn) > 0))

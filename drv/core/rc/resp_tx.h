@@ -11,6 +11,7 @@
 struct sroce_pkt;
 struct sroce_qp;
 
+void sroce_resp_tx_executed(struct sroce_qp *qp, u32 psn);
 void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn);
 void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_resp_tx_rnr(struct sroce_qp *qp);
