@@ -82,6 +82,7 @@
 	/* requester and completer */					\
 	C(RETRANSMIT, "retransmitted_pkts")				\
 	C(CWND_DECREASE, "cwnd_decreases")				\
+	C(CWND_IDLE, "idle_cwnd_decreases")				\
 	C(JITTER_LOSS, "jitter_losses")					\
 	C(PACED, "paced_trains")					\
 	C(WINDOW_RESENT, "resent_windows")				\

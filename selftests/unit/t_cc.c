@@ -672,6 +672,36 @@ static void no_ack_owed_again(u32 retries)
 	xfers_end(&t);
 }
 
+/* Nothing is sent for an hour; then so much leaves before the first ACK. */
+static void after_pause(bool cc)
+{
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 sent;
+
+	t_case("cc: after a pause the window is that of a new path%s",
+	       cc ? "" : ", but not without congestion control");
+	xfers_init(&t, &cfg, 8 << 20, 65536);
+	t.s->a.qp.cc = cc;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1024);
+	xfers_run(&t);
+	t.s->a.qp.req.cwnd.cwnd = 1500;
+	t.s->a.qp.req.read_cwnd.cwnd = 1500;
+	t.s->now += 3600ULL * 1000 * SIM_MS;
+	sent = t.s->sent;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 4 << 20);
+	t.s->wire = lose_acks;
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 10 * US);
+	/* ACKs are counted as well, and are lost */
+	CHECK(cc ? t.s->sent - sent < 2 * SROCE_CWND_INIT : t.s->sent - sent > 1000);
+	CHECK_EQ(sroce_cwnd(&t.s->a.qp.req.read_cwnd), cc ? SROCE_CWND_INIT : 1500);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_IDLE), cc ? 2 : 0);
+	t.s->wire = NULL;
+	xfers_run_check(&t);
+	xfers_end(&t);
+}
+
 /* The window starts at its bound. */
 static void cc_off(void)
 {
@@ -885,6 +915,8 @@ UNIT_TESTS(cc)
 	no_ack_owed(0, false);
 	no_ack_owed(7, true);
 	no_ack_owed(0, true);
+	after_pause(true);
+	after_pause(false);
 	small_room_no_ack_owed();
 	no_ack_owed_again(7);
 	no_ack_owed_again(0);

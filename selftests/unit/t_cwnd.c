@@ -574,6 +574,41 @@ static void local_drops(void)
 	CHECK(sroce_cwnd_local_drop(&c, now + 1 * MS + 1));
 }
 
+static void unused_for_long(void)
+{
+	struct sroce_cwnd c;
+
+	t_case("cwnd: it is halved for each 200 ms without use, down to that of a new path");
+	c = begin_avoidance(1000, 100 * US, 0);
+	c.ssthresh = 500;
+	CHECK(!sroce_cwnd_idle(&c, 200 * MS - 1));
+	CHECK_EQ(sroce_cwnd(&c), 1000);
+	CHECK(sroce_cwnd_idle(&c, 200 * MS));
+	CHECK_EQ(sroce_cwnd(&c), 500);
+	/* it may grow fast up to where it was */
+	CHECK_EQ(c.ssthresh, 750);
+	CHECK(sroce_cwnd_idle(&c, 450 * MS));
+	CHECK_EQ(sroce_cwnd(&c), 125);
+	CHECK(sroce_cwnd_idle(&c, 3600 * SEC));
+	CHECK_EQ(sroce_cwnd(&c), SROCE_CWND_INIT);
+	CHECK(!sroce_cwnd_idle(&c, 3600 * SEC));
+	c.cwnd = 10;
+	CHECK(!sroce_cwnd_idle(&c, 3600 * SEC));
+	CHECK_EQ(sroce_cwnd(&c), 10);
+
+	t_case("cwnd: for each two round trips if these are longer");
+	c = begin_avoidance(1000, 150 * MS, 0);
+	CHECK(!sroce_cwnd_idle(&c, 300 * MS - 1));
+	CHECK(sroce_cwnd_idle(&c, 300 * MS));
+	CHECK_EQ(sroce_cwnd(&c), 500);
+
+	t_case("cwnd: before the first loss it goes on to double");
+	c = begin_avoidance(1000, 100 * US, 0);
+	c.ssthresh = 0;
+	CHECK(sroce_cwnd_idle(&c, 200 * MS));
+	CHECK_EQ(c.ssthresh, 0);
+}
+
 static void cnps(void)
 {
 	struct sroce_cwnd c = begin_avoidance(1000, 100 * US, 0);
@@ -855,6 +890,7 @@ UNIT_TESTS(cwnd)
 	idle();
 	timeouts();
 	local_drops();
+	unused_for_long();
 	cnps();
 	min_rtt();
 	anything();

@@ -107,6 +107,32 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 }
 
 /**
+ * sroce_cc_start() - look at the windows before the first request after a pause
+ * @qp: the QP, RC, locked; nothing is under way
+ *
+ * The last sample began with a packet that was sent before the pause.
+ */
+void sroce_cc_start(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+	u64 ns;
+
+	if (!qp->cc || !req->rtt.start ||
+	    max(sroce_cwnd(&req->cwnd), sroce_cwnd(&req->read_cwnd)) <= SROCE_CWND_INIT)
+		return;
+	ns = sroce_now() - req->rtt.start;
+	if (sroce_cwnd_idle(&req->cwnd, ns)) {
+		req->quota = min(req->quota, sroce_cwnd(&req->cwnd));
+		sroce_count(qp, SROCE_CNT_CWND_IDLE);
+		trace_sroce_cwnd(qp, &req->cwnd);
+	}
+	if (sroce_cwnd_idle(&req->read_cwnd, ns)) {
+		sroce_count(qp, SROCE_CNT_CWND_IDLE);
+		trace_sroce_cwnd(qp, &req->read_cwnd);
+	}
+}
+
+/**
  * sroce_cc_lost() - note that request packets were lost
  * @qp: the QP, RC, locked
  * @n: how many

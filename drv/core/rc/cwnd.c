@@ -82,6 +82,9 @@
 #define ALPHA_STEP		(55ULL * NSEC_PER_USEC)
 #define FAST_RISES		5
 
+/* For so long, in ns, a window stays as it is if it is not used; TCP's least RTO */
+#define IDLE_PERIOD		(200ULL * NSEC_PER_MSEC)
+
 /**
  * sroce_cwnd_init() - forget the path
  * @c: the window's state
@@ -537,7 +540,8 @@ bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now)
  * @now: the time, in ns of sroce_now()
  *
  * Where the queue is long, or the path, the others that are marked are TCP flows. There a
- * mark counts as a loss (RFC 3168); in a data center as in DCQCN.
+ * mark counts as a loss (RFC 3168); in a data center as in DCQCN. But alpha is 0 at first, not 1:
+ * of several QPs that start at once, those whose first CNP halves the window are left behind.
  *
  * Return: whether the window was decreased, at most once per round trip and SROCE_CNP_INTERVAL.
  */
@@ -558,7 +562,7 @@ bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now)
 	c->rise_at = now;
 	c->cut_at = now;
 	c->prior = 0;
-	set_cwnd(c, cwnd - cwnd * c->alpha / (2 * SROCE_ALPHA_ONE));
+	set_cwnd(c, cwnd - max(cwnd * c->alpha / (2 * SROCE_ALPHA_ONE), 1U));
 	c->ssthresh = c->cwnd;
 	return true;
 }
@@ -574,4 +578,32 @@ bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now)
 void sroce_cwnd_timeout(struct sroce_cwnd *c, u64 now)
 {
 	decrease(c, sroce_cwnd(c) / 2, now);
+}
+
+/**
+ * sroce_cwnd_idle() - make a window smaller that was not used for long
+ * @c: the window's state
+ * @ns: for so long, in ns
+ *
+ * What it was found for may carry other traffic since, or be another path. As in RFC 2861 it is
+ * halved for each period of silence, down to what a new path has, and grows back fast.
+ *
+ * Return: whether it became smaller.
+ */
+bool sroce_cwnd_idle(struct sroce_cwnd *c, u64 ns)
+{
+	u64 period = max(2 * c->rtt, IDLE_PERIOD);
+	u32 cwnd = sroce_cwnd(c), to = cwnd;
+
+	for (; ns >= period && to > SROCE_CWND_INIT; ns -= period)
+		to = max(to / 2, SROCE_CWND_INIT);
+	if (to == cwnd)
+		return false;
+	if (c->ssthresh)
+		c->ssthresh = max(c->ssthresh, cwnd - cwnd / 4);
+	set_cwnd(c, to);
+	c->epoch = 0;
+	c->target = 0;
+	c->prior = 0;
+	return true;
 }

@@ -103,6 +103,7 @@ bool sroce_cwnd_lost(struct sroce_cwnd *c, u32 n, u32 apart, u64 now);
 void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now, u64 known);
 bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now);
 bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now);
+bool sroce_cwnd_idle(struct sroce_cwnd *c, u64 ns);
 void sroce_cwnd_timeout(struct sroce_cwnd *c, u64 now);
 
 #endif /* SROCE_CORE_RC_CWND_H */

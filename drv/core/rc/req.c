@@ -482,6 +482,8 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	if (qp->state == IB_QPS_SQD &&
 	    !sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
 		request_missing_ack(qp);
+	if (sroce_is_rc(qp) && req->max_psn == req->una && !sroce_sq_sched_empty(qp))
+		sroce_cc_start(qp);
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !waits_for_pages(req);
 	     budget--) {
 		enum ib_wc_status status;
