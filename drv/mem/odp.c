@@ -33,6 +33,9 @@
 /* For how long pages that are invalidated at once are faulted in again, in jiffies */
 #define RETRY_TIME	HZ
 
+/* A page that is not to be faulted in takes as long as so many that are present. */
+#define ABSENT_COST	256U
+
 /**
  * struct odp_fault - a fault in progress, on the stack
  * @list: entry in sroce_odp.faulting
@@ -527,9 +530,20 @@ static bool range_present_lock(struct sroce_odp *odp, unsigned long va,
 	return present;
 }
 
-static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long end,
-		       enum sroce_fault how, atomic64_t *count)
+/* Take the cost of pages for which there was nothing to do. Return: whether there is some left */
+static bool spend(u32 *budget, u32 cost)
 {
+	if (budget)
+		*budget -= min(*budget, cost);
+	return !budget || *budget;
+}
+
+/* @budget: as of sroce_odp_fault_in() */
+static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long end,
+		       enum sroce_fault how, u32 *budget)
+{
+	atomic64_t *count = budget ? &odp->prefetched : &odp->faults;
+
 	while (*va < end) {
 		unsigned long to = min(end, *va + FAULT_BATCH * PAGE_SIZE);
 		long n;
@@ -537,6 +551,8 @@ static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long e
 		if (fatal_signal_pending(current) || READ_ONCE(odp->ended))
 			return -EINTR;
 		if (range_present_lock(odp, *va, to, how)) {
+			if (!spend(budget, (to - *va) >> PAGE_SHIFT))
+				return 0;
 			*va = to;
 			cond_resched();
 			continue;
@@ -544,6 +560,8 @@ static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long e
 		n = fault_batch_retry(odp, *va, to, how);
 		if (n < 0)
 			return n;
+		if (!n && !spend(budget, ABSENT_COST))
+			return 0;
 		atomic64_add(n, count);
 		*va += max(n, 1L) * PAGE_SIZE;
 	}
@@ -553,11 +571,11 @@ static int fault_range(struct sroce_odp *odp, unsigned long *va, unsigned long e
 /* fault_range(), charged to the process */
 static int fault_range_charged(struct sroce_odp *odp, struct mm_struct *mm,
 			       unsigned long *va, unsigned long end,
-			       enum sroce_fault how, atomic64_t *count)
+			       enum sroce_fault how, u32 *budget)
 {
 	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(mm);
 	struct mem_cgroup *before = set_active_memcg(memcg);
-	int ret = fault_range(odp, va, end, how, count);
+	int ret = fault_range(odp, va, end, how, budget);
 
 	set_active_memcg(before);
 	mem_cgroup_put(memcg);
@@ -593,7 +611,8 @@ static void end_fault(struct sroce_odp *odp, struct odp_fault *fault)
  *	was not faulted in, if there was an error
  * @len: bytes, at least one
  * @how: access to fault in for
- * @ahead: count the pages as prefetched, not as faults
+ * @budget: of a prefetch: what it may still spend on pages for which there is nothing to do, as they
+ *	are present or not to be faulted in, and the prefetch ends when it is spent; NULL for a fault
  *
  * The pages may be invalidated at any time, even before the return.
  *
@@ -603,7 +622,7 @@ static void end_fault(struct sroce_odp *odp, struct odp_fault *fault)
  * was sent SIGKILL, or the region is gone; -EFAULT and others if they can't be faulted in.
  */
 int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
-		       enum sroce_fault how, bool ahead)
+		       enum sroce_fault how, u32 *budget)
 {
 	struct mm_struct *mm = odp->proc->mm;
 	unsigned long va = (*iova + odp->va_offset) & PAGE_MASK;
@@ -615,8 +634,7 @@ int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
 		return -EINTR;
 	/* no tagged addresses: gup ignores the tag, the notifier does not */
 	if (end > va && end <= mm->task_size && mmget_not_zero(mm)) {
-		ret = fault_range_charged(odp, mm, &va, end, how,
-					  ahead ? &odp->prefetched : &odp->faults);
+		ret = fault_range_charged(odp, mm, &va, end, how, budget);
 		mmput(mm);
 	}
 	end_fault(odp, &fault);

@@ -38,6 +38,6 @@ struct sroce_faultq *sroce_odp_faultq(struct sroce_odp *odp, enum sroce_fault_us
 struct mm_struct *sroce_odp_mm(const struct sroce_odp *odp, u64 iova, u64 *va);
 void sroce_odp_stat(const struct sroce_odp *odp, struct sroce_odp_stat *stat);
 int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len, enum sroce_fault how,
-		       bool ahead);
+		       u32 *budget);
 
 #endif /* SROCE_MEM_ODP_H */

@@ -32,6 +32,12 @@
 /* What the pages of a region that is gone take, about, in bytes */
 #define ODP_BYTES	512U
 
+/*
+ * Pages that one advice may find present; those that are absent, and stay so, count more. It is a
+ * hint only, and the work is not charged to the CPU time of the process.
+ */
+#define PREFETCH_BUDGET	(4U << 20)
+
 /**
  * struct fault_req - a range of a region to fault in
  * @odp: pages of the region, held
@@ -129,7 +135,7 @@ static bool fault_in(struct sroce_pager *pg, struct fault_req *req, u32 len)
 	len = min(len, req->len);
 	if (!len)
 		return false;
-	ret = sroce_odp_fault_in(req->odp, &req->iova, len, fault_of(req), false);
+	ret = sroce_odp_fault_in(req->odp, &req->iova, len, fault_of(req), NULL);
 	if (ret && ret != -EBUSY && ret != -EINTR && req->iova - from < req->need)
 		record_error(pg, req);
 	if (ret)
@@ -443,14 +449,14 @@ static void prefetch_fn(struct sroce_fault_job *job, bool may_fault)
 {
 	struct prefetch *pf = container_of(job, struct prefetch, job);
 	int ret = may_fault ? 0 : -ENODEV;
-	u32 i;
+	u32 budget = PREFETCH_BUDGET, i;
 
-	for (i = 0; i < pf->n && !ret; i++) {
+	for (i = 0; i < pf->n && !ret && budget; i++) {
 		struct fault_req *req = &pf->req[i];
 
 		if (req->len)
 			ret = sroce_odp_fault_in(req->odp, &req->iova, req->len,
-						 pf->fault, true);
+						 pf->fault, &budget);
 	}
 	pf->ret = ret;
 	complete(&pf->done);

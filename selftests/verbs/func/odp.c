@@ -705,6 +705,34 @@ static why_t no_fault(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
+static uint64_t advice_took(struct vt_pair *p, const struct ibv_mr *mr, uint32_t len, int *ret)
+{
+	uint64_t since = vt_now_us();
+
+	/* far from all that is mapped */
+	*ret = vt_advise(p->b.dev->pd, HAS, FLUSH, (void *)(1UL << 40), len, mr->lkey);
+	return vt_now_us() - since;
+}
+
+/* Pages that are not there are looked at for a while only: it is work of the kernel's own. */
+static why_t endless_advice(struct vt_pair *p, const void *arg)
+{
+	struct ibv_mr *mr = ibv_reg_mr(p->b.dev->pd, NULL, SIZE_MAX, ALL);
+	uint64_t few, many;
+	int ret[2];
+
+	(void)arg;
+	CHECK(mr, "ibv_reg_mr(implicit): %s", strerror(errno));
+	/* 8,192 pages, and a million */
+	few = advice_took(p, mr, 32 << 20, &ret[0]);
+	many = advice_took(p, mr, 0xfffff000, &ret[1]);
+	CHECK(!ret[0] && !ret[1], "ibv_advise_mr: %s, %s", strerror(ret[0]), strerror(ret[1]));
+	CHECK(many < 32 * few, "advice of 32 MiB took %llu us, of 4 GiB %llu us",
+	      (unsigned long long)few, (unsigned long long)many);
+	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
 static why_t wrong_advice(struct vt_pair *p, const void *arg)
 {
 	struct ibv_pd *other = ibv_alloc_pd(p->b.dev->ctx);
@@ -795,6 +823,7 @@ int main(int argc, char **argv)
 	vt_run("ODP: secret memory", &c, secret, NULL);
 	vt_run("ODP: prefetch", &c, prefetched, NULL);
 	vt_run("ODP: prefetch of what is there", &c, no_fault, NULL);
+	vt_run("ODP: advice of much that is not there", &c, endless_advice, NULL);
 	vt_run("ODP: wrong advice", &c, wrong_advice, NULL);
 	vt_run("ODP: advice amid change", &c, advised_amid_change, NULL);
 	vt_run("ODP: memory never touched", &c, untouched, NULL);
