@@ -323,6 +323,8 @@ struct sroce_rtt {
  * @read_cwnd: window of READ responses
  * @quota: request packets that may leave before the next ACK, or @pace_at
  * @pace_at: when more may leave, in ns of sroce_now(); 0 for not waiting
+ * @idle_since: when the last of all requests was answered, in ns of sroce_now(); 0 if something is
+ *	under way, or the windows are small
  * @read_buf: memory for READs and atomics; NULL as long as max_rd_atomic was never set to
  *	more than 0, so that none can start
  */
@@ -365,6 +367,7 @@ struct sroce_req {
 	struct sroce_cwnd	read_cwnd;
 	u32			quota;
 	u64			pace_at;
+	u64			idle_since;
 	struct sroce_read_buf	*read_buf;
 };
 

@@ -683,10 +683,10 @@ static void after_pause(bool cc)
 	       cc ? "" : ", but not without congestion control");
 	xfers_init(&t, &cfg, 8 << 20, 65536);
 	t.s->a.qp.cc = cc;
-	xfer_put(&t, IB_WR_RDMA_WRITE, 1024);
-	xfers_run(&t);
 	t.s->a.qp.req.cwnd.cwnd = 1500;
 	t.s->a.qp.req.read_cwnd.cwnd = 1500;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 1024);
+	xfers_run(&t);
 	t.s->now += 3600ULL * 1000 * SIM_MS;
 	sent = t.s->sent;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 4 << 20);

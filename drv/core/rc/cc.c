@@ -75,6 +75,13 @@ static bool is_held_by_pacing(const struct sroce_qp *qp)
 	       req->next_idx != qp->sq.prod && sroce_cwnd(&req->cwnd) < CWND_LONG_TRAINS;
 }
 
+/* All of a kind was answered. A window of a new path needs no clock. */
+static void note_idle(struct sroce_req *req, const struct sroce_cwnd *c)
+{
+	if (sroce_cwnd(c) > SROCE_CWND_INIT)
+		req->idle_since = sroce_now();
+}
+
 /**
  * sroce_cc_acked() - update the window and the pacing after req.acked has moved
  * @qp: the QP, RC, locked
@@ -100,6 +107,7 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 	if (!left) {
 		n = min(n + quarter(qp), sroce_cwnd(&req->cwnd));
 		req->quota = max3(req->quota, n, QUOTA_MIN);
+		note_idle(req, &req->cwnd);
 		/* CUBIC's clock stands still while there is nothing to send */
 		if (req->next_idx == qp->sq.prod)
 			req->cwnd.epoch = 0;
@@ -109,18 +117,16 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 /**
  * sroce_cc_start() - look at the windows before the first request after a pause
  * @qp: the QP, RC, locked; nothing is under way
- *
- * The last sample began with a packet that was sent before the pause.
  */
 void sroce_cc_start(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	u64 ns;
 
-	if (!qp->cc || !req->rtt.start ||
-	    max(sroce_cwnd(&req->cwnd), sroce_cwnd(&req->read_cwnd)) <= SROCE_CWND_INIT)
+	if (!qp->cc || !req->idle_since)
 		return;
-	ns = sroce_now() - req->rtt.start;
+	ns = sroce_now() - req->idle_since;
+	req->idle_since = 0;
 	if (sroce_cwnd_idle(&req->cwnd, ns)) {
 		req->quota = min(req->quota, sroce_cwnd(&req->cwnd));
 		sroce_count(qp, SROCE_CNT_CWND_IDLE);
@@ -174,9 +180,11 @@ void sroce_cc_read_received(struct sroce_qp *qp, u32 n)
 		return;
 	if (full && !is_slow(qp, c))
 		sroce_cwnd_acked(c, n, sroce_now());
+	if (req->reading)
+		return;
 	/* CUBIC's clock stands still while nothing is read */
-	if (!req->reading)
-		c->epoch = 0;
+	c->epoch = 0;
+	note_idle(req, c);
 }
 
 /**

@@ -136,6 +136,7 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	if (!qp->cc)
 		req->cwnd.cwnd = SROCE_CWND_MAX;
 	req->pace_at = 0;
+	req->idle_since = 0;
 }
 
 /**
@@ -156,6 +157,7 @@ void sroce_reset_path(struct sroce_qp *qp)
 		req->cwnd.cwnd = SROCE_CWND_MAX;
 	req->quota = SROCE_CWND_INIT;
 	req->pace_at = 0;
+	req->idle_since = 0;
 	req->retrans.gap_dist = SROCE_GAP_DIST_MAX;
 	req->retrans.batch = SROCE_RETRANS_BATCH_MIN;
 	req->read_retry.gap_dist = SROCE_GAP_DIST_MAX;
