@@ -611,8 +611,9 @@ static void end_fault(struct sroce_odp *odp, struct odp_fault *fault)
  *	was not faulted in, if there was an error
  * @len: bytes, at least one
  * @how: access to fault in for
- * @budget: of a prefetch: what it may still spend on pages for which there is nothing to do, as they
- *	are present or not to be faulted in, and the prefetch ends when it is spent; NULL for a fault
+ * @budget: NULL for a fault. Of a prefetch: what it may still spend on pages for which there is
+ *	nothing to do, as they are present, or absent and not to be faulted in; it ends when that is
+ *	spent
  *
  * The pages may be invalidated at any time, even before the return.
  *

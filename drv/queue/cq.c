@@ -447,6 +447,7 @@ static void remove_completions(struct sroce_cq *cq, const struct ib_qp *ibqp)
 		to = (to + 1) & r->mask;
 	}
 	r->own = to;
+	/* as in sroce_ring_produce(): the slots are filled before the index moves */
 	smp_store_release(&r->buf->producer_index, to);
 }
 

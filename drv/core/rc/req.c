@@ -466,6 +466,17 @@ bool sroce_req_is_idle(const struct sroce_qp *qp)
 	return !has_retrans(&qp->req) && sroce_sq_sched_empty(qp);
 }
 
+/* What has to be seen to before the first packet of a trip */
+static void begin_trip(struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+
+	if (qp->state == IB_QPS_SQD && !sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
+		request_missing_ack(qp);
+	if (sroce_is_rc(qp) && req->max_psn == req->una && !sroce_sq_sched_empty(qp))
+		sroce_cc_start(qp);
+}
+
 /**
  * sroce_req_run() - send retransmissions and new request packets
  * @qp: the QP, locked
@@ -479,11 +490,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 	struct sroce_wqe *next = NULL, *prev = NULL;
 	bool retransmitted = false, try_segs = true;
 
-	if (qp->state == IB_QPS_SQD &&
-	    !sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
-		request_missing_ack(qp);
-	if (sroce_is_rc(qp) && req->max_psn == req->una && !sroce_sq_sched_empty(qp))
-		sroce_cc_start(qp);
+	begin_trip(qp);
 	for (; budget && sroce_qp_may_send(qp) && !req->rnr_wait && !waits_for_pages(req);
 	     budget--) {
 		enum ib_wc_status status;
