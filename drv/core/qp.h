@@ -323,8 +323,8 @@ struct sroce_rtt {
  * @read_cwnd: window of READ responses
  * @quota: request packets that may leave before the next ACK, or @pace_at
  * @pace_at: when more may leave, in ns of sroce_now(); 0 for not waiting
- * @idle_since: when the last of all requests was answered, in ns of sroce_now(); 0 if something is
- *	under way, or the windows are small
+ * @idle_since: when the last request, or response, was answered behind which nothing else of its kind
+ *	was under way, in ns of sroce_now(); 0 for never since then, or if the windows are small
  * @read_buf: memory for READs and atomics; NULL as long as max_rd_atomic was never set to
  *	more than 0, so that none can start
  */
@@ -532,7 +532,7 @@ struct sroce_answer {
  *	peer is asked to retransmit them after the page fault
  * @paging_since: when @paging was set, in ns of sroce_now()
  * @tx_paging: the next response waits for a page fault
- * @tx_paging_since: when @tx_paging was set, in ns of sroce_now()
+ * @tx_paging_since: when it began to wait, in ns of sroce_now(); 0 if it does not
  */
 struct sroce_resp {
 	u32			psn;

@@ -243,7 +243,7 @@ static void responses(const struct sroce_qp *qp)
 static bool oldest_waits_here(const struct sroce_req *req)
 {
 	return req->n_ofo_resps ||
-	       (req->paging && sroce_psn_diff(req->paging_psn, req->una) <= 0);
+	       (req->paging && req->paging_psn == req->una);
 }
 
 /* Packets without an ACK have a timer. */

@@ -673,23 +673,29 @@ static void no_ack_owed_again(u32 retries)
 }
 
 /* Nothing is sent for an hour; then so much leaves before the first ACK. */
-static void after_pause(bool cc)
+static void after_pause(bool cc, bool sqd)
 {
 	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 	u32 sent;
 
-	t_case("cc: after a pause the window is that of a new path%s",
-	       cc ? "" : ", but not without congestion control");
+	t_case("cc: after a pause the window is that of a new path%s%s",
+	       cc ? "" : ", but not without congestion control", sqd ? ", in SQD" : "");
 	xfers_init(&t, &cfg, 8 << 20, 65536);
 	t.s->a.qp.cc = cc;
 	t.s->a.qp.req.cwnd.cwnd = 1500;
 	t.s->a.qp.req.read_cwnd.cwnd = 1500;
 	xfer_put(&t, IB_WR_RDMA_WRITE, 1024);
 	xfers_run(&t);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 4 << 20);
+	if (sqd) {
+		t.s->a.qp.state = IB_QPS_SQD;
+		sim_doorbell(&t.s->a);
+		sim_run_until(t.s, t.s->now + US);
+		t.s->a.qp.state = IB_QPS_RTS;
+	}
 	t.s->now += 3600ULL * 1000 * SIM_MS;
 	sent = t.s->sent;
-	xfer_put(&t, IB_WR_RDMA_WRITE, 4 << 20);
 	t.s->wire = lose_acks;
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + 10 * US);
@@ -915,8 +921,9 @@ UNIT_TESTS(cc)
 	no_ack_owed(0, false);
 	no_ack_owed(7, true);
 	no_ack_owed(0, true);
-	after_pause(true);
-	after_pause(false);
+	after_pause(true, false);
+	after_pause(true, true);
+	after_pause(false, false);
 	small_room_no_ack_owed();
 	no_ack_owed_again(7);
 	no_ack_owed_again(0);

@@ -257,14 +257,22 @@ static void fault_before_tx(void)
 	xfers_finish(&t);
 }
 
+static void write_from(struct xfers *t, struct sim_buf *from, u64 id, u32 len)
+{
+	struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .num_sge = 1, .wr_id = id,
+			     .flags = IB_SEND_SIGNALED, .sge = { sim_sge(from, 0, len) } };
+
+	wr.remote_addr = t->b->mr.iova;
+	wr.rkey = t->b->mr.key;
+	sim_put_send(&t->s->a, &wr);
+}
+
 /*
  * A message whose memory is there, and one that waits long for its pages. The first is not sent
  * with AckReq, as the other was to follow.
  */
 static void sent_before_fault(bool lost)
 {
-	struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .num_sge = 1,
-			     .flags = IB_SEND_SIGNALED };
 	struct xfer_loss loss = { .p = { { 1000, 1 } } };
 	struct sim_buf *pinned;
 	struct xfers t;
@@ -279,14 +287,8 @@ static void sent_before_fault(bool lost)
 		t.s->arg = &loss;
 	}
 	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
-	wr.wr_id = 1;
-	wr.sge[0] = sim_sge(pinned, 0, 1024);
-	wr.remote_addr = t.b->mr.iova;
-	wr.rkey = t.b->mr.key;
-	sim_put_send(&t.s->a, &wr);
-	wr.wr_id = 2;
-	wr.sge[0] = sim_sge(t.a, 0, 1024);
-	sim_put_send(&t.s->a, &wr);
+	write_from(&t, pinned, 1, 1024);
+	write_from(&t, t.a, 2, 1024);
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + 1000 * SIM_MS);
 	CHECK_EQ(t.s->a.scq.n, 1);
@@ -295,6 +297,64 @@ static void sent_before_fault(bool lost)
 	CHECK_EQ(t.s->a.scq.n, 2);
 	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
 	CHECK_EQ(t.s->b.qp.resp.psn, 1002);
+	xfers_end(&t);
+}
+
+/* A retransmission waits for its page, and turns out not to be needed: the packet was late. */
+static void late_after_fault(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_buf *pinned;
+	struct sroce_req *req;
+	struct xfers t;
+	u32 i;
+
+	t_case("req: a retransmission that waits in vain for its page does not stop the timers");
+	cfg.timeout = 14;
+	peer_begin_with(&t, &cfg, 65536);
+	req = &t.s->a.qp.req;
+	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	sim_buf_on_demand(t.a);
+	t.s->page_delay = 10 * 1000;
+	write_from(&t, t.a, 1, MTU);
+	for (i = 2; i < 8; i++)
+		write_from(&t, pinned, i, MTU);
+	peer_go(&t);
+	req->retrans.gap_policy = SROCE_GAP_KEEPS;
+	t.s->page_delay = 4000 * SIM_MS;
+	sim_buf_evict_all(t.a);
+	peer_ack(&t, FIRST, GAP);
+	CHECK(req->paging);
+	peer_ack(&t, FIRST + 2, ACK);
+	sim_run_until(t.s, t.s->now + 3000 * SIM_MS);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PROBE) > 0);
+	CHECK_EQ(t.s->a.qp.state, IB_QPS_ERR);
+	xfers_end(&t);
+}
+
+/* What is sent again after a gap does not ask for an ACK in each packet. */
+static void back_before_fault(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sim_buf *pinned;
+	struct xfers t;
+	u32 n;
+
+	t_case("req: going back while the next message waits for pages takes each packet once");
+	cfg.timeout = 14;
+	peer_begin_with(&t, &cfg, 65536);
+	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	sim_buf_on_demand(t.a);
+	write_from(&t, pinned, 1, 20 * MTU);
+	write_from(&t, t.a, 2, MTU);
+	t.s->page_delay = 4000 * SIM_MS;
+	peer_go(&t);
+	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
+	n = txlog.n;
+	peer_ack(&t, FIRST, GAP);
+	sim_run_until(t.s, t.s->now + 100 * 1000);
+	/* and a duplicate of the last, for its ACK */
+	CHECK(txlog.n >= n + 20 && txlog.n <= n + 21);
 	xfers_end(&t);
 }
 
@@ -356,6 +416,8 @@ UNIT_TESTS(req)
 	fault_before_tx();
 	sent_before_fault(false);
 	sent_before_fault(true);
+	late_after_fault();
+	back_before_fault();
 	drained_within_burst(14);
 	drained_within_burst(0);
 }

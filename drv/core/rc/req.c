@@ -473,7 +473,8 @@ static void begin_trip(struct sroce_qp *qp)
 
 	if (qp->state == IB_QPS_SQD && !sroce_sq_sched_wqe(qp, req->acked_idx, req->psn))
 		request_missing_ack(qp);
-	if (sroce_is_rc(qp) && req->max_psn == req->una && !sroce_sq_sched_empty(qp))
+	if (sroce_is_rc(qp) && qp->state == IB_QPS_RTS && req->max_psn == req->una &&
+	    !sroce_sq_sched_empty(qp))
 		sroce_cc_start(qp);
 }
 
@@ -536,7 +537,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 		status = send_next(qp, wqe, &next);
 		if (status != IB_WC_SUCCESS)
 			sroce_sq_sched_fail(qp, wqe, status);
-		else if (req->paging)
+		else if (waits_for_pages(req))
 			request_missing_ack(qp);
 	}
 	if (sroce_is_rc(qp) && sroce_qp_may_send(qp))

@@ -24,6 +24,9 @@
 /* Receive memory that is faulted in beyond what is needed, in bytes */
 #define RECV_AHEAD	0x10000U
 
+/* If pages take longer than this, in ns, the peer gets an RNR NAK. */
+#define PAGING_LONG	(30 * NSEC_PER_MSEC)
+
 /* The result of a check, and of the execution of a request packet */
 enum verdict {
 	PASS,			/* 0, so that ?: goes on with the next check */
@@ -96,7 +99,7 @@ static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pk
 static enum verdict still_paging(struct sroce_qp *qp,
 				 const struct sroce_pkt *pkt)
 {
-	if (sroce_now() - qp->resp.paging_since >= SROCE_PAGING_LONG)
+	if (sroce_now() - qp->resp.paging_since >= PAGING_LONG)
 		return RNR;
 	return drop(qp, pkt, SROCE_CNT_DUPLICATE);
 }
@@ -873,6 +876,7 @@ void sroce_resp_faulted_in(struct sroce_qp *qp)
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->tx_paging = false;
+	resp->tx_paging_since = 0;
 	if (!resp->paging || !sroce_qp_may_receive(qp))
 		return;
 	resp->paging = false;

@@ -4,7 +4,8 @@
  * the order of their PSNs (9.7.5).
  *
  * The order of responses is that of resp_res.c, replays first. At most one plain ACK or
- * NAK waits behind them all: ACKs are cumulative, and the newest counts.
+ * NAK waits behind them all: ACKs are cumulative, and the newest counts. While a response waits for
+ * pages, ACKs of requests before it leave, and RNR NAKs.
  */
 
 #include <linux/string.h>
@@ -17,6 +18,14 @@
 #include "drv/core/tx/segs.h"
 #include "drv/core/tx/txbuf.h"
 #include "drv/core/wire/credit.h"
+
+/*
+ * If the pages of a READ take longer than this, in ns, the peer gets RNR NAKs. They may be few that end
+ * the connection, as a READ needs no receives. So they come late, and are to be waited for long.
+ */
+#define READ_PAGING_LONG	(100 * NSEC_PER_MSEC)
+/* RNR timer code of 40.96 ms (9.7.5.2.8) */
+#define RNR_41_MS		((u8)24)
 
 /**
  * sroce_resp_tx_executed() - forget a queued NAK of a request that was executed meanwhile
@@ -32,8 +41,10 @@ void sroce_resp_tx_executed(struct sroce_qp *qp, u32 psn)
 
 	if (resp->aeth && sroce_psn_diff(psn, resp->aeth_psn) >= 0 &&
 	    (syndrome == (SROCE_AETH_NAK | SROCE_NAK_PSN_SEQ) ||
-	     (syndrome & SROCE_AETH_TYPE) == SROCE_AETH_RNR))
+	     (syndrome & SROCE_AETH_TYPE) == SROCE_AETH_RNR)) {
 		resp->aeth = false;
+		resp->nak_sent = false;
+	}
 }
 
 /**
@@ -173,13 +184,25 @@ static void send_ack_before(struct sroce_qp *qp)
 	send_before(qp, res, resp->aeth_psn, SROCE_AETH_ACK);
 }
 
-/* Whether a duplicate READ, atomic or FLUSH is put off: a response waits for pages for long. */
+/*
+ * Whether a duplicate READ is put off, as @res, which waits for pages for long, is what it asks for.
+ * What is before @res need not wait: responses are tried again, from the oldest on.
+ */
 static bool put_off(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
 {
-	if (sroce_now() - qp->resp.tx_paging_since < SROCE_PAGING_LONG)
+	struct sroce_resp *resp = &qp->resp;
+	u8 timer = qp->attr.min_rnr_timer;
+
+	if (sroce_psn_diff(psn, res->first_psn) < 0) {
+		resp->tx_paging = false;
 		return false;
+	}
+	if (sroce_now() - resp->tx_paging_since < READ_PAGING_LONG)
+		return false;
+	/* 0 is the longest */
+	timer = timer ? max(timer, RNR_41_MS) : 0;
 	sroce_count(qp, SROCE_CNT_RNR_SENT);
-	send_before(qp, res, psn, SROCE_AETH_RNR | qp->attr.min_rnr_timer);
+	send_before(qp, res, psn, SROCE_AETH_RNR | timer);
 	return true;
 }
 
@@ -189,9 +212,8 @@ static bool put_off(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
  * @pkt: the request
  *
  * The answer that it asks for might wait behind that response until the peer gives up. So a SEND or
- * WRITE before the response is acknowledged at once, by itself, and what has a response gets an RNR
- * NAK if the pages take long. The peer repeats its oldest request, which is the one of the response
- * that waits, or before it.
+ * WRITE before the response is acknowledged at once, by itself, and the READ whose response waits gets
+ * RNR NAKs if the pages take long.
  *
  * Return: whether it was answered.
  */
@@ -361,7 +383,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		}
 		if (ret == -EAGAIN) {
 			resp->tx_paging = true;
-			resp->tx_paging_since = sroce_now();
+			resp->tx_paging_since = resp->tx_paging_since ?: sroce_now();
 			send_ack_before(qp);
 			return false;
 		}

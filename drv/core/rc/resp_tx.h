@@ -5,9 +5,6 @@
 
 #include "drv/core/wire/wire.h"
 
-/* If pages take longer than this, in ns, the peer gets an RNR NAK. */
-#define SROCE_PAGING_LONG	(30 * 1000 * 1000ULL)
-
 struct sroce_pkt;
 struct sroce_qp;
 

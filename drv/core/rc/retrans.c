@@ -626,7 +626,7 @@ static u64 timer_slack(const struct sroce_retrans *rp, u64 rto, u64 timeout)
 static bool oldest_waits_here(const struct sroce_req *req)
 {
 	return req->n_ofo_resps ||
-	       (req->paging && sroce_psn_diff(req->paging_psn, req->una) <= 0);
+	       (req->paging && req->paging_psn == req->una);
 }
 
 /**
