@@ -323,8 +323,8 @@ struct sroce_rtt {
  * @read_cwnd: window of READ responses
  * @quota: request packets that may leave before the next ACK, or @pace_at
  * @pace_at: when more may leave, in ns of sroce_now(); 0 for not waiting
- * @idle_since: when the last request, or response, was answered behind which nothing else of its kind
- *	was under way, in ns of sroce_now(); 0 for never since then, or if the windows are small
+ * @idle_since: when the last request was acknowledged, or the last response to a READ came, in ns
+ *	of sroce_now(); 0 if the windows were small then, or have been looked at since
  * @read_buf: memory for READs and atomics; NULL as long as max_rd_atomic was never set to
  *	more than 0, so that none can start
  */

@@ -20,8 +20,8 @@
 #include "drv/core/wire/credit.h"
 
 /*
- * If the pages of a READ take longer than this, in ns, the peer gets RNR NAKs. They may be few that end
- * the connection, as a READ needs no receives. So they come late, and are to be waited for long.
+ * If the pages of a READ take longer than this, in ns, the peer gets RNR NAKs. Few of them may end
+ * the connection, as a READ needs no receives. So they come late, and ask for a long wait.
  */
 #define READ_PAGING_LONG	(100 * NSEC_PER_MSEC)
 /* RNR timer code of 40.96 ms (9.7.5.2.8) */
@@ -185,8 +185,8 @@ static void send_ack_before(struct sroce_qp *qp)
 }
 
 /*
- * Whether a duplicate READ is put off, as @res, which waits for pages for long, is what it asks for.
- * What is before @res need not wait: responses are tried again, from the oldest on.
+ * Whether a duplicate READ is put off: it asks for @res, which waits for pages for long. What is
+ * before @res need not wait: responses are tried again, from the oldest on.
  */
 static bool put_off(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
 {
@@ -211,9 +211,9 @@ static bool put_off(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
  * @qp: the QP, RC, locked
  * @pkt: the request
  *
- * The answer that it asks for might wait behind that response until the peer gives up. So a SEND or
- * WRITE before the response is acknowledged at once, by itself, and the READ whose response waits gets
- * RNR NAKs if the pages take long.
+ * The answer that it asks for might wait behind that response until the peer gives up. So a SEND
+ * or WRITE before the response is acknowledged at once, by itself, and the READ whose response
+ * waits gets RNR NAKs if the pages take long.
  *
  * Return: whether it was answered.
  */
