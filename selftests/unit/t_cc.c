@@ -638,7 +638,8 @@ static void no_ack_owed_again(u32 retries)
 	struct xfers t;
 	u32 room, i, n;
 
-	t_case("cc: after going back an ACK is asked for if none is owed, with %u retries", retries);
+	t_case("cc: after going back an ACK is asked for if none is owed, with %u retries",
+	       retries);
 	cfg.timeout = 14;
 	cfg.retry_cnt = retries;
 	peer_begin_with(&t, &cfg, 65536);
