@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The requester without losses, and work requests that fail locally */
+/* The requester: no losses; what fails locally or waits for pages; ACKs that nobody owes */
 
 #include "tests.h"
 #include "peer.h"
+
+#define US	1000ULL
 
 static const char *mtu_name(const struct sim_cfg *c)
 {
@@ -259,12 +261,24 @@ static void fault_before_tx(void)
 
 static void write_from(struct xfers *t, struct sim_buf *from, u64 id, u32 len)
 {
-	struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .num_sge = 1, .wr_id = id,
-			     .flags = IB_SEND_SIGNALED, .sge = { sim_sge(from, 0, len) } };
+	xfer_put_other(t, IB_WR_RDMA_WRITE, id, from, &t->b->mr, len);
+}
 
-	wr.remote_addr = t->b->mr.iova;
-	wr.rkey = t->b->mr.key;
-	sim_put_send(&t->s->a, &wr);
+/* Memory that is pinned, beside that of the requester, which may be on demand */
+static struct sim_buf *pinned_buf(struct sim *s)
+{
+	return sim_buf_new(s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+}
+
+/* The requester's memory is on demand; the peer says nothing. Return: memory that is pinned */
+static struct sim_buf *begin_on_demand(struct xfers *t)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.timeout = 14;
+	peer_begin_with(t, &cfg, 65536);
+	sim_buf_on_demand(t->a);
+	return pinned_buf(t->s);
 }
 
 /*
@@ -286,7 +300,7 @@ static void sent_before_fault(bool lost)
 		t.s->wire = xfer_lose;
 		t.s->arg = &loss;
 	}
-	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	pinned = pinned_buf(t.s);
 	write_from(&t, pinned, 1, 1024);
 	write_from(&t, t.a, 2, 1024);
 	sim_doorbell(&t.s->a);
@@ -303,18 +317,14 @@ static void sent_before_fault(bool lost)
 /* A retransmission waits for its page, and turns out not to be needed: the packet was late. */
 static void late_after_fault(void)
 {
-	struct sim_cfg cfg = sim_default;
 	struct sim_buf *pinned;
 	struct sroce_req *req;
 	struct xfers t;
 	u32 i;
 
 	t_case("req: a retransmission that waits in vain for its page does not stop the timers");
-	cfg.timeout = 14;
-	peer_begin_with(&t, &cfg, 65536);
+	pinned = begin_on_demand(&t);
 	req = &t.s->a.qp.req;
-	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
-	sim_buf_on_demand(t.a);
 	t.s->page_delay = 10 * 1000;
 	write_from(&t, t.a, 1, MTU);
 	for (i = 2; i < 8; i++)
@@ -335,16 +345,12 @@ static void late_after_fault(void)
 /* What is sent again after a gap does not ask for an ACK in each packet. */
 static void back_before_fault(void)
 {
-	struct sim_cfg cfg = sim_default;
 	struct sim_buf *pinned;
 	struct xfers t;
 	u32 n;
 
 	t_case("req: going back while the next message waits for pages takes each packet once");
-	cfg.timeout = 14;
-	peer_begin_with(&t, &cfg, 65536);
-	pinned = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
-	sim_buf_on_demand(t.a);
+	pinned = begin_on_demand(&t);
 	write_from(&t, pinned, 1, 20 * MTU);
 	write_from(&t, t.a, 2, MTU);
 	t.s->page_delay = 4000 * SIM_MS;
@@ -355,6 +361,160 @@ static void back_before_fault(void)
 	sim_run_until(t.s, t.s->now + 100 * 1000);
 	/* and a duplicate of the last, for its ACK */
 	CHECK(txlog.n >= n + 20 && txlog.n <= n + 21);
+	xfers_end(&t);
+}
+
+/* The transmit queue takes so many packets, and no more until the test says so. */
+static u32 room_once(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	u32 *left = s->arg, n = *left;
+
+	(void)qp;
+	if (response)
+		return ~0u;
+	*left = 0;
+	return n;
+}
+
+/*
+ * The transmit queue is full in mid-message, before a packet has asked for an ACK. Then the
+ * window becomes smaller than what is under way: no ACK would open it.
+ */
+static void no_ack_owed(u32 retries, bool after_gap)
+{
+	struct xfer_loss lost = { .p = { { 1005, 1 }, { 1010, 1 } } };
+	struct sim_cfg cfg = sim_default;
+	u64 resent, dups;
+	struct sroce_req *req;
+	struct xfers t;
+	u32 room = 3, i;
+
+	t_case("req: after a cut an ACK is asked for if none is owed, with %u retries%s", retries,
+	       after_gap ? ", after a gap was filled" : "");
+	cfg.timeout = 14;
+	cfg.retry_cnt = retries;
+	xfers_init(&t, &cfg, 65536, 4096);
+	req = &t.s->a.qp.req;
+	t.s->a.qp.av.tclass = 2;
+	if (after_gap) {
+		req->retrans.gap_policy = SROCE_GAP_KEEPS;
+		t.s->wire = xfer_lose;
+		t.s->arg = &lost;
+		xfer_put(&t, IB_WR_RDMA_WRITE, 15 * 1024);
+		xfers_run_check(&t);
+		t.s->wire = NULL;
+		t.s->sent = 0;
+		req->cwnd.cwnd = SROCE_CWND_INIT;
+	}
+	resent = sim_count(&t.s->a, SROCE_CNT_RETRANSMIT);
+	dups = sim_count(&t.s->b, SROCE_CNT_DUPLICATE);
+	t.s->tx_room = room_once;
+	t.s->arg = &room;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 40 * 1024);
+	sim_doorbell(&t.s->a);
+	for (i = 0; i < 3; i++) {
+		sim_run_until(t.s, t.s->now + 50 * US);
+		req->cwnd.alpha = 1024;
+		req->cwnd.rise_at = t.s->now;
+		sroce_cc_cnp(&t.s->a.qp);
+	}
+	CHECK_EQ(sroce_cwnd(&req->cwnd), 2);
+	CHECK_EQ(t.s->sent, 3);
+	CHECK_EQ(sroce_cc_in_flight(&t.s->a.qp), 3);
+	CHECK_EQ(req->since_ackreq, 3);
+	t.s->tx_room = NULL;
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), resent + 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_DUPLICATE), dups + 1);
+	xfers_end(&t);
+}
+
+/* The transmit queue takes so many packets in all. */
+static u32 room_in_all(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	const u32 *all = s->arg;
+
+	(void)qp;
+	return response ? ~0u : *all - min(*all, s->sent);
+}
+
+/*
+ * The transmit queue is full in mid-message, before a packet has asked for an ACK. Then the
+ * window allows a few packets more, fewer than a train: no ACK would allow a whole one.
+ */
+static void small_room_no_ack_owed(void)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sroce_req *req;
+	u32 room = 1000;
+	struct xfers t;
+
+	t_case("req: the end of a window is sent if no ACK is owed that opens it");
+	cfg.timeout = 14;
+	xfers_init(&t, &cfg, 2 << 20, 4096);
+	req = &t.s->a.qp.req;
+	req->cwnd.cwnd = SROCE_CWND_MAX;
+	t.s->tx_room = room_in_all;
+	t.s->arg = &room;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 2000 * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 50 * US);
+	CHECK_EQ(t.s->sent, room);
+	CHECK_EQ(req->since_ackreq, room);
+	req->cwnd.cwnd = room + 30;
+	CHECK(!sroce_cc_is_paced(&t.s->a.qp));
+	t.s->tx_room = NULL;
+	xfers_run_check(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_end(&t);
+}
+
+/*
+ * The peer has dropped what followed a gap. Of what is sent again only the first packet asks for an
+ * ACK before the transmit queue is full; then the window becomes smaller than what is under way.
+ */
+static void no_ack_owed_again(u32 retries)
+{
+	struct sim_cfg cfg = sim_default;
+	struct sroce_req *req;
+	struct xfers t;
+	u32 room, i, n;
+
+	t_case("req: after going back an ACK is asked for if none is owed, with %u retries",
+	       retries);
+	cfg.timeout = 14;
+	cfg.retry_cnt = retries;
+	peer_begin_with(&t, &cfg, 65536);
+	req = &t.s->a.qp.req;
+	req->cwnd.cwnd = 64;
+	req->quota = 64;
+	req->retrans.gap_policy = SROCE_GAP_DROPS;
+	t.s->a.qp.av.tclass = 2;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 200 * MTU);
+	peer_go(&t);
+	room = t.s->sent + 11;
+	t.s->tx_room = room_in_all;
+	t.s->arg = &room;
+	peer_ack(&t, FIRST, GAP);
+	sim_run_until(t.s, t.s->now + 20 * US);
+	CHECK_EQ(req->psn, FIRST + 11);
+	CHECK_EQ(req->since_ackreq, 10);
+	for (i = 0; i < 6; i++) {
+		sim_run_until(t.s, t.s->now + 60 * US);
+		req->cwnd.alpha = SROCE_ALPHA_ONE;
+		req->cwnd.rise_at = t.s->now;
+		sroce_cc_cnp(&t.s->a.qp);
+	}
+	CHECK(sroce_cwnd(&req->cwnd) < 10);
+	t.s->tx_room = NULL;
+	n = txlog.n;
+	peer_ack(&t, FIRST, ACK);
+	CHECK_EQ(txlog.n, n + 1);
+	CHECK_EQ(txlog.p[n].psn, FIRST + 10);
+	CHECK(txlog.p[n].ackreq);
 	xfers_end(&t);
 }
 
@@ -418,6 +578,13 @@ UNIT_TESTS(req)
 	sent_before_fault(true);
 	late_after_fault();
 	back_before_fault();
+	no_ack_owed(7, false);
+	no_ack_owed(0, false);
+	no_ack_owed(7, true);
+	no_ack_owed(0, true);
+	small_room_no_ack_owed();
+	no_ack_owed_again(7);
+	no_ack_owed_again(0);
 	drained_within_burst(14);
 	drained_within_burst(0);
 }

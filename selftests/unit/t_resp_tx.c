@@ -148,6 +148,108 @@ static void credits_in_message(void)
 	xfers_end(&t);
 }
 
+/* A READ whose pages take longer than all timeouts, alone and between other requests */
+static void patient_read(bool others)
+{
+	struct xfers t;
+
+	t_case("resp_tx: a READ whose pages take long gets RNR NAKs%s",
+	       others ? ", what is before it an ACK" : "");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->train = 16;
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 2000 * SIM_MS;
+	if (others)
+		xfer_put(&t, IB_WR_RDMA_WRITE, 0);
+	xfer_put(&t, IB_WR_RDMA_READ, 20000);
+	if (others)
+		xfer_put(&t, IB_WR_RDMA_WRITE, 0);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 500 * SIM_MS);
+	CHECK_EQ(t.s->a.scq.n, others);
+	xfers_run(&t);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
+	xfers_finish(&t);
+}
+
+/* A READ takes no receive, so its QP may allow few RNR NAKs. */
+static void few_rnr(u8 retries, u32 ms)
+{
+	struct xfers t;
+
+	t_case("resp_tx: a READ with %u RNR retries survives pages that take %u ms", retries, ms);
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->a.qp.attr.timeout = 14;
+	t.s->a.qp.attr.rnr_retry = retries;
+	t.s->a.qp.req.rnr_retries = retries;
+	t.s->b.qp.attr.min_rnr_timer = 1;
+	t.s->page_delay = ms * SIM_MS;
+	xfer_put(&t, IB_WR_RDMA_READ, 20000);
+	xfers_run(&t);
+	CHECK_EQ(!!sim_count(&t.s->b, SROCE_CNT_RNR_SENT), retries > 0);
+	xfers_finish(&t);
+}
+
+/* Its response is lost, and what follows it acknowledged. Then another READ waits for pages. */
+static void older_read(void)
+{
+	struct xfer_loss loss = { .responses = true, .p = { { 1000, 2 } } };
+	struct sim_buf *pinned, *mine;
+	struct xfers t;
+
+	t_case("resp_tx: a READ is answered again while a later one waits for pages");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->a.qp.attr.retry_cnt = 3;
+	t.s->a.qp.req.retries = 3;
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 1000 * SIM_MS;
+	t.s->wire = xfer_lose;
+	t.s->arg = &loss;
+	mine = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	pinned = sim_buf_new(t.s, 0x20000000, 65536, 4096, IB_ACCESS_REMOTE_READ |
+			     IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE);
+	xfer_put_other(&t, IB_WR_RDMA_READ, 0, mine, &pinned->mr, 1024);
+	xfer_put_other(&t, IB_WR_RDMA_WRITE, 1, mine, &pinned->mr, 1024);
+	sim_doorbell(&t.s->a);
+	while (t.s->a.qp.req.acked != 1002 && sim_step(t.s))
+		;
+	xfer_put_other(&t, IB_WR_RDMA_READ, 2, mine, &t.b->mr, 1024);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 500 * SIM_MS);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_SUCCESS);
+	xfers_end(&t);
+}
+
+static u32 no_responses(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	(void)s;
+	(void)qp;
+	return response ? 0 : ~0u;
+}
+
+/* The gap is filled while the transmit queue is full. */
+static void stale_nak(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("resp_tx: the NAK of a gap that READs have filled is not sent");
+	peer_begin_resp(&t, 8);
+	t.s->tx_room = no_responses;
+	peer_ask_read(&t, 1000, 0, MTU);
+	peer_ask_read(&t, 1002, MTU, MTU);
+	peer_ask_read(&t, 1001, 2 * MTU, MTU);
+	t.s->tx_room = NULL;
+	sim_doorbell(&t.s->b);
+	CHECK_EQ(txlog.n, 3);
+	for (i = 0; i < txlog.n; i++)
+		CHECK_EQ(txlog.p[i].opcode, SROCE_OP_READ_ONLY);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(resp_tx)
 {
 	between_answers();
@@ -155,4 +257,10 @@ UNIT_TESTS(resp_tx)
 	read_revoked();
 	overtaken();
 	credits_in_message();
+	stale_nak();
+	patient_read(false);
+	patient_read(true);
+	older_read();
+	few_rnr(0, 90);
+	few_rnr(3, 200);
 }

@@ -99,6 +99,17 @@ static u32 cut(struct ib_sge *sge, const struct sim_buf *b, u64 off, u32 len)
 	return 3;
 }
 
+void xfer_put_other(struct xfers *t, u32 opcode, u64 wr_id, struct sim_buf *local,
+		    const struct sroce_mr *remote, u32 len)
+{
+	struct sim_wr wr = { .opcode = opcode, .wr_id = wr_id, .flags = IB_SEND_SIGNALED,
+			     .num_sge = 1, .sge = { sim_sge(local, 0, len) } };
+
+	wr.remote_addr = remote->iova;
+	wr.rkey = remote->key;
+	sim_put_send(&t->s->a, &wr);
+}
+
 /* Receive work requests have the number of their message plus 1000. */
 void xfer_recv(struct xfers *t, u32 i)
 {

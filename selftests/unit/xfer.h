@@ -41,6 +41,9 @@ void xfers_end(struct xfers *t);
 struct sim_wr xfer_make(struct xfers *t, u32 opcode, u32 len);
 void xfer_put(struct xfers *t, u32 opcode, u32 len);
 void xfer_recv(struct xfers *t, u32 i);
+/* A READ or WRITE between other memory, which is not looked at in the end; signaled */
+void xfer_put_other(struct xfers *t, u32 opcode, u64 wr_id, struct sim_buf *local,
+		    const struct sroce_mr *remote, u32 len);
 /* One message of each of the first eight opcodes */
 void xfers_put_each(struct xfers *t, u32 len);
 
