@@ -114,6 +114,16 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 	}
 }
 
+/* Heed that a window was not used for @ns. Return: whether it became smaller */
+static bool make_smaller(struct sroce_qp *qp, struct sroce_cwnd *c, u64 ns)
+{
+	if (!sroce_cwnd_idle(c, ns))
+		return false;
+	sroce_count(qp, SROCE_CNT_CWND_IDLE);
+	trace_sroce_cwnd(qp, c);
+	return true;
+}
+
 /**
  * sroce_cc_start() - look at the windows before the first request after a pause
  * @qp: the QP, RC, locked; nothing is under way
@@ -127,15 +137,9 @@ void sroce_cc_start(struct sroce_qp *qp)
 		return;
 	ns = sroce_now() - req->idle_since;
 	req->idle_since = 0;
-	if (sroce_cwnd_idle(&req->cwnd, ns)) {
+	if (make_smaller(qp, &req->cwnd, ns))
 		req->quota = min(req->quota, sroce_cwnd(&req->cwnd));
-		sroce_count(qp, SROCE_CNT_CWND_IDLE);
-		trace_sroce_cwnd(qp, &req->cwnd);
-	}
-	if (sroce_cwnd_idle(&req->read_cwnd, ns)) {
-		sroce_count(qp, SROCE_CNT_CWND_IDLE);
-		trace_sroce_cwnd(qp, &req->read_cwnd);
-	}
+	make_smaller(qp, &req->read_cwnd, ns);
 }
 
 /**
