@@ -87,6 +87,7 @@ programs:
 		$(MAKE) -s -C selftests/$$d $(PROGRAM_ARGS) all || exit; \
 	done
 
+## setup: install what is needed, and fetch a kernel and its headers (KERNEL=)
 setup:
 	@tools/setup.sh --kernel $(VMKERNEL)
 

@@ -131,7 +131,7 @@ drops_have_reasons()
 	return 1
 }
 
-# Python may take longer to start than the datagrams to be sent, so wait for a picture, and
+# Python may take longer to start than the datagrams to be sent, so wait for an update, and
 # add up those after it.
 rate_of_drops()
 {
@@ -145,7 +145,7 @@ rate_of_drops()
 		$1 == dev && $2 == "vb" { n += s * $NF } END { print n }' "$OUT")" 10 8
 }
 
-pictures()
+updates()
 {
 	[ "$("$TOP" -b -n 3 -i 0.2 | grep -c '^sroce-top')" -eq 3 ]
 }
@@ -177,7 +177,7 @@ check "its PSNs advance with the packets" psn_rate_is_packet_rate
 check "its window and round trip" round_trip_is_shown
 check "what is sent again" losses_are_shown
 end_traffic
-check "so many pictures" pictures
+check "so many updates" updates
 check "all devices" both_devices
 check "on a terminal" on_terminal
 check_fails "an interval of nothing is refused" 'more than 0' "$TOP" -i 0
