@@ -116,7 +116,6 @@ int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		ret = PTR_ERR(srq->mem);
 		goto err;
 	}
-	srq->rq.limit = init->attr.srq_limit;
 	srq->num = atomic_inc_return(&dev->srqs);
 	if (udata) {
 		sroce_ringmem_describe(srq->mem, &resp.mi);
@@ -188,8 +187,10 @@ static int tell_ring(const struct sroce_ringmem *mem, struct ib_udata *udata)
 	struct sroce_abi_modify_srq cmd = {};
 	struct sroce_abi_mmap mi;
 
-	if (udata->inlen < sizeof(cmd) || ib_copy_from_udata(&cmd, udata, sizeof(cmd)))
+	if (udata->inlen < sizeof(cmd))
 		return -EINVAL;
+	if (ib_copy_from_udata(&cmd, udata, sizeof(cmd)))
+		return -EFAULT;
 	sroce_ringmem_describe(mem, &mi);
 	return copy_to_user(u64_to_user_ptr(cmd.mmap_info_addr), &mi, sizeof(mi)) ?
 	       -EFAULT : 0;

@@ -341,6 +341,22 @@ static void run(const char *name, enum ibv_qp_type type, vt_case fn)
 			   "%s: destroy", name);
 }
 
+/* ibv_create_srq(3): srq_limit is irrelevant. Programs leave it uninitialized. */
+static why_t limit_at_creation(void)
+{
+	struct ibv_srq_attr attr = { .max_wr = 128 };
+	struct ibv_srq *srq;
+	int err;
+
+	TRY(open_srq(&srq, 64, 0x7ffe1234));
+	err = ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
+	CHECK(!err, "a resize: %s", strerror(err));
+	CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
+	CHECK(!attr.srq_limit, "srq_limit is %u", attr.srq_limit);
+	CHECK(!ibv_destroy_srq(srq), "ibv_destroy_srq");
+	return NULL;
+}
+
 /* The limits that the device states are those it keeps. */
 static void test_limits(void)
 {
@@ -374,6 +390,7 @@ int main(int argc, char **argv)
 	run("SRQ resize with live receives", IBV_QPT_RC, resize);
 	run("SRQ resize with a limit", IBV_QPT_RC, resize_and_limit);
 	run("SRQ in use is EBUSY", IBV_QPT_RC, in_use);
+	tap_report(limit_at_creation(), "the limit at creation is ignored");
 	test_limits();
 	return tap_finish();
 }
