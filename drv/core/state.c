@@ -92,6 +92,8 @@ void sroce_state_set_attrs(struct ib_qp_attr *to, const struct ib_qp_attr *attr,
 	COPY(IB_QP_PATH_MIG_STATE, path_mig_state);
 	COPY(IB_QP_DEST_QPN, dest_qp_num);
 #undef COPY
+	/* as the core does with PSNs: the other bits are flags in the BTH (9.2) */
+	to->dest_qp_num &= SROCE_QPN_MASK;
 }
 
 /**

@@ -189,6 +189,16 @@ static void drain(void)
 	xfers_end(&t);
 }
 
+/* Above a QPN the word of the BTH has flags and reserved bits (9.2). */
+static void destination(void)
+{
+	struct ib_qp_attr attr = { .dest_qp_num = 0xff123456 }, to = {};
+
+	t_case("state: bits of dest_qp_num that no QPN has are ignored");
+	sroce_state_set_attrs(&to, &attr, IB_QP_DEST_QPN);
+	CHECK_EQ(to.dest_qp_num, 0x123456);
+}
+
 UNIT_TESTS(state)
 {
 	transitions(IB_QPT_RC, "RC");
@@ -197,4 +207,5 @@ UNIT_TESTS(state)
 	ranges();
 	current();
 	drain();
+	destination();
 }
