@@ -377,6 +377,13 @@ void sroce_cq_notify(struct sroce_cq *cq)
 	} while (!cq->user && handler_rerun(cq));
 }
 
+static void start_moderation(struct sroce_cq *cq)
+{
+	if (!hrtimer_is_queued(&cq->mod_timer))
+		hrtimer_start(&cq->mod_timer, ns_to_ktime(cq->mod_usec * (u64)NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
 /* Return: whether the notification is delayed by moderation. The CQ is locked and armed. */
 static bool moderate(struct sroce_cq *cq)
 {
@@ -384,10 +391,7 @@ static bool moderate(struct sroce_cq *cq)
 		cq->mod_held = 0;
 		return false;
 	}
-	if (!hrtimer_is_queued(&cq->mod_timer))
-		hrtimer_start(&cq->mod_timer, ns_to_ktime(cq->mod_usec *
-						     (u64)NSEC_PER_USEC),
-			      HRTIMER_MODE_REL_SOFT);
+	start_moderation(cq);
 	return true;
 }
 
@@ -397,17 +401,19 @@ static bool moderate(struct sroce_cq *cq)
  * @count: completions that cause a call
  * @period: time in us after which fewer completions cause one
  *
- * There is no moderation if @count is below 2 or @period is 0. Only kernel consumers can
- * set it, as the provider does not implement the call. So the device reports a maximum of
- * 0 for both to user space.
+ * There is no moderation if @count is below 2 or @period is 0. It is for kernel consumers: the
+ * device reports a maximum of 0 for both to user space, and a process that has destroyed its
+ * last QP could not be told of what is in the queue.
  *
- * Return: 0
+ * Return: 0; -EOPNOTSUPP for a process
  */
 int sroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct sroce_cq *cq = to_scq(ibcq);
 	unsigned long flags;
 
+	if (cq->user)
+		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, flags);
 	cq->mod_count = count;
 	cq->mod_usec = period;
@@ -471,8 +477,14 @@ void sroce_cq_detach_qp(struct sroce_cq *cq, const struct ib_qp *ibqp)
 	if (!cq->user)
 		remove_completions(cq, ibqp);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (last)
-		hrtimer_cancel(&cq->mod_timer);
+	if (!last)
+		return;
+	hrtimer_cancel(&cq->mod_timer);
+	/* for a QP that was attached meanwhile, and has completions that the timer was to tell */
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->qps && cq->mod_held)
+		start_moderation(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
 /**

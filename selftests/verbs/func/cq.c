@@ -4,6 +4,8 @@
 
 #define _GNU_SOURCE
 #include <poll.h>
+#include <unistd.h>
+#include <rdma/ib_user_verbs.h>
 #include "vt.h"
 
 /* 11.6.3: an overrun CQ fails, and with it the QPs that complete to it. */
@@ -72,6 +74,30 @@ static why_t resize(struct vt_pair *p, const void *arg)
 	return vt_quiet(p->a.scq, 50);
 }
 
+/* More WRITEs than the send queue has room for at once */
+static why_t write_many(struct vt_pair *p, int num)
+{
+	struct ibv_sge sge = vt_sge(&p->a.buf, 0, 16);
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1,
+	};
+	uint64_t until = vt_now_us() + VT_LONG * 1000;
+	int err;
+
+	vt_aim(&p->a, &p->b, &wr);
+	while (wr.wr_id < (uint64_t)num) {
+		err = ibv_post_send(p->a.qp, &wr, &bad);
+		CHECK(!err || (err == ENOMEM && vt_now_us() < until), "WRITE %d: %s",
+		      (int)wr.wr_id, strerror(err));
+		if (err)
+			vt_sleep_ms(1);
+		else
+			wr.wr_id++;
+	}
+	return NULL;
+}
+
 /* So many that they are not moved in one go */
 static why_t resize_many(struct vt_pair *p, const void *arg)
 {
@@ -81,10 +107,7 @@ static why_t resize_many(struct vt_pair *p, const void *arg)
 	size_t s;
 
 	(void)arg;
-	for (i = 0; i < n; i += 100) {
-		TRY(vt_post_writes(p, i, 100, 16));
-		vt_sleep_ms(50);
-	}
+	TRY(write_many(p, n));
 	vt_sleep_ms(200);
 	for (s = 0; s < ARRAY_SIZE(sizes); s++) {
 		err = ibv_resize_cq(p->a.scq, sizes[s]);
@@ -207,6 +230,30 @@ static why_t create(int cqe, bool works)
 	return NULL;
 }
 
+/* The device reports no moderation, and the provider has no call for it. */
+static why_t moderation(void)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_ex_cmd_hdr ex;
+		struct ib_uverbs_ex_modify_cq in;
+	} cmd = {
+		.hdr.command = IB_USER_VERBS_EX_CMD_MODIFY_CQ | IB_USER_VERBS_CMD_FLAG_EXTENDED,
+		.hdr.in_words = sizeof(cmd.in) / 8,
+		.in.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.in.attr = { .cq_count = 1000, .cq_period = 60000 },
+	};
+	struct ibv_cq *cq = ibv_create_cq(vt_devs[0].ctx, 1, NULL, NULL, 0);
+	ssize_t n;
+
+	CHECK(cq, "ibv_create_cq: %s", strerror(errno));
+	cmd.in.cq_handle = cq->handle;
+	n = write(vt_devs[0].ctx->cmd_fd, &cmd, sizeof(cmd));
+	CHECK(n < 0 && errno == EOPNOTSUPP, "%zd: %s", n, strerror(errno));
+	CHECK(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_conf c;
@@ -224,6 +271,7 @@ int main(int argc, char **argv)
 	c.cqe = 64;
 	vt_run("as many entries as promised", &c, exactly_full, NULL);
 	vt_run("overflow fails the CQ and its QP", &c, overflow, NULL);
+	tap_report(moderation(), "a process can't moderate notifications");
 	tap_report(many(), "500 endpoints come and go");
 	tap_report(create(1, true), "CQ with one entry");
 	tap_report(create(vt_devs[0].attr.max_cqe, true), "CQ of max_cqe");
