@@ -185,7 +185,7 @@ static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 
 	if (txq->sending || sroce_txq_must_wait(txq))
 		return false;
-	if (this_cpu_read(nested) == NESTED_MAX)
+	if (this_cpu_read(nested) >= NESTED_MAX)
 		return true;
 	this_cpu_inc(nested);
 	__skb_queue_head_init(&list);
