@@ -256,9 +256,11 @@ compile_commands: module kverbs oddbuf
 	@tools/compile-commands.py $(BUILD) $(KDIR) >compile_commands.json.tmp
 	@mv compile_commands.json.tmp compile_commands.json
 
-## install: put the module where modprobe and rdma link find it
+## install: put the module where modprobe and rdma link find it (INSTALL_MOD_PATH=)
+# Kbuild leaves depmod out where the headers have no System.map, as those of packages.
 install: module
 	$(MAKE) -C $(KDIR) M=$(BUILD) modules_install
+	depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') $(RELEASE)
 
 ## check-be: unit tests of the protocol core on a big-endian CPU, emulated
 check-be:
