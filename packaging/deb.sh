@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/kernel.sh
 export LC_ALL=C
 
-NEEDS=(debhelper dh-dkms dpkg-dev fakeroot)
+NEEDS=(build-essential debhelper dh-dkms dpkg-dev fakeroot)
 SOURCES=(Kbuild Makefile drv uapi LICENSES tools packaging debian
 	README.md FEATURES.md SECURITY.md CHANGELOG.md INSTALL.md TROUBLESHOOTING.md CONTAINERS.md)
 
