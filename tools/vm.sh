@@ -366,6 +366,10 @@ wait_all()
 			sleep 0.1
 		done
 	done
+	# a reader waits for a QEMU that has never opened its output
+	for id in "${!QEMUS[@]}"; do
+		[ ! -p "$JOB/vm$id/out" ] || : 1<>"$JOB/vm$id/out"
+	done
 	for p in "${READERS[@]}"; do
 		wait "$p" 2>/dev/null || true
 	done
