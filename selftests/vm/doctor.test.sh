@@ -216,7 +216,7 @@ test_netdevs()
 	for dev in d2 d3 lo; do in_a rdma link add "on-$dev" type sroce netdev $dev; done
 	strict_filter
 	in_b ip link set vb down
-	wait_until 10 carrier_of_va 0
+	wait_until 60 carrier_of_va 0
 	chmod 600 /dev/infiniband/*
 	broken "dev-rights memlock-low netdev-down no-address no-carrier no-rdma-cm-here \
 peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
@@ -226,7 +226,7 @@ peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
 	in_b ip link set vb up
 	in_a ip link set d3 up
 	for dev in d2 lo; do rdma link delete "on-$dev"; done
-	wait_until 10 carrier_of_va 1
+	wait_until 60 carrier_of_va 1
 	in_a sysctl -qw net.ipv4.conf.va.rp_filter=0 net.ipv4.conf.all.rp_filter=0 \
 		net.ipv4.conf.all.arp_ignore=1
 	broken route-no-device "all of that is mended, and a route by d4" at_a 10.50.0.9
@@ -326,8 +326,8 @@ other_netdev()
 	in_a ip link set vd up
 	in_a ip -6 route replace $IP6_B/128 dev vd metric 1
 	in_a ip -6 neigh replace $IP6_B dev vd lladdr "$(in_b cat /sys/class/net/vc/address)"
-	wait_until 10 forge $IP6_A $IP6_B
-	wait_until 10 has_counted "$DEV_B" rx_wrong_netdev_drops
+	wait_until 60 forge $IP6_A $IP6_B
+	wait_until 60 has_counted "$DEV_B" rx_wrong_netdev_drops
 }
 
 test_counters()
