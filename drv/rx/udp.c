@@ -66,20 +66,23 @@ static void count_drop(struct sroce_snet *sn, const struct sroce_pkt *pkt,
 /* Return: whether the network header is plain: the ICRC covers no options or extensions. */
 static bool read_addresses(struct sroce_pkt *pkt, const struct sk_buff *skb)
 {
+	/* more than a u8 holds: extension headers may have 256 bytes */
+	u32 len = skb_network_header_len(skb);
+
 	pkt->l3 = skb_network_header(skb);
-	pkt->l3_len = skb_network_header_len(skb);
+	pkt->l3_len = len;
 	if (skb->protocol == htons(ETH_P_IP)) {
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr,
 				       (struct in6_addr *)pkt->sgid.raw);
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr,
 				       (struct in6_addr *)pkt->dgid.raw);
 		pkt->ce = INET_ECN_is_ce(ip_hdr(skb)->tos);
-		return pkt->l3_len == sizeof(struct iphdr);
+		return len == sizeof(struct iphdr);
 	}
 	memcpy(pkt->sgid.raw, &ipv6_hdr(skb)->saddr, sizeof(pkt->sgid));
 	memcpy(pkt->dgid.raw, &ipv6_hdr(skb)->daddr, sizeof(pkt->dgid));
 	pkt->ce = INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
-	return pkt->l3_len == sizeof(struct ipv6hdr);
+	return len == sizeof(struct ipv6hdr);
 }
 
 /* Data at @off; @len: set to the contiguous bytes there. NULL if it is in a frag_list. */

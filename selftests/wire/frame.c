@@ -116,15 +116,24 @@ static size_t put_ip4(const struct wt_craft *c, uint8_t *ip, size_t body)
 	return len;
 }
 
-/* An extension header of eight bytes, with nothing in it */
-static uint8_t put_exthdr(enum wt_exthdr kind, uint8_t *to)
+/*
+ * An extension header of eight bytes with nothing in it, or one of 256 with an option that nobody
+ * knows, and that is to be skipped. Return: its length
+ */
+static size_t put_exthdr(enum wt_exthdr kind, uint8_t *next, uint8_t *to)
 {
+	static const uint8_t unknown[256] = { IPPROTO_UDP, 31, 0x1e, 252 };
 	static const uint8_t padn[8] = { IPPROTO_UDP, 0, 1, 4 };
 	static const uint8_t atomic[8] = { IPPROTO_UDP, 0, 0, 0, 0, 0, 0, 1 };
 
+	*next = kind == WT_EXT_HBH ? IPPROTO_HOPOPTS :
+		kind == WT_EXT_FRAG ? IPPROTO_FRAGMENT : IPPROTO_DSTOPTS;
+	if (kind == WT_EXT_DST_LONG) {
+		memcpy(to, unknown, sizeof(unknown));
+		return sizeof(unknown);
+	}
 	memcpy(to, kind == WT_EXT_FRAG ? atomic : padn, 8);
-	return kind == WT_EXT_HBH ? IPPROTO_HOPOPTS :
-	       kind == WT_EXT_DST ? IPPROTO_DSTOPTS : IPPROTO_FRAGMENT;
+	return 8;
 }
 
 static size_t put_ip6(const struct wt_craft *c, uint8_t *ip, size_t body)
@@ -138,10 +147,8 @@ static size_t put_ip6(const struct wt_craft *c, uint8_t *ip, size_t body)
 	ip[7] = c->ttl;
 	memcpy(ip + 8, c->from.ip, 16);
 	memcpy(ip + 24, c->to.ip, 16);
-	if (c->exthdr) {
-		ip[6] = put_exthdr(c->exthdr, ip + 40);
-		len += 8;
-	}
+	if (c->exthdr)
+		len += put_exthdr(c->exthdr, &ip[6], ip + 40);
 	wt_put(ip + 4, len - 40 + body + c->iplen, 2);
 	return len;
 }
@@ -168,7 +175,8 @@ static void put_udp_sum(const struct wt_craft *c, uint8_t *udp, size_t len)
 static void put_icrc(const struct wt_craft *c, const uint8_t *l3,
 		     size_t l3_len, const uint8_t *udp, uint8_t *at)
 {
-	uint32_t crc = wt_icrc_value(c->family, l3, l3_len, udp, at - udp);
+	/* without extension headers: what a receiver computes that does not see them */
+	uint32_t crc = wt_icrc_value(c->family, l3, c->exthdr ? 40 : l3_len, udp, at - udp);
 
 	for (int i = 0; i < 4; i++)
 		at[i] = crc >> (c->icrc == WT_ICRC_SWAPPED ? 24 - 8 * i : 8 * i);

@@ -82,7 +82,7 @@ extern const struct wt_rule_info wt_rules[WT_RULES];
 int wt_rule_by_name(const char *name);
 
 enum wt_icrc { WT_ICRC_OK, WT_ICRC_BAD, WT_ICRC_ZERO, WT_ICRC_SWAPPED };
-enum wt_exthdr { WT_EXT_NONE, WT_EXT_HBH, WT_EXT_DST, WT_EXT_FRAG };
+enum wt_exthdr { WT_EXT_NONE, WT_EXT_HBH, WT_EXT_DST, WT_EXT_FRAG, WT_EXT_DST_LONG };
 
 /* A frame to send: what is in it, and what is wrong with it */
 struct wt_craft {

@@ -127,7 +127,7 @@ static why_t one_of(struct wt_stmt *s, const char *arg, const char *const *names
 static why_t damage(struct wt_run *r, struct wt_stmt *s, struct wt_craft *c)
 {
 	static const char *const icrcs[] = { "ok", "bad", "zero", "swapped" };
-	static const char *const exts[] = { "none", "hbh", "dst", "frag" };
+	static const char *const exts[] = { "none", "hbh", "dst", "frag", "longdst" };
 	static const char *const sums[] = { "none", "ok", "bad" };
 	int icrc = WT_ICRC_OK, ext = WT_EXT_NONE;
 	uint64_t src = 0, dst = 0;
