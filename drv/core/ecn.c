@@ -26,7 +26,8 @@ static bool is_read_response(const struct sroce_pkt *pkt)
  * @pkt: the packet, or several
  *
  * Where this side has a window of READ responses, that gives way. A CNP would have the
- * responder slow down as well, and so twice.
+ * responder slow down as well, and so twice. Several responses have been processed already:
+ * they were expected, and are before req.una.
  */
 void sroce_ecn_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -36,8 +37,8 @@ void sroce_ecn_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		return;
 	sroce_count_n(qp, SROCE_CNT_RX_MARKED, max(pkt->segs, 1U));
 	if (qp->cc && is_read_response(pkt)) {
-		if (sroce_psn_diff(pkt->psn, qp->req.una) >= 0 &&
-		    sroce_psn_diff(pkt->psn, qp->req.max_psn) < 0)
+		if (pkt->segs || (sroce_psn_diff(pkt->psn, qp->req.una) >= 0 &&
+				  sroce_psn_diff(pkt->psn, qp->req.max_psn) < 0))
 			sroce_cc_read_marked(qp);
 		return;
 	}

@@ -199,7 +199,7 @@ bool sroce_transport_run(struct sroce_qp *qp)
 	bool more = false;
 
 	qp->trip_bytes = 0;
-	if (qp->cnp_due)
+	if (qp->cnp_due && sroce_qp_may_receive(qp))
 		sroce_ecn_tx(qp);
 	if (qp->svc == SROCE_SVC_RC)
 		more = run_responder(qp);

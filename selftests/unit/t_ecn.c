@@ -12,6 +12,7 @@ static struct {
 	u32	cnps;
 	bool	all;		/* requests and responses are marked, not just requests */
 	bool	responses_only;
+	u32	first;		/* PSN, of mark_some() */
 	u8	cnp[SROCE_BTH_LEN + 16];
 	u32	cnp_len;	/* of the newest, from the BTH on without the ICRC */
 	const struct sroce_kqp *from;
@@ -185,6 +186,49 @@ static void segments(void)
 	xfers_end(&t);
 }
 
+/* As mark_all(), of the third and fourth packet; seen.first is the PSN of the first */
+static int mark_some(struct sim *s, struct sim_packet *p)
+{
+	const u8 *bth = sim_bth(p);
+	s32 n = sroce_psn_diff(bth[9] << 16 | bth[10] << 8 | bth[11], seen.first);
+
+	return n == 2 || n == 3 ? mark_all(s, p) : 1;
+}
+
+/* The first of a train is received by itself, so the mark is on those behind it. */
+static void response_segments(void)
+{
+	struct xfers t;
+
+	t_case("ecn: marked responses that are received at once decrease their window");
+	begin(&t, IB_QPT_RC, false);
+	t.s->train = 64;
+	seen.responses_only = true;
+	seen.first = t.s->a.qp.req.psn;
+	t.s->wire = mark_some;
+	sim_run_until(t.s, 1000 * US);
+	xfer_put(&t, IB_WR_RDMA_READ, 10 * 1024);
+	xfers_run_check(&t);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RX_PKT_BATCHES) > 0);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RX_MARKED) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), 1);
+	xfers_end(&t);
+}
+
+/* The QP is in error when the trip ends that a marked packet began. */
+static void error(void)
+{
+	struct xfers t;
+
+	t_case("ecn: no CNP leaves a QP in error");
+	begin(&t, IB_QPT_RC, false);
+	t.s->b.qp.cnp_due = true;
+	sim_enter(&t.s->b, IB_QPS_ERR);
+	sim_doorbell(&t.s->b);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_CNP_SENT), 0);
+	xfers_end(&t);
+}
+
 static void cnp_arrives(struct xfers *t)
 {
 	static const u8 zeros[16];
@@ -267,6 +311,8 @@ UNIT_TESTS(ecn)
 	responses(false);
 	interval();
 	segments();
+	response_segments();
+	error();
 	heeded();
 	datagrams();
 }
