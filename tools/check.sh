@@ -19,11 +19,11 @@ export MAKEFLAGS
 KERNEL=${KERNEL:-6.1}
 ARCH=$(kernel_arch "$KERNEL")
 KEEP=.build/last-run
-OUT=$(mktemp)
-TOOK=$OUT.took
+CASES=$(mktemp)
+TOOK=$CASES.took
 # what runs beside, by name: its process group
 declare -A ASIDE=()
-trap 'rm -f "$OUT"*; stop_aside' EXIT
+trap 'rm -f "$CASES"*; stop_aside' EXIT
 
 # Tests in the VM that pass if it is some times slower for some seconds. All others measure
 # time, or count what a slow machine does otherwise.
@@ -32,7 +32,7 @@ UNTIMED=(apps autoload coexist conformance containers doctor features interop kv
 # GB that two VMs and what runs here need
 MEM_FOR_TWO=10
 
-case_failed() { echo "not ok - $*" | tee -a "$OUT"; }
+case_failed() { echo "not ok - $*" | tee -a "$CASES"; }
 
 # Only the very last line of a check looks like a total.
 without_totals() { grep --line-buffered -vE '^[0-9]+ passed, [0-9]+ failed' || true; }
@@ -57,11 +57,11 @@ tap()	# name command...
 	local name=$1 before rc start=$SECONDS
 	shift
 	echo "# $name"
-	before=$(grep -c '^not ok' "$OUT")
-	"$@" 2>&1 | without_totals | tee -a "$OUT"
+	before=$(grep -c '^not ok' "$CASES")
+	"$@" 2>&1 | without_totals | tee -a "$CASES"
 	rc=${PIPESTATUS[0]}
 	took $start "$name"
-	if [ "$rc" -ne 0 ] && [ "$(grep -c '^not ok' "$OUT")" -eq "$before" ]; then
+	if [ "$rc" -ne 0 ] && [ "$(grep -c '^not ok' "$CASES")" -eq "$before" ]; then
 		case_failed "$name (exit status $rc)"
 	elif [ "$rc" -eq 125 ]; then
 		# the kernel's own verdict counts beside that of the cases
@@ -122,10 +122,10 @@ aside()
 {
 	local name=$1
 	shift
-	: >"$OUT.$name"
-	# a process group of its own, which can be ended
+	: >"$CASES.$name"
+	# a process group of its own, which can be ended; programs see CASES, which no Makefile uses
 	set -m
-	OUT=$OUT.$name "$@" </dev/null >"$OUT.$name.shown" 2>&1 &
+	CASES=$CASES.$name "$@" </dev/null >"$CASES.$name.shown" 2>&1 &
 	ASIDE[$name]=$!
 	set +m
 }
@@ -144,8 +144,8 @@ end_aside()	# name
 	wait "${ASIDE[$1]}" || rc=$?
 	unset "ASIDE[$1]"
 	took $start "waiting for $1"
-	cat "$OUT.$1.shown"
-	cat "$OUT.$1" >>"$OUT"
+	cat "$CASES.$1.shown"
+	cat "$CASES.$1" >>"$CASES"
 	# of itself it always succeeds: it was ended
 	[ $rc -eq 0 ] || case_failed "$1 (exit status $rc)"
 }
@@ -203,14 +203,14 @@ selftests_in_vms()
 totals()
 {
 	local all failed skipped
-	all=$(grep -cE '^(not )?ok\b' "$OUT")
-	failed=$(grep -cE '^not ok\b' "$OUT")
-	skipped=$(grep -ciE '^ok\b.*# *skip' "$OUT")
+	all=$(grep -cE '^(not )?ok\b' "$CASES")
+	failed=$(grep -cE '^not ok\b' "$CASES")
+	skipped=$(grep -ciE '^ok\b.*# *skip' "$CASES")
 	echo "# seconds, of steps that run side by side, too:"
 	sort -rn "$TOOK" | awk '$1 > 0 { print "#  ", $0 }'
 	[ "$failed" -eq 0 ] || {
 		echo "# failed:"
-		grep -A 3 -E '^not ok\b' "$OUT" | grep -E '^(not ok\b|#)' |
+		grep -A 3 -E '^not ok\b' "$CASES" | grep -E '^(not ok\b|#)' |
 			sed 's/^/# /' | tail -n 60
 	}
 	echo "$((all - failed - skipped)) passed, $failed failed, $skipped skipped"

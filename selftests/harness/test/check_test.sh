@@ -12,11 +12,11 @@ FUNCTIONS=$(sed -n '/^[a-z_]*()/,/^}/p' tools/check.sh | sed '/^main()/,$d')
 run()
 {
 	bash -c 'set -uo pipefail
-		OUT=$(mktemp) TOOK=$OUT.took
+		CASES=$(mktemp) TOOK=$CASES.took
 		declare -A ASIDE=()
-		trap "rm -f \"$OUT\"*; stop_aside" EXIT
+		trap "rm -f \"$CASES\"*; stop_aside" EXIT
 		eval "$1"
-		case_failed() { echo "not ok - $*" | tee -a "$OUT"; }
+		case_failed() { echo "not ok - $*" | tee -a "$CASES"; }
 		eval "$2"
 		totals' run "$FUNCTIONS" "$1" 2>&1
 }
@@ -41,4 +41,7 @@ check "what is ended beside has failed" says "$cut"' kill -KILL -- -${ASIDE[x]};
 	"1 passed, 1 failed, 0 skipped"
 check "an exit status without a case is one" \
 	says 'odd() { tap odd false; }; aside x odd;'"$end" "0 passed, 1 failed, 0 skipped"
+check "what runs beside sees no variable that Makefiles have" \
+	says 'vars() { tap vars sh -c "env | grep -q ^OUT= && exit 1; echo ok 1 - a"; }; aside x vars;'"$end" \
+	"1 passed, 0 failed, 0 skipped"
 done_testing
