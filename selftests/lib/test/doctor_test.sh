@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
 . selftests/lib/tap.sh
 
-eval "$(sed -n '/^ROCE_PORT=/p; /^nft_verdict()/,/^}/p; /^full_address()/,/^}/p' tools/sroce-doctor)"
+eval "$(sed -n '/^ROCE_PORT=/p; /^NFT_VERDICT=/,/^}'"'"'$/p; /^nft_verdict()/p; /^full_address()/,/^}/p' tools/sroce-doctor)"
 
 # verdict HOOK WANTED: of the ruleset on stdin; WANTED is its beginning, or nothing
 verdict()
@@ -90,6 +90,8 @@ zones()
 			iifname "eth0" goto filter_IN_public
 		}
 		chain filter_IN_public {
+			ip6 daddr fe80::/64 udp dport 546 accept
+			tcp dport 22 accept
 			$1
 		}
 	}
@@ -99,6 +101,43 @@ zones()
 zone_is() { zones "$1" | verdict input "$2" && zones "$1" | verdict output ""; }
 
 unclear() { POLICY=drop && input "$1" | verdict input unclear; }
+
+refused() { POLICY=drop && input "$1" | verdict input "chain input has policy drop"; }
+
+dropped_by_address() { input "ip saddr != 10.0.0.0/8 udp dport 4791 drop" | verdict input unclear; }
+
+# The doctor's own remedy, where the rule that drops is in another chain
+accepted_by_caller()
+{
+	{
+		input "udp dport 4791 accept" "jump user"
+		printf 'table inet filter {\n\tchain user {\n\t\tudp dport 4791 drop\n\t}\n}\n'
+	} | verdict input ""
+}
+
+# As ufw has them
+ufw()
+{
+	cat <<-EOF | verdict input "$2"
+	table ip filter {
+		chain INPUT {
+			type filter hook input priority filter; policy drop;
+			counter packets 1 bytes 2 jump ufw-before-input
+			counter packets 1 bytes 2 jump ufw-user-input
+		}
+		chain ufw-before-input {
+			iifname "lo" counter packets 0 bytes 0 accept
+			ct state related,established counter packets 9 bytes 8 accept
+			ip protocol icmp icmp type echo-request counter packets 0 bytes 0 accept
+			ip protocol udp udp sport 67 udp dport 68 counter packets 0 bytes 0 accept
+			ip daddr 224.0.0.251 udp dport 5353 counter packets 0 bytes 0 accept
+		}
+		chain ufw-user-input {
+			$1
+		}
+	}
+	EOF
+}
 
 full() { [ "$(full_address "$1")" = "$2" ] || { full_address "$1"; return 1; }; }
 
@@ -113,12 +152,26 @@ check "a policy, and a rule for the port" closed 4791
 check "a policy, and a rule for a range" closed 4000-5000
 check "a rule for packets that leave does not open the way in" accepted_on_output
 check "a rule for IPv6 does not open the way for IPv4" other_family
-check "a zone that has no rule for the port" zone_is "tcp dport 22 accept" \
+check "a zone that has no rule for the port" zone_is "tcp dport 23 accept" \
 	"chain filter_INPUT ends with drop"
 check "a zone that has one" zone_is "udp dport 4791 accept" ""
 check "a zone that drops it, and only what comes in" zone_is "udp dport 4791 drop" "rule:"
 check "a zone that accepts all is not interpreted" zone_is "accept" unclear
-check "nor is a rule by address" unclear "ip saddr 10.0.0.0/8 accept"
+check "ufw without a rule for the port" ufw "tcp dport 22 accept" "chain INPUT has policy drop"
+check "ufw with one" ufw "ip protocol udp udp dport 4791 counter packets 0 bytes 0 accept" ""
+for rule in "ip saddr 10.0.0.0/8 accept" 'iifname { "lo", "eth0" } accept' \
+	    'iifname != "lo" accept' 'iifname vmap { "lo" : accept, "eth0" : accept }' \
+	    "meta l4proto udp accept" "ip protocol { tcp, udp } accept" "udp dport @open accept" \
+	    "udp dport >= 1024 accept" "udp dport vmap { 4791 : accept }" accept; do
+	check "not interpreted: $rule" unclear "$rule"
+done
+for rule in "ip saddr 10.0.0.0/8 tcp dport 22 accept" 'iif "lo" accept' "ct state established accept" \
+	    "ct state vmap { established : accept, related : accept }" "meta l4proto icmp accept" \
+	    'iifname vmap { "lo" : accept, "eth0" : jump none }'; do
+	check "does not accept it: $rule" refused "$rule"
+done
+check "nor is a drop by address" dropped_by_address
+check "what is accepted before another chain drops it" accepted_by_caller
 check "IPv6 addresses as GIDs are written" full fd07::2 fd07:0000:0000:0000:0000:0000:0000:0002
 check "with zeros at the end" full 2001:db8:: 2001:0db8:0000:0000:0000:0000:0000:0000
 check "IPv4 addresses stay" full 10.0.0.1 10.0.0.1
