@@ -123,9 +123,13 @@ aside()
 	local name=$1
 	shift
 	: >"$CASES.$name"
-	# a process group of its own, which can be ended; programs see CASES, which no Makefile uses
+	# a process group of its own, which can be ended
 	set -m
-	CASES=$CASES.$name "$@" </dev/null >"$CASES.$name.shown" 2>&1 &
+	{
+		# not for programs, whose Makefiles have variables, too
+		CASES=$CASES.$name
+		"$@"
+	} </dev/null >"$CASES.$name.shown" 2>&1 &
 	ASIDE[$name]=$!
 	set +m
 }

@@ -31,7 +31,8 @@ says()
 
 good='good() { tap good printf "ok 1 - a\nok 2 - b\n"; }; aside x good;'
 bad='bad() { tap bad sh -c "echo ok 1 - a; echo not ok 2 - b; exit 1"; }; aside x bad;'
-cut='cut() { tap cut sh -c "echo ok 1 - a; sleep 30; echo not ok 2 - b"; }; aside x cut; sleep 1;'
+cut='cut() { tap cut sh -c "echo ok 1 - a; sleep 90; echo not ok 2 - b"; }; aside x cut
+	for i in {1..600}; do ! grep -q "^ok 1" "$CASES.x" || break; sleep 0.1; done;'
 end=' end_aside x'
 
 check "what succeeds beside" says "$good$end" "2 passed, 0 failed, 0 skipped"
@@ -42,6 +43,6 @@ check "what is ended beside has failed" says "$cut"' kill -KILL -- -${ASIDE[x]};
 check "an exit status without a case is one" \
 	says 'odd() { tap odd false; }; aside x odd;'"$end" "0 passed, 1 failed, 0 skipped"
 check "what runs beside sees no variable that Makefiles have" \
-	says 'vars() { tap vars sh -c "env | grep -q ^OUT= && exit 1; echo ok 1 - a"; }; aside x vars;'"$end" \
+	says 'vars() { tap vars sh -c "env | grep -qE \"^(OUT|CASES)=\" && exit 1; echo ok 1 - a"; }; aside x vars;'"$end" \
 	"1 passed, 0 failed, 0 skipped"
 done_testing
