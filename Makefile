@@ -258,9 +258,10 @@ compile_commands: module kverbs oddbuf
 
 ## install: put the module where modprobe and rdma link find it (INSTALL_MOD_PATH=)
 # Kbuild leaves depmod out where the headers have no System.map, as those of packages.
+INSTALL_TO = $(if $(INSTALL_MOD_PATH),INSTALL_MOD_PATH='$(abspath $(INSTALL_MOD_PATH))')
 install: module
-	$(MAKE) -C $(KDIR) M=$(BUILD) modules_install
-	depmod $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') $(RELEASE)
+	$(MAKE) -C $(KDIR) M=$(BUILD) $(INSTALL_TO) modules_install
+	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(RELEASE)
 
 ## check-be: unit tests of the protocol core on a big-endian CPU, emulated
 check-be:
