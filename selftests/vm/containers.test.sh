@@ -27,7 +27,7 @@ start_userns()
 		echo ready >/tmp/userns
 		exec sleep 300' &
 	HOLDER=$!
-	wait_until 20 grep -q ready /tmp/userns
+	wait_until 60 grep -q ready /tmp/userns
 }
 
 end_userns()
@@ -75,7 +75,7 @@ test_userns()
 	check_fails "its root may not delete it either" 'Operation not permitted' \
 		user_in_userns rdma link delete us0
 	end_userns
-	check "the device ends with the namespace" wait_until 20 gone us0
+	check "the device ends with the namespace" wait_until 60 gone us0
 }
 
 gone() { ! link_exists "$1"; }
@@ -183,7 +183,7 @@ test_shared()
 test_exclusive()
 {
 	check "exclusive mode, while there is no other network namespace" \
-		wait_until 20 rdma system set netns exclusive
+		wait_until 60 rdma system set netns exclusive
 	topo_netdevs
 	in_a rdma link add "$DEV_A" type sroce netdev va
 	in_b rdma link add "$DEV_B" type sroce netdev vb
@@ -199,7 +199,7 @@ test_exclusive()
 	rdma_delete a "$DEV_A"
 	rdma_delete b "$DEV_B"
 	topo_down
-	check "shared again" wait_until 20 rdma system set netns shared
+	check "shared again" wait_until 60 rdma system set netns shared
 }
 
 rdma_delete() { ip netns exec "$1" rdma link delete "$2"; }

@@ -235,7 +235,7 @@ peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
 
 test_exclusive()
 {
-	wait_until 20 rdma system set netns exclusive || not_ok "netns exclusive"
+	wait_until 60 rdma system set netns exclusive || not_ok "netns exclusive"
 	topo_netdevs
 	in_a rdma link add "$DEV_A" type sroce netdev va
 	broken netns-exclusive "exclusive mode, the device is elsewhere" at_a
@@ -243,7 +243,7 @@ test_exclusive()
 	good "exclusive mode, and it is here" at_a
 	in_a rdma link delete "$DEV_A"
 	topo_down
-	wait_until 20 rdma system set netns shared
+	wait_until 60 rdma system set netns shared
 }
 
 # ---- firewalls and the path ----------------------------------------------------------
@@ -267,13 +267,13 @@ route_ends()
 	ga=$(gid_index "$DEV_A" v4) gb=$(gid_index "$DEV_B" v4)
 	in_b timeout 100 ib_write_bw -F -d "$DEV_B" -x "$gb" -D 90 >/dev/null 2>&1 &
 	pids=$!
-	wait_until 20 listens_tcp b 18515
+	wait_until 60 listens_tcp b 18515
 	before=$(counter "$DEV_A" tx_pkts)
 	in_a timeout 100 ib_write_bw -F -d "$DEV_A" -x "$ga" -D 90 $IP4_B >/dev/null 2>&1 &
 	pids+=" $!"
 	wait_until 60 sent_since "$before"
 	in_a ip link set va down
-	wait_until 20 has_counted "$DEV_A" tx_no_route
+	wait_until 60 has_counted "$DEV_A" tx_no_route
 	in_a ip link set va up
 	# shellcheck disable=SC2086
 	kill $pids

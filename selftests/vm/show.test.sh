@@ -46,7 +46,7 @@ start_users()
 	background b rping -s -a $IP4_B -C 100000000
 	wait_until 60 listens_cm "$DEV_B" 7174 || return
 	background a rping -c -a $IP4_B -C 100000000
-	wait_until 20 connected && wait_until 20 ponging
+	wait_until 60 connected && wait_until 60 ponging
 }
 
 # shows OBJECT REGEX [OPTION]: a line of `rdma resource show` is like REGEX, and
@@ -208,7 +208,7 @@ test_pages()
 	check_fails "statistic mr: nothing for what is pinned" '^$' pages
 	stop_all
 	start_pagers || not_ok "regions on demand" "don't start"
-	check "statistic mr: pages that came on demand" wait_until 20 \
+	check "statistic mr: pages that came on demand" wait_until 60 \
 		has_pages 'faults [1-9][0-9]* page_invalidations [0-9]+ page_prefetch 0'
 	stop_all
 }
@@ -398,7 +398,7 @@ crossed()
 
 test_exclusive()
 {
-	check "netns exclusive" wait_until 20 rdma system set netns exclusive
+	check "netns exclusive" wait_until 60 rdma system set netns exclusive
 	ns_add c
 	topo_netdevs
 	in_a rdma link add "$DEV_A" type sroce netdev va
@@ -422,7 +422,7 @@ test_exclusive()
 	ip netns delete b
 	ip netns delete c
 	ip link delete va 2>/dev/null
-	check "netns shared again" wait_until 20 rdma system set netns shared
+	check "netns shared again" wait_until 60 rdma system set netns shared
 	check "a device ends with its namespace" unseen "$DEV_A"
 }
 
