@@ -19,20 +19,12 @@ export MAKEFLAGS
 KERNEL=${KERNEL:-6.1}
 ARCH=$(kernel_arch "$KERNEL")
 KEEP=.build/last-run
-CASES=$(mktemp)
-TOOK=$CASES.took
-# what runs beside, by name: its process group
-declare -A ASIDE=()
-trap 'rm -f "$CASES"*; stop_aside' EXIT
+OUT=$(mktemp)
+TOOK=$OUT.took
+HERE=''
+trap 'rm -f "$OUT"*; [ -z "$HERE" ] || kill -- "-$HERE"' EXIT
 
-# Tests in the VM that pass if it is some times slower for some seconds. All others measure
-# time, or count what a slow machine does otherwise.
-UNTIMED=(apps autoload coexist conformance containers doctor features interop kverbs nomem
-	pyverbs show stock txqueues ulp verbs)
-# GB that two VMs and what runs here need
-MEM_FOR_TWO=10
-
-case_failed() { echo "not ok - $*" | tee -a "$CASES"; }
+case_failed() { echo "not ok - $*" | tee -a "$OUT"; }
 
 # Only the very last line of a check looks like a total.
 without_totals() { grep --line-buffered -vE '^[0-9]+ passed, [0-9]+ failed' || true; }
@@ -57,11 +49,11 @@ tap()	# name command...
 	local name=$1 before rc start=$SECONDS
 	shift
 	echo "# $name"
-	before=$(grep -c '^not ok' "$CASES")
-	"$@" 2>&1 | without_totals | tee -a "$CASES"
+	before=$(grep -c '^not ok' "$OUT")
+	"$@" 2>&1 | without_totals | tee -a "$OUT"
 	rc=${PIPESTATUS[0]}
 	took $start "$name"
-	if [ "$rc" -ne 0 ] && [ "$(grep -c '^not ok' "$CASES")" -eq "$before" ]; then
+	if [ "$rc" -ne 0 ] && [ "$(grep -c '^not ok' "$OUT")" -eq "$before" ]; then
 		case_failed "$name (exit status $rc)"
 	elif [ "$rc" -eq 125 ]; then
 		# the kernel's own verdict counts beside that of the cases
@@ -69,17 +61,12 @@ tap()	# name command...
 	fi
 }
 
-# in_vm NAME TEST...: NAME is also that of what is kept
-in_vm()
+selftests_in_vm()
 {
-	local name=$1 keep=$KEEP
-	shift
-	[ "$name" = selftests ] || keep+="-${name// /-}"
 	# shellcheck disable=SC2086 # VMFLAGS is a list
-	tap "$name in a VM with Linux $KERNEL" \
-		tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-4200}" \
-			--keep "$keep" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
-			${VMFLAGS:-} -- selftests/vm/run.sh "$@"
+	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-4200}" \
+		--keep "$KEEP" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+		${VMFLAGS:-} -- selftests/vm/run.sh "$@"
 }
 
 # What is needed here beyond what the VM needs
@@ -117,104 +104,48 @@ tests_here()
 	done
 }
 
-# aside NAME COMMAND...: begin what end_aside waits for and shows
-aside()
+# The VM waits for a good part of its time. What is tested here takes the CPU time that is
+# left, and no more: tests in the VM measure time.
+begin_here()
 {
-	local name=$1
-	shift
-	: >"$CASES.$name"
 	# a process group of its own, which can be ended
 	set -m
 	{
-		# not for programs, whose Makefiles have variables, too
-		CASES=$CASES.$name
-		"$@"
-	} </dev/null >"$CASES.$name.shown" 2>&1 &
-	ASIDE[$name]=$!
+		chrt --idle -p 0 $BASHPID || renice -n 19 -p $BASHPID
+		OUT=$OUT.here
+		: >"$OUT"
+		tests_here
+	} </dev/null >"$OUT.shown" 2>&1 &
+	HERE=$!
 	set +m
 }
 
-stop_aside()
-{
-	local group
-	for group in "${ASIDE[@]}"; do kill -- "-$group"; done
-}
-
-end_aside()	# name
+end_here()
 {
 	local rc=0 start=$SECONDS
-	[ -n "${ASIDE[$1]:-}" ] || return 0
-	echo "# $1"
-	wait "${ASIDE[$1]}" || rc=$?
-	unset "ASIDE[$1]"
-	took $start "waiting for $1"
-	cat "$CASES.$1.shown"
-	cat "$CASES.$1" >>"$CASES"
-	# of itself it always succeeds: it was ended
-	[ $rc -eq 0 ] || case_failed "$1 (exit status $rc)"
-}
-
-# The VM waits for a good part of its time. What runs beside takes the CPU time that is
-# left, and no more: tests in the VM measure time.
-here_at_leisure()
-{
-	chrt --idle -p 0 $BASHPID || renice -n 19 -p $BASHPID
-	tests_here
-}
-
-untimed_at_leisure()
-{
-	# a fourth of the CPU time where both VMs want all of it
-	renice -n 5 -p $BASHPID >/dev/null
-	VMFLAGS+=" --env PAIR_TIMEOUT=400 --env TEST_TIMEOUT=4000"
-	in_vm "untimed selftests" "${UNTIMED[@]}"
-}
-
-# The tests in the VM that are not in UNTIMED
-timed()
-{
-	local t
-	for t in selftests/vm/*.test.sh; do
-		t=$(basename "$t" .test.sh)
-		[[ " ${UNTIMED[*]} " == *" $t "* ]] || echo "$t"
-	done
-}
-
-room_for_two()
-{
-	# what is said about the machine is said of one
-	[[ " ${VMFLAGS:-} " != *" --mem "* && " ${VMFLAGS:-} " != *" --gdb "* ]] &&
-		[ "$(nproc)" -ge 2 ] && awk -v gb=$MEM_FOR_TWO \
-		'/^MemAvailable/ { room = $2 >= gb * 1024 * 1024 } END { exit !room }' \
-		/proc/meminfo
-}
-
-# all, in one VM or in two side by side
-selftests_in_vms()
-{
-	rm -rf "$KEEP" "$KEEP"-*
-	if room_for_two; then
-		aside untimed untimed_at_leisure
-		# shellcheck disable=SC2046 # a list of words
-		in_vm "timed selftests" $(timed)
-		end_aside untimed
-	else
-		in_vm selftests
-	fi
+	[ -n "$HERE" ] || return 0
+	echo "# the tests outside the VM"
+	wait "$HERE" || rc=$?
+	HERE=''
+	took $start "waiting for them"
+	cat "$OUT.shown"
+	cat "$OUT.here" >>"$OUT"
+	# of themselves they always succeed: they were ended
+	[ $rc -eq 0 ] || case_failed "the tests outside the VM (exit status $rc)"
 }
 
 # Whoever sees only the end of the output has to know what failed.
 totals()
 {
 	local all failed skipped
-	all=$(grep -cE '^(not )?ok\b' "$CASES")
-	failed=$(grep -cE '^not ok\b' "$CASES")
-	skipped=$(grep -ciE '^ok\b.*# *skip' "$CASES")
+	all=$(grep -cE '^(not )?ok\b' "$OUT")
+	failed=$(grep -cE '^not ok\b' "$OUT")
+	skipped=$(grep -ciE '^ok\b.*# *skip' "$OUT")
 	echo "# seconds, of steps that run side by side, too:"
 	sort -rn "$TOOK" | awk '$1 > 0 { print "#  ", $0 }'
 	[ "$failed" -eq 0 ] || {
 		echo "# failed:"
-		grep -A 3 -E '^not ok\b' "$CASES" | grep -E '^(not ok\b|#)' |
+		grep -A 3 -E '^not ok\b' "$OUT" | grep -E '^(not ok\b|#)' |
 			sed 's/^/# /' | tail -n 60
 	}
 	echo "$((all - failed - skipped)) passed, $failed failed, $skipped skipped"
@@ -242,14 +173,12 @@ main()
 			setup_here
 			# with machines that have to fail, if asked for by name
 			tap "the harness" selftests/harness/run.sh $thorough
-			if [ -n "$vm" ]; then aside here here_at_leisure; else tests_here; fi
+			if [ -n "$vm" ]; then begin_here; else tests_here; fi
 		fi
-		if [ ${#tests[@]} -gt 0 ]; then
-			in_vm selftests "${tests[@]}"
-		elif [ -n "$vm" ]; then
-			selftests_in_vms
-		fi
-		end_aside here
+		[ -z "$vm" ] ||
+			tap "selftests in a VM with Linux $KERNEL" \
+				selftests_in_vm ${tests[@]+"${tests[@]}"}
+		end_here
 	fi
 	totals
 }
