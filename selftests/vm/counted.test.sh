@@ -35,7 +35,7 @@ counted_within_limits()
 	local try
 	for try in 1 2 3; do
 		raw_begin
-		counted
+		counted >$B_RAW.shown 2>&1
 		within_limits && return
 		echo "the count above was number $try"
 	done
