@@ -364,6 +364,35 @@ static void back_before_fault(void)
 	xfers_end(&t);
 }
 
+/* Sending goes back behind a local operation, and does not get past it again. */
+static void local_before_fault(void)
+{
+	struct sim_wr bind = { .opcode = IB_WR_BIND_MW, .wr_id = 2, .flags = IB_SEND_SIGNALED };
+	struct sim_buf *pinned, *w;
+	struct sroce_qp *qp;
+	struct xfers t;
+
+	t_case("req: a local operation completes between what is sent again and a page fault");
+	pinned = begin_on_demand(&t);
+	qp = &t.s->a.qp;
+	w = sim_window_new(t.s, SROCE_MW_1);
+	bind.bind.key = w->mr.key;
+	bind.bind.new_key = w->mr.key + 1;
+	write_from(&t, pinned, 1, MTU);
+	sim_post(&t.s->a, &bind);
+	write_from(&t, t.a, 3, MTU);
+	t.s->page_delay = 4000 * SIM_MS;
+	peer_go(&t);
+	qp->req.retrans.gap_policy = SROCE_GAP_DROPS;
+	peer_ack(&t, FIRST, GAP);
+	peer_ack(&t, FIRST, ACK);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK_EQ(t.s->a.scq.e[1].opcode, IB_WC_BIND_MW);
+	/* the message that waits is the oldest, and the next to be sent */
+	CHECK_EQ(qp->req.next_idx, qp->sq.cons);
+	xfers_end(&t);
+}
+
 /* The transmit queue takes so many packets, and no more until the test says so. */
 static u32 room_once(struct sim *s, struct sroce_qp *qp, bool response)
 {
@@ -578,6 +607,7 @@ UNIT_TESTS(req)
 	sent_before_fault(true);
 	late_after_fault();
 	back_before_fault();
+	local_before_fault();
 	no_ack_owed(7, false);
 	no_ack_owed(0, false);
 	no_ack_owed(7, true);

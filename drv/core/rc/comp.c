@@ -168,6 +168,9 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		/* the invalidation of a READ may have failed */
 		if (!sroce_qp_may_send(qp))
 			return;
+		/* a local operation that sending went back behind, and has not passed again */
+		if (req->next_idx == qp->sq.cons)
+			req->next_idx = sroce_sq_next(&qp->sq, req->next_idx);
 		sroce_sq_complete(qp, IB_WC_SUCCESS);
 		/* the CQ may have overflowed, which is fatal to the QP */
 		if (!sroce_qp_may_send(qp))
