@@ -28,7 +28,7 @@ perftest_pair()
 	PORT=$((${PORT:-18700} + 1))
 	in_b timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
 	srv=$!
-	wait_until 60 listens_tcp b "$PORT"
+	wait_until 10 listens_tcp b "$PORT"
 	in_a timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
 		"$IP4_B" || rc=$?
 	[ $rc -eq 0 ] || kill $srv
@@ -51,8 +51,8 @@ wait_listen()
 	local dev=$DEV_A
 	[ "$1" = a ] || dev=$DEV_B
 	case $2 in
-	cm:*)	wait_until 60 listens_cm "$dev" "${2#cm:}" ;;
-	*)	wait_until 60 listens_tcp "$1" "$2" ;;
+	cm:*)	wait_until 10 listens_cm "$dev" "${2#cm:}" ;;
+	*)	wait_until 10 listens_tcp "$1" "$2" ;;
 	esac
 }
 

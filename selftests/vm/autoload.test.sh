@@ -37,7 +37,7 @@ nothing_loaded()
 {
 	unload_module
 	for m in rdma_ucm ib_umad ib_uverbs; do
-		! loaded $m || wait_until 60 rmmod $m || { echo "$m stays"; return 1; }
+		! loaded $m || wait_until 10 rmmod $m || { echo "$m stays"; return 1; }
 	done
 }
 

@@ -40,11 +40,11 @@ rxe_traffic()
 {
 	local gid pid
 	gid=$(gid_index rxe0 v4) || return
-	timeout 120 ibv_rc_pingpong -d rxe0 -g "$gid" -p 18600 -n 200 \
+	timeout 30 ibv_rc_pingpong -d rxe0 -g "$gid" -p 18600 -n 200 \
 		>/tmp/rxe.s 2>&1 &
 	pid=$!
-	wait_until 60 sh -c "ss -ltnH 'sport = :18600' | grep -q ."
-	timeout 120 ibv_rc_pingpong -d rxe0 -g "$gid" -p 18600 -n 200 127.0.0.1 \
+	wait_until 10 sh -c "ss -ltnH 'sport = :18600' | grep -q ."
+	timeout 30 ibv_rc_pingpong -d rxe0 -g "$gid" -p 18600 -n 200 127.0.0.1 \
 		>/tmp/rxe.c 2>&1 && wait $pid && return
 	tail -n 5 /tmp/rxe.s /tmp/rxe.c
 	return 1
@@ -71,8 +71,8 @@ events()
 	done
 	# a link that goes down loses its IPv6 addresses
 	in_a ip addr replace $IP6_A/64 dev va nodad
-	wait_until 60 ip netns exec a ping -c1 -W1 $IP4_B &&
-		wait_until 60 ip netns exec a ping -c1 -W1 $IP6_B
+	wait_until 10 ip netns exec a ping -c1 -W1 $IP4_B &&
+		wait_until 10 ip netns exec a ping -c1 -W1 $IP6_B
 }
 
 init_ns_refused()
@@ -110,7 +110,7 @@ rxe_first()
 	check "rxe first: sroce links in two others" topo_veth
 	both_up "rxe first"
 	topo_down
-	check "rxe first: sroce leaves first" wait_until 60 rmmod sroce
+	check "rxe first: sroce leaves first" wait_until 10 rmmod sroce
 	check "rxe first: rxe goes on" rxe_traffic
 	check "rxe first: rxe leaves" rxe_down
 }
@@ -129,7 +129,7 @@ sroce_first()
 	check "sroce first: links can be added again" topo_veth
 	check "sroce first: and carry traffic" sroce_traffic
 	topo_down
-	check "sroce first: sroce leaves" wait_until 60 rmmod sroce
+	check "sroce first: sroce leaves" wait_until 10 rmmod sroce
 }
 
 # sroce already has the port in the initial namespace when rxe comes.

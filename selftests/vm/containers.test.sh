@@ -27,7 +27,7 @@ start_userns()
 		echo ready >/tmp/userns
 		exec sleep 300' &
 	HOLDER=$!
-	wait_until 60 grep -q ready /tmp/userns
+	wait_until 20 grep -q ready /tmp/userns
 }
 
 end_userns()
@@ -48,17 +48,17 @@ user_in_userns()
 rping_in_userns()
 {
 	local srv rc=0
-	user_in_userns timeout 120 rping -s -a 10.66.0.1 -C 3 >/tmp/rping.s 2>&1 &
+	user_in_userns timeout 30 rping -s -a 10.66.0.1 -C 3 >/tmp/rping.s 2>&1 &
 	srv=$!
-	wait_until 60 listens_cm us0 7174
-	user_in_userns timeout 120 rping -c -a 10.66.0.1 -C 3 -v || rc=$?
+	wait_until 10 listens_cm us0 7174
+	user_in_userns timeout 20 rping -c -a 10.66.0.1 -C 3 -v || rc=$?
 	wait $srv || { cat /tmp/rping.s; rc=1; }
 	return $rc
 }
 
 memory_is_limited()
 {
-	(ulimit -l 64; user_in_userns timeout 60 ibv_rc_pingpong -d us0 -g 1 -s 1000000)
+	(ulimit -l 64; user_in_userns timeout 10 ibv_rc_pingpong -d us0 -g 1 -s 1000000)
 }
 
 test_userns()
@@ -68,14 +68,14 @@ test_userns()
 		'Operation not permitted' user_in_userns rdma link add us0 type sroce netdev d0
 	check "root of the host may, for it" \
 		root_in_userns rdma link add us0 type sroce netdev d0
-	wait_until 60 gid_index us0 v4
+	wait_until 10 gid_index us0 v4
 	check "the user sees the device" user_in_userns ibv_devinfo -d us0
 	check "rping as that user" rping_in_userns
 	check_fails "locked memory is limited there, too" "Couldn't register MR" memory_is_limited
 	check_fails "its root may not delete it either" 'Operation not permitted' \
 		user_in_userns rdma link delete us0
 	end_userns
-	check "the device ends with the namespace" wait_until 60 gone us0
+	check "the device ends with the namespace" wait_until 20 gone us0
 }
 
 gone() { ! link_exists "$1"; }
@@ -132,15 +132,15 @@ bundle()
 # container NAME NETNS DEVICE... -- command...
 container()
 {
-	bundle "${@:2}" && timeout 120 crun run --bundle $BUNDLE "$1" </dev/null
+	bundle "${@:2}" && timeout 60 crun run --bundle $BUNDLE "$1" </dev/null
 }
 
 rping_of_container()	# name
 {
 	local srv rc=0
-	in_b timeout 180 rping -s -a $IP4_B -C 3 >/tmp/rping.s 2>&1 &
+	in_b timeout 60 rping -s -a $IP4_B -C 3 >/tmp/rping.s 2>&1 &
 	srv=$!
-	wait_until 60 server_listens
+	wait_until 10 server_listens
 	container "$1" a "$DEV_A" -- rping -c -a $IP4_B -C 3 -v || rc=$?
 	wait $srv || { cat /tmp/rping.s; rc=1; }
 	return $rc
@@ -183,13 +183,13 @@ test_shared()
 test_exclusive()
 {
 	check "exclusive mode, while there is no other network namespace" \
-		wait_until 60 rdma system set netns exclusive
+		wait_until 20 rdma system set netns exclusive
 	topo_netdevs
 	in_a rdma link add "$DEV_A" type sroce netdev va
 	in_b rdma link add "$DEV_B" type sroce netdev vb
 	check "exclusive: moved to the container's namespace" rdma dev set "$DEV_A" netns a
 	check "exclusive: the other one, too" rdma dev set "$DEV_B" netns b
-	wait_until 60 in_a test -e "/sys/class/infiniband/$DEV_A"
+	wait_until 10 in_a test -e "/sys/class/infiniband/$DEV_A"
 	check "exclusive: a container sees its own device only" shows_only "$DEV_A" "$DEV_B"
 	check_fails "exclusive: not another one, even with its node" "wasn't found" \
 		container c8 a "$DEV_B" -- ibv_devinfo -d "$DEV_B"
@@ -199,7 +199,7 @@ test_exclusive()
 	rdma_delete a "$DEV_A"
 	rdma_delete b "$DEV_B"
 	topo_down
-	check "shared again" wait_until 60 rdma system set netns shared
+	check "shared again" wait_until 20 rdma system set netns shared
 }
 
 rdma_delete() { ip netns exec "$1" rdma link delete "$2"; }

@@ -216,7 +216,7 @@ test_netdevs()
 	for dev in d2 d3 lo; do in_a rdma link add "on-$dev" type sroce netdev $dev; done
 	strict_filter
 	in_b ip link set vb down
-	wait_until 60 carrier_of_va 0
+	wait_until 10 carrier_of_va 0
 	chmod 600 /dev/infiniband/*
 	broken "dev-rights memlock-low netdev-down no-address no-carrier no-rdma-cm-here \
 peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
@@ -226,7 +226,7 @@ peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
 	in_b ip link set vb up
 	in_a ip link set d3 up
 	for dev in d2 lo; do rdma link delete "on-$dev"; done
-	wait_until 60 carrier_of_va 1
+	wait_until 10 carrier_of_va 1
 	in_a sysctl -qw net.ipv4.conf.va.rp_filter=0 net.ipv4.conf.all.rp_filter=0 \
 		net.ipv4.conf.all.arp_ignore=1
 	broken route-no-device "all of that is mended, and a route by d4" at_a 10.50.0.9
@@ -235,7 +235,7 @@ peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
 
 test_exclusive()
 {
-	wait_until 60 rdma system set netns exclusive || not_ok "netns exclusive"
+	wait_until 20 rdma system set netns exclusive || not_ok "netns exclusive"
 	topo_netdevs
 	in_a rdma link add "$DEV_A" type sroce netdev va
 	broken netns-exclusive "exclusive mode, the device is elsewhere" at_a
@@ -243,7 +243,7 @@ test_exclusive()
 	good "exclusive mode, and it is here" at_a
 	in_a rdma link delete "$DEV_A"
 	topo_down
-	wait_until 60 rdma system set netns shared
+	wait_until 20 rdma system set netns shared
 }
 
 # ---- firewalls and the path ----------------------------------------------------------
@@ -267,13 +267,13 @@ route_ends()
 	ga=$(gid_index "$DEV_A" v4) gb=$(gid_index "$DEV_B" v4)
 	in_b timeout 100 ib_write_bw -F -d "$DEV_B" -x "$gb" -D 90 >/dev/null 2>&1 &
 	pids=$!
-	wait_until 60 listens_tcp b 18515
+	wait_until 20 listens_tcp b 18515
 	before=$(counter "$DEV_A" tx_pkts)
 	in_a timeout 100 ib_write_bw -F -d "$DEV_A" -x "$ga" -D 90 $IP4_B >/dev/null 2>&1 &
 	pids+=" $!"
 	wait_until 60 sent_since "$before"
 	in_a ip link set va down
-	wait_until 60 has_counted "$DEV_A" tx_no_route
+	wait_until 20 has_counted "$DEV_A" tx_no_route
 	in_a ip link set va up
 	# shellcheck disable=SC2086
 	kill $pids
@@ -326,8 +326,8 @@ other_netdev()
 	in_a ip link set vd up
 	in_a ip -6 route replace $IP6_B/128 dev vd metric 1
 	in_a ip -6 neigh replace $IP6_B dev vd lladdr "$(in_b cat /sys/class/net/vc/address)"
-	wait_until 60 forge $IP6_A $IP6_B
-	wait_until 60 has_counted "$DEV_B" rx_wrong_netdev_drops
+	wait_until 10 forge $IP6_A $IP6_B
+	wait_until 10 has_counted "$DEV_B" rx_wrong_netdev_drops
 }
 
 test_counters()

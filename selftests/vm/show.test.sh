@@ -40,13 +40,13 @@ start_users()
 	local ga gb
 	ga=$(gid_index "$DEV_A" v4) && gb=$(gid_index "$DEV_B" v4) || return
 	background b ibv_srq_pingpong -d "$DEV_B" -g "$gb" -q 2 -n 100000000
-	wait_until 60 listens_tcp b 18515 || return
+	wait_until 10 listens_tcp b 18515 || return
 	background a ibv_srq_pingpong -d "$DEV_A" -g "$ga" -q 2 -n 100000000 \
 		$IP4_B
 	background b rping -s -a $IP4_B -C 100000000
-	wait_until 60 listens_cm "$DEV_B" 7174 || return
+	wait_until 10 listens_cm "$DEV_B" 7174 || return
 	background a rping -c -a $IP4_B -C 100000000
-	wait_until 60 connected && wait_until 60 ponging
+	wait_until 20 connected && wait_until 20 ponging
 }
 
 # shows OBJECT REGEX [OPTION]: a line of `rdma resource show` is like REGEX, and
@@ -132,7 +132,7 @@ moves()
 total_stays()
 {
 	local after
-	wait_until 60 unbound || { echo "still bound"; return 1; }
+	wait_until 10 unbound || { echo "still bound"; return 1; }
 	# the port's own counters, the QPs' counters, and those that are gone
 	after=$(port_counter port_xmit_packets)
 	[ "$after" -ge "$1" ] || { echo "$1 became $after"; return 1; }
@@ -196,7 +196,7 @@ start_pagers()
 	local ga gb
 	ga=$(gid_index "$DEV_A" v4) && gb=$(gid_index "$DEV_B" v4) || return
 	background b ibv_rc_pingpong -o -d "$DEV_B" -g "$gb" -n 100000000
-	wait_until 60 listens_tcp b 18515 || return
+	wait_until 10 listens_tcp b 18515 || return
 	background a ibv_rc_pingpong -o -d "$DEV_A" -g "$ga" -n 100000000 $IP4_B
 }
 
@@ -208,7 +208,7 @@ test_pages()
 	check_fails "statistic mr: nothing for what is pinned" '^$' pages
 	stop_all
 	start_pagers || not_ok "regions on demand" "don't start"
-	check "statistic mr: pages that came on demand" wait_until 60 \
+	check "statistic mr: pages that came on demand" wait_until 20 \
 		has_pages 'faults [1-9][0-9]* page_invalidations [0-9]+ page_prefetch 0'
 	stop_all
 }
@@ -360,10 +360,10 @@ no_verbs() { ! ibv_devices | grep -q "$1"; }
 pinged()
 {
 	local rc
-	timeout 120 ip netns exec b rping -s -a $IP4_B -C 10 >/dev/null 2>&1 &
+	timeout 30 ip netns exec b rping -s -a $IP4_B -C 10 >/dev/null 2>&1 &
 	PIDS+=($!)
-	wait_until 60 listens_in b || return
-	timeout 120 ip netns exec a rping -c -a $IP4_B -C 10 -v
+	wait_until 10 listens_in b || return
+	timeout 30 ip netns exec a rping -c -a $IP4_B -C 10 -v
 	rc=$?
 	stop_all
 	return $rc
@@ -372,13 +372,13 @@ pinged()
 # A listener loses its device when that moves.
 moved_away()
 {
-	timeout 120 ip netns exec a rping -s -a $IP4_A >/dev/null 2>&1 &
+	timeout 60 ip netns exec a rping -s -a $IP4_A >/dev/null 2>&1 &
 	PIDS+=($!)
-	wait_until 60 listens_in a || return
+	wait_until 10 listens_in a || return
 	rdma_in a dev set "$DEV_A" netns c || return
-	wait_until 60 seen_in c "$DEV_A" && unseen_in a "$DEV_A" || return
+	wait_until 10 seen_in c "$DEV_A" && unseen_in a "$DEV_A" || return
 	! listens_in c || return
-	rdma_in c dev set "$DEV_A" netns a && wait_until 60 seen_in a "$DEV_A"
+	rdma_in c dev set "$DEV_A" netns a && wait_until 10 seen_in a "$DEV_A"
 	stop_all
 }
 
@@ -390,15 +390,15 @@ crossed()
 		ip link add td0 type dummy && link_add t0 td0 || return
 		rdma dev set t0 netns c &
 		sleep "0.0$i"
-		timeout 60 ip link delete td0 || return
+		timeout 20 ip link delete td0 || return
 		wait $!
-		wait_until 60 unseen_in c t0 && wait_until 60 unseen t0 || return
+		wait_until 10 unseen_in c t0 && wait_until 10 unseen t0 || return
 	done
 }
 
 test_exclusive()
 {
-	check "netns exclusive" wait_until 60 rdma system set netns exclusive
+	check "netns exclusive" wait_until 20 rdma system set netns exclusive
 	ns_add c
 	topo_netdevs
 	in_a rdma link add "$DEV_A" type sroce netdev va
@@ -418,11 +418,11 @@ test_exclusive()
 	check "exclusive: its netdev goes while it moves" crossed
 	ip netns delete a
 	rdma_in b link delete "$DEV_B"
-	check "exclusive: deleted where it is" wait_until 60 unseen_in b "$DEV_B"
+	check "exclusive: deleted where it is" wait_until 10 unseen_in b "$DEV_B"
 	ip netns delete b
 	ip netns delete c
 	ip link delete va 2>/dev/null
-	check "netns shared again" wait_until 60 rdma system set netns shared
+	check "netns shared again" wait_until 20 rdma system set netns shared
 	check "a device ends with its namespace" unseen "$DEV_A"
 }
 

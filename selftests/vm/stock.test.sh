@@ -27,9 +27,9 @@ mtu_differs()
 	local mark=stock-test-$RANDOM$RANDOM rc=0
 	in_a ip link set va mtu 9000 && in_b ip link set vb mtu 1500 || return
 	echo "$mark" >/dev/kmsg
-	in_b timeout 120 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
-	wait_until 60 listens_cm "$DEV_B" 7174
-	in_a timeout 120 rping -c -a "$IP4_B" -C 1 >/tmp/client 2>&1 || rc=$?
+	in_b timeout 30 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
+	wait_until 20 listens_cm "$DEV_B" 7174
+	in_a timeout 30 rping -c -a "$IP4_B" -C 1 >/tmp/client 2>&1 || rc=$?
 	wait $!
 	in_a ip link set va mtu 1500
 	if [ $rc -eq 0 ] || [ $rc -eq 124 ]; then
@@ -44,9 +44,9 @@ mtu_differs()
 # With the same MTU all is well.
 mtu_agrees()
 {
-	in_b timeout 120 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
-	wait_until 60 listens_cm "$DEV_B" 7174
-	in_a timeout 120 rping -c -a "$IP4_B" -C 1 -v && wait $!
+	in_b timeout 30 rping -s -a "$IP4_B" -C 1 >/tmp/server 2>&1 &
+	wait_until 20 listens_cm "$DEV_B" 7174
+	in_a timeout 30 rping -c -a "$IP4_B" -C 1 -v && wait $!
 }
 
 if [ "$LINK_TYPE" = sroce ]; then

@@ -59,7 +59,7 @@ connect()
 {
 	echo -n "transport=rdma,traddr=10.66.0.1,trsvcid=4420,nqn=$NQN,nr_io_queues=2,reconnect_delay=1,ctrl_loss_tmo=3" \
 		>/dev/nvme-fabrics || return
-	wait_until 60 has_disk
+	wait_until 20 has_disk
 }
 
 controller() { ls -d /sys/class/nvme/nvme[0-9]* 2>/dev/null | head -n 1; }
@@ -71,7 +71,7 @@ disconnect()
 	local c
 	c=$(controller)
 	[ -z "$c" ] || echo 1 >"$c/delete_controller"
-	wait_until 60 no_controller
+	wait_until 20 no_controller
 }
 
 # Random bytes out, in blocks of $1, and back in blocks of $2; the disk's own
@@ -132,9 +132,9 @@ link_goes()
 		2>/dev/null &
 	pid=$!
 	sleep 0.5
-	timeout 60 rdma link delete nv0 || { echo "delete: $?"; return 1; }
-	wait_until 60 no_controller || { echo "the controller stays"; return 1; }
-	wait_until 60 eval "! kill -0 $pid 2>/dev/null" ||
+	timeout 30 rdma link delete nv0 || { echo "delete: $?"; return 1; }
+	wait_until 30 no_controller || { echo "the controller stays"; return 1; }
+	wait_until 10 eval "! kill -0 $pid 2>/dev/null" ||
 		{ echo "the writer hangs"; return 1; }
 	! wait $pid
 }

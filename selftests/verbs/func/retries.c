@@ -44,35 +44,6 @@ static why_t send_fails(struct vt_pair *p, enum ibv_wc_status status,
 	return vt_quiet(p->a.scq, 50);
 }
 
-/*
- * The send fails with @status between @least and @most us, while B is in @state. The host of a
- * VM stops its CPUs now and then, so one time of some counts.
- */
-static why_t fails_in(struct vt_pair *p, enum ibv_wc_status status, enum ibv_qp_state state,
-		      uint64_t least, uint64_t most)
-{
-	uint64_t us = 0;
-	int i;
-
-	for (i = 0; i < 4; i++) {
-		if (i) {
-			TRY(vt_ep_state(&p->a, IBV_QPS_RESET));
-			TRY(vt_ep_state(&p->b, IBV_QPS_RESET));
-			TRY(vt_connect(p));
-		}
-		if (state == IBV_QPS_RESET)
-			TRY(vt_ep_state(&p->b, IBV_QPS_RESET));
-		TRY(send_fails(p, status, &us));
-		TRY(vt_ep_is(&p->b, state));
-		CHECK(us >= least, "failed after %llu us, too early for %llu",
-		      (unsigned long long)us, (unsigned long long)least);
-		if (us <= most)
-			return NULL;
-	}
-	return because("failed only after %llu us, not %llu", (unsigned long long)us,
-		       (unsigned long long)most);
-}
-
 /* RNR */
 
 /* Some codes of the RNR timer (table 45) in microseconds */
@@ -94,11 +65,15 @@ static const struct rnr {
 static why_t rnr_exceeded(struct vt_pair *p, const void *arg)
 {
 	const struct rnr *rnr = arg;
-	uint64_t least = (uint64_t)rnr->retry * rnr->us;
+	uint64_t us, least = (uint64_t)rnr->retry * rnr->us;
 
+	TRY(send_fails(p, IBV_WC_RNR_RETRY_EXC_ERR, &us));
+	CHECK(us >= least, "failed after %llu us: too early for %u retries",
+	      (unsigned long long)us, rnr->retry);
+	CHECK(us <= 4 * least + 200000 * (rnr->retry + 1),
+	      "failed only after %llu us", (unsigned long long)us);
 	/* the responder has done nothing wrong */
-	return fails_in(p, IBV_WC_RNR_RETRY_EXC_ERR, IBV_QPS_RTS, least,
-			4 * least + 200000 * (rnr->retry + 1));
+	return vt_ep_is(&p->b, IBV_QPS_RTS);
 }
 
 static why_t rnr_receive_late(struct vt_pair *p, const void *arg)
@@ -151,11 +126,16 @@ struct gone {
 static why_t retry_exceeded_err(struct vt_pair *p, const void *arg)
 {
 	const struct gone *gone = arg;
-	uint64_t one = (4096ULL << gone->timeout) / 1000;
-	uint64_t tries = gone->retry + 1;
+	uint64_t one = (4096ULL << gone->timeout) / 1000, us;
+	uint64_t tries = gone->retry + 1, most = 4 * tries * (one + 20000) + 200000;
 
-	return fails_in(p, IBV_WC_RETRY_EXC_ERR, IBV_QPS_RESET, tries * one,
-			4 * tries * (one + 20000) + 200000);
+	TRY(vt_ep_state(&p->b, IBV_QPS_RESET));
+	TRY(send_fails(p, IBV_WC_RETRY_EXC_ERR, &us));
+	CHECK(us >= tries * one, "failed after %llu us, too early for %llu",
+	      (unsigned long long)us, (unsigned long long)(tries * one));
+	CHECK(us <= most, "failed only after %llu us, not %llu", (unsigned long long)us,
+	      (unsigned long long)most);
+	return NULL;
 }
 
 static why_t peer_destroyed(struct vt_pair *p, const void *arg)

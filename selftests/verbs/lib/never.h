@@ -7,8 +7,8 @@
 
 #define NEVER_SIZE	(64UL << 20)
 #define NEVER_PAGE	4096UL
-/* ms for what must not wait for a page, on an emulated CPU that others use, too */
-#define NEVER_SOON	10000
+/* ms for what must not wait for a page, on an emulated CPU */
+#define NEVER_SOON	4000
 
 struct never {
 	pid_t daemon;

@@ -14,7 +14,7 @@
 /* Once the device has seen a stream it knows the next one sooner. */
 #define ROUNDS	20
 /* A stream of a hundred takes some ms where CPUs are emulated, and none by waiting. */
-#define LATE_US	300000
+#define LATE_US	100000
 
 static struct vt_conf conf_of(void)
 {
