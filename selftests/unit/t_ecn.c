@@ -189,8 +189,7 @@ static void segments(void)
 /* As mark_all(), of the third and fourth packet; seen.first is the PSN of the first */
 static int mark_some(struct sim *s, struct sim_packet *p)
 {
-	const u8 *bth = sim_bth(p);
-	s32 n = sroce_psn_diff(bth[9] << 16 | bth[10] << 8 | bth[11], seen.first);
+	s32 n = sroce_psn_diff(sim_psn(p), seen.first);
 
 	return n == 2 || n == 3 ? mark_all(s, p) : 1;
 }
