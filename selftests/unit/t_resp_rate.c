@@ -118,6 +118,25 @@ static void dropped_here(void)
 	xfers_end(&t);
 }
 
+/* ACK timeouts of 1 ms are in use, and each response restarts one. */
+static void lowest(void)
+{
+	struct sroce_resp_rate *r;
+	struct xfers t;
+	int i;
+
+	t_case("resp_rate: at the lowest rate, 2 per ms, no train is awaited");
+	r = begin_limited(&t);
+	r->cwnd.cwnd = SROCE_CWND_MIN;
+	r->cwnd.target = SROCE_CWND_MIN;
+	r->tokens = 0;
+	r->at = t.s->now;
+	peer_ask_read(&t, t.s->b.qp.resp.psn, 0, 8 * MTU);
+	for (i = 0; i < 8; i++)
+		CHECK_EQ(sent_in(&t, 510 * US), 1);
+	xfers_end(&t);
+}
+
 static void pause(void)
 {
 	struct sroce_resp_rate *r;
@@ -266,6 +285,7 @@ UNIT_TESTS(resp_rate)
 {
 	limited();
 	dropped_here();
+	lowest();
 	pause();
 	acks();
 	early_timer();

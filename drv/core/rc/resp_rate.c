@@ -22,9 +22,14 @@
 /* No responses for so long are a break, or a pause after which a CNP is not for them, in ns */
 #define BREAK		(200ULL * NSEC_PER_USEC)
 #define PAUSE		(10ULL * NSEC_PER_MSEC)
-/* Trains per PERIOD, and packets that are sent at once even if the rate is low */
+/* Trains per PERIOD */
 #define TRAINS		50
+/*
+ * Packets of a train even if that makes fewer trains, but not if there were less than
+ * TRAINS_MIN. ACK timeouts of 1 ms are in use, and each response restarts one.
+ */
 #define TRAIN_MIN	4U
+#define TRAINS_MIN	4
 /* How late the timer may fire, in ns, and the trains that are made up for then */
 #define SLACK		(PERIOD / TRAINS / 4)
 #define LATE_MAX	2
@@ -34,7 +39,9 @@
 /* The most that leaves at once */
 static u32 train_max(const struct sroce_resp_rate *r)
 {
-	return max(sroce_cwnd(&r->cwnd) / TRAINS, TRAIN_MIN);
+	u32 rate = sroce_cwnd(&r->cwnd);
+
+	return max(rate / TRAINS, clamp(rate / TRAINS_MIN, 1U, TRAIN_MIN));
 }
 
 /* Set a limit: a part of the rate at which responses have left without a break. */
