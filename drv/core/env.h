@@ -152,15 +152,20 @@ void sroce_pkt_release(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 
 /*
  * Look up the region or window at a key's index and take a reference. The caller checks
- * state, key and PD. A region that is SROCE_MR_VALID after the lookup may be used until the
- * put.
+ * state, key and PD.
  */
 struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key);
 void sroce_mr_hold(struct sroce_mr *mr);
 void sroce_mr_put(struct sroce_mr *mr);
 /*
- * Wait until the caller has the only reference to a region in SROCE_MR_BUSY. Other users
- * drop theirs at the end of their trip.
+ * The same for a user: a region or window that is SROCE_MR_VALID after sroce_mr_enter() may be
+ * used until sroce_mr_leave(), in the same trip.
+ */
+struct sroce_mr *sroce_mr_enter(struct sroce_qp *qp, u32 key);
+void sroce_mr_leave(struct sroce_mr *mr);
+/*
+ * Wait for the users of a window or fast region in SROCE_MR_BUSY; they leave at the end of
+ * their trip.
  */
 void sroce_mr_drain(struct sroce_mr *mr);
 

@@ -20,6 +20,62 @@
 #include "drv/mem/odp.h"
 #include "drv/mem/region.h"
 
+#ifdef CONFIG_PREEMPT_RT
+/*
+ * Bottom halves that are disabled do not keep a user from being preempted, from 6.18 on. The
+ * thread that claims may be the one that has preempted it, so it must sleep. Only windows and
+ * fast regions are claimed in a trip; others may be in use beyond that.
+ */
+static bool may_be_claimed(const struct sroce_mr *mr)
+{
+	return mr->kind != SROCE_MR_PLAIN;
+}
+
+static void users_init(struct sroce_mr *mr)
+{
+	rwlock_init(&mr->users);
+}
+
+/* It fails if the region is being claimed. */
+static bool users_enter(struct sroce_mr *mr)
+{
+	return !may_be_claimed(mr) || read_trylock(&mr->users);
+}
+
+static void users_leave(struct sroce_mr *mr)
+{
+	if (may_be_claimed(mr))
+		read_unlock(&mr->users);
+}
+
+static void users_drain(struct sroce_mr *mr)
+{
+	write_lock(&mr->users);
+	write_unlock(&mr->users);
+}
+#else
+static void users_init(struct sroce_mr *mr)
+{
+}
+
+static bool users_enter(struct sroce_mr *mr)
+{
+	return true;
+}
+
+static void users_leave(struct sroce_mr *mr)
+{
+}
+
+/* Others have bottom halves disabled as well, and a reference for the time of a copy. */
+static void users_drain(struct sroce_mr *mr)
+{
+	lockdep_assert_in_softirq();
+	while (refcount_read(&mr->ref) > 2)
+		cpu_relax();
+}
+#endif
+
 /**
  * sroce_region_alloc() - allocate a region or window, without a key yet
  * @ibpd: protection domain
@@ -43,6 +99,7 @@ struct sroce_mr *sroce_region_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 	mr->access = access;
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->unused);
+	users_init(mr);
 	sroce_live_inc();
 	return mr;
 }
@@ -605,19 +662,44 @@ void sroce_mr_put(struct sroce_mr *mr)
 }
 
 /**
- * sroce_mr_drain() - wait until the caller is the only user of a region or window
- * @mr: held by the caller, and busy, so that there are no new users
+ * sroce_mr_enter() - begin to use a region or window
+ * @qp: the QP, locked
+ * @key: L_Key or R_Key
  *
- * It spins: other users have bottom halves disabled as well, and hold the region or window
- * only for the time of a copy.
+ * Return: the region or window, to be used until sroce_mr_leave() if it is SROCE_MR_VALID now;
+ * NULL if there is none, or it is being changed.
+ */
+struct sroce_mr *sroce_mr_enter(struct sroce_qp *qp, u32 key)
+{
+	struct sroce_mr *mr = sroce_mr_find(qp, key);
+
+	if (!mr || users_enter(mr))
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
+}
+
+/**
+ * sroce_mr_leave() - end the use of a region or window
+ * @mr: from sroce_mr_enter() in the same trip
+ */
+void sroce_mr_leave(struct sroce_mr *mr)
+{
+	users_leave(mr);
+	sroce_mr_put(mr);
+}
+
+/**
+ * sroce_mr_drain() - wait until the caller is the only user of a region or window
+ * @mr: the fast region or window, held by the caller, and busy, so that there are no new users
+ *
+ * It spins, or sleeps on real-time kernels as in a spinlock.
  *
  * Context: bottom halves disabled.
  */
 void sroce_mr_drain(struct sroce_mr *mr)
 {
-	lockdep_assert_in_softirq();
-	while (refcount_read(&mr->ref) > 2)
-		cpu_relax();
+	users_drain(mr);
 	/* accesses of the former users are complete before those of the caller */
 	smp_mb();
 }

@@ -400,6 +400,16 @@ struct sroce_mr *sroce_mr_find(struct sroce_qp *qp, u32 key)
 	return mr;
 }
 
+struct sroce_mr *sroce_mr_enter(struct sroce_qp *qp, u32 key)
+{
+	return sroce_mr_find(qp, key);
+}
+
+void sroce_mr_leave(struct sroce_mr *mr)
+{
+	sroce_mr_put(mr);
+}
+
 void sroce_mr_drain(struct sroce_mr *mr)
 {
 	CHECK_EQ(mr->state, SROCE_MR_BUSY);

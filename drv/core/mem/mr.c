@@ -21,7 +21,7 @@ void sroce_mr_put_last(struct sroce_qp *qp)
 {
 	if (!qp->last_mr)
 		return;
-	sroce_mr_put(qp->last_mr);
+	sroce_mr_leave(qp->last_mr);
 	qp->last_mr = NULL;
 }
 
@@ -35,7 +35,7 @@ static struct sroce_mr *lookup(struct sroce_qp *qp, const struct ib_pd *pd, u32 
 
 	if (!mr || sroce_key_index(READ_ONCE(mr->key)) != sroce_key_index(key)) {
 		sroce_mr_put_last(qp);
-		mr = sroce_mr_find(qp, key);
+		mr = sroce_mr_enter(qp, key);
 		qp->last_mr = mr;
 	}
 	/* pairs with the release in sroce_mr_release() */
@@ -341,7 +341,7 @@ int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 ne
  * @mr: the region or window, referenced
  * @from: the state it must be in
  *
- * Waits until all others have dropped their references, at the end of their trips.
+ * Waits for all others who use it, until the end of their trips.
  *
  * Return: false if it is not in state @from.
  */

@@ -62,9 +62,10 @@ enum sroce_mr_state {
  * @owner: user that it is counted for, NULL for a kernel user
  * @ref: one reference for the registration and one for each trip that uses the region
  * @unused: completed when @ref drops to 0
+ * @users: on real-time kernels, held for reading by those who use a window or fast region
  * @kind: kind of region or window
  * @state: enum sroce_mr_state; the members below change in SROCE_MR_BUSY only, after all
- *	references but those of the owner and the registration were dropped
+ *	users have left
  * @key: the L_Key and R_Key, valid in SROCE_MR_VALID
  * @iova: address of the first byte, as consumers see it
  * @length: bytes
@@ -93,6 +94,9 @@ struct sroce_mr {
 	struct sroce_user	*owner;
 	refcount_t		ref;
 	struct completion	unused;
+#ifdef CONFIG_PREEMPT_RT
+	rwlock_t		users;
+#endif
 	enum sroce_mr_kind	kind;
 	u32			state;
 	u32			key;

@@ -56,6 +56,16 @@ void sroce_mr_put(struct sroce_mr *mr)
 	mr->ref.refs--;
 }
 
+struct sroce_mr *sroce_mr_enter(struct sroce_qp *qp, u32 key)
+{
+	return sroce_mr_find(qp, key);
+}
+
+void sroce_mr_leave(struct sroce_mr *mr)
+{
+	sroce_mr_put(mr);
+}
+
 bool sroce_srq_take_recv(struct sroce_qp *qp, struct sroce_rwqe *to)
 {
 	return sroce_wqe_fetch_recv(&qp->rq, to);
