@@ -5,7 +5,8 @@
  * A page may never come: its file may be on FUSE or NFS, with a server that does not answer,
  * and any user can mount FUSE. A worker that waits for such a page can't do anything else,
  * and often can't even be killed. So a process has a few workers at a time, and a user a
- * few times as many. What waits for one's pages keeps waiting then, but others have theirs.
+ * part of those that are free, so that some are left however many users there are. What waits
+ * for one's pages keeps waiting then, but others have theirs.
  *
  * A job holds a reference to the module while it runs, since the text that it returns to
  * must stay. The removal of the module does not wait for it; it is refused.
@@ -27,8 +28,10 @@
 /* Jobs of a process that run at a time, by use: for a QP, and on advice */
 #define PROCESS_NEEDED	8
 #define PROCESS_ADVISED	2
-/* Jobs of all processes of a user that run at a time */
-#define USER_MAX	64
+/* Jobs of all users that run at a time, be they all on one CPU */
+#define JOBS_MAX	512
+/* A user may have as many jobs as this part of those that are free. */
+#define USER_PART	8
 /* Jobs on advice of a process that wait for others; a QP has one, so QPs limit those for them */
 #define ADVISED_WAITING	256
 /* How often a user who waits for a job checks whether the device goes, in jiffies */
@@ -38,6 +41,8 @@
 static struct workqueue_struct *wq;
 static DEFINE_HASHTABLE(procs, TABLE_BITS);
 static DEFINE_SPINLOCK(procs_lock);
+/* Jobs of all users that are running */
+static atomic_t jobs_running;
 
 /* Set whether the user may run another job of a queue. The user is locked. */
 static void update_ready(struct sroce_user *user, struct sroce_faultq *q)
@@ -48,10 +53,18 @@ static void update_ready(struct sroce_user *user, struct sroce_faultq *q)
 		list_del_init(&q->ready);
 }
 
+/* Whether a user may run another job. One is always allowed, which leads to the next. */
+static bool has_worker(const struct sroce_user *user)
+{
+	int free = JOBS_MAX - atomic_read(&jobs_running);
+
+	return !user->faulting || (int)user->faulting < free / USER_PART;
+}
+
 /* Run what may run, the queues in turn. The user is locked. */
 static void run_ready(struct sroce_user *user)
 {
-	while (user->faulting < USER_MAX && !list_empty(&user->ready)) {
+	while (has_worker(user) && !list_empty(&user->ready)) {
 		struct sroce_faultq *q = list_first_entry(&user->ready,
 							  struct sroce_faultq, ready);
 		struct sroce_fault_job *job = list_first_entry(&q->waiting,
@@ -60,6 +73,7 @@ static void run_ready(struct sroce_user *user)
 		list_del_init(&job->list);
 		WRITE_ONCE(q->n, q->n - 1);
 		user->faulting++;
+		atomic_inc(&jobs_running);
 		q->running++;
 		update_ready(user, q);
 		queue_work_on(READ_ONCE(job->cpu), wq, &job->work);
@@ -153,6 +167,7 @@ static void job_done(struct sroce_faultq *q)
 
 	spin_lock_bh(&user->lock);
 	user->faulting--;
+	atomic_dec(&jobs_running);
 	q->running--;
 	update_ready(user, q);
 	run_ready(user);
@@ -297,7 +312,7 @@ void sroce_faultq_put_mm(struct sroce_fault_mm *proc)
  */
 int sroce_faultq_init(void)
 {
-	wq = alloc_workqueue("sroce_pages", WQ_PERCPU | WQ_CPU_INTENSIVE, WQ_MAX_ACTIVE);
+	wq = alloc_workqueue("sroce_pages", WQ_PERCPU | WQ_CPU_INTENSIVE, JOBS_MAX);
 	return wq ? 0 : -ENOMEM;
 }
 

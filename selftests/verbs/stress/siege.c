@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* run: by hostile.sh, gro.test.sh and flusher.test.sh */
+/* run: by hostile.sh, gro.test.sh, flusher.test.sh and pages.test.sh */
 /*
  * usage: siege errors DEV QPS - QPs in the error state, to all of which receives are posted
  *	  siege idle DEV QPS - the same, to none of which any is
  *	  siege resize DEV - an SRQ with as many receives as it takes is resized
  *	  siege stray DEV ADDRESS - WRITEs of UC to a host that has no device
+ *	  siege pages DEV USERS - 64 QPs of each user wait for pages that never come; do
+ *				those of one more user come?
  *	  siege probe SECONDS - how long threads of the highest priority are held up, one on
  *				each CPU: the longest in ms, the number of those above 20 ms
  *
- * The first three say "ready" and go on until they are killed.
+ * The first three say "ready" and go on until they are killed. All of "pages" are on one CPU.
  */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include "never.h"
 #include "vt.h"
 
 #define DEPTH	64
@@ -147,6 +153,114 @@ static void stray(struct vt_dev *dev, const char *address)
 	exit(0);
 }
 
+/* ---- pages that never come -------------------------------------------------- */
+
+/* QPs of a process, all of which have a job, as in drv/mem/faultq.c, and processes of a user */
+#define JOBS		8
+#define PROCESSES	8
+#define FIRST_UID	20000
+
+/* A QP that is connected to itself waits for a page. */
+static why_t page_wanted(struct vt_ep *ep, struct ibv_mr *mr, const uint8_t *at)
+{
+	struct ibv_sge sge = { (uintptr_t)at, 512, mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	TRY(vt_ep_init(ep));
+	TRY(vt_ep_rtr(ep, ep));
+	TRY(vt_ep_rts(ep));
+	wr.wr.rdma.remote_addr = (uintptr_t)ep->buf.data;
+	wr.wr.rdma.rkey = ep->buf.mr->rkey;
+	return vt_post_send(ep, &wr);
+}
+
+static struct vt_conf small_conf(void)
+{
+	struct vt_conf conf = vt_conf(IBV_QPT_RC);
+
+	conf.mtu = IBV_MTU_1024;
+	conf.buf = NEVER_PAGE;
+	conf.send_wr = 1;
+	conf.recv_wr = 1;
+	conf.cqe = 1;
+	return conf;
+}
+
+/* In a process of its own: @n QPs want pages of @mem. */
+static why_t as_user(const char *spec, int uid, uint8_t *mem, int n, struct vt_ep *ep)
+{
+	struct vt_conf conf = small_conf();
+	struct vt_dev dev = {};
+	struct ibv_mr *mr;
+	int i;
+
+	vt_run_on(0);
+	CHECK(!setresuid(uid, uid, uid), "setresuid: %s", strerror(errno));
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	vt_dev_open(&dev, spec);
+	mr = ibv_reg_mr(dev.pd, mem, NEVER_SIZE, IBV_ACCESS_ON_DEMAND);
+	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
+	for (i = 0; i < n; i++) {
+		TRY(vt_ep_open(&ep[i], &dev, &conf));
+		TRY(page_wanted(&ep[i], mr, mem + i * 64 * NEVER_PAGE));
+	}
+	return NULL;
+}
+
+static int waits(const char *spec, int uid, int out)
+{
+	struct vt_ep ep[JOBS] = {};
+	why_t why = as_user(spec, uid, never.mem, JOBS, ep);
+
+	if (!why)
+		why = vt_quiet(ep[JOBS - 1].scq, VT_SHORT);
+	if (why)
+		tap_bail("user %d: %s", uid, why);
+	if (write(out, "", 1) != 1)
+		die("write");
+	pause();
+	return 0;
+}
+
+static int gets_its_own(const char *spec, int uid)
+{
+	uint8_t *mem = mmap(NULL, NEVER_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct vt_ep ep = {};
+	struct ibv_wc wc;
+	why_t why = as_user(spec, uid, mem, 1, &ep);
+
+	if (!why)
+		why = vt_poll_ok(ep.scq, &wc, 0);
+	if (why)
+		fprintf(stderr, "another user: %s\n", why);
+	return !!why;
+}
+
+static void pages(const char *spec, int users)
+{
+	int i, status, out[2];
+	char byte;
+
+	never_up();
+	if (pipe(out))
+		die("pipe");
+	for (i = 0; i < users * PROCESSES; i++)
+		if (!fork())
+			exit(waits(spec, FIRST_UID + i / PROCESSES, out[1]));
+	for (i = 0; i < users * PROCESSES; i++)
+		if (read(out[0], &byte, 1) != 1)
+			die("read");
+	if (!fork())
+		exit(gets_its_own(spec, FIRST_UID + users));
+	wait(&status);
+	never_down();
+	exit(status != 0);
+}
+
 /* ---- a thread that should not wait ----------------------------------------- */
 
 struct probe {
@@ -206,6 +320,8 @@ int main(int argc, char **argv)
 	}
 	if (argc < 3)
 		return 2;
+	if (argc == 4 && !strcmp(argv[1], "pages"))
+		pages(argv[2], atoi(argv[3]));
 	vt_dev_open(&dev, argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "errors"))
 		errors(&dev, atoi(argv[3]), true);
