@@ -5,7 +5,7 @@
 #
 #	/* run: [limit=SECONDS] [paged] A B --family 4 [+]6 [option...] */
 #
-# limit: of the run, if not 400 seconds. paged: pages can be swapped out and
+# limit: of the run, if not 400 seconds, times SLOWNESS. paged: pages can be swapped out and
 # written back. A and B are the devices; "A A": both ends are on one. The program
 # is run once for each family. To many programs a family is a GID and nothing else; what
 # it is to the module is up to those that send each operation, and forge or steer packets.
@@ -40,7 +40,7 @@ program()
 	local family=$1 prog=$2 limit=$3 rc=0
 	shift 3
 	reachable "$family" || diag "the peer can't be reached by IPv$family"
-	timeout -k 5 "$limit" "$DIR/verbs/.out/$prog" "$@" --family "$family" \
+	timeout -k 5 $((limit * ${SLOWNESS:-1})) "$DIR/verbs/.out/$prog" "$@" --family "$family" \
 		>"$OUT" 2>&1 || rc=$?
 	tap_relay "$prog IPv$family: " <"$OUT"
 	if [ "${RELAYED_PLAN:-0}" -ne $RELAYED ] || [ $RELAYED -eq 0 ]; then

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The time. */
 
+#include <stdlib.h>
 #include <time.h>
 #include "vt.h"
 
@@ -17,4 +18,12 @@ void vt_sleep_ms(int ms)
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
 
 	nanosleep(&ts, NULL);
+}
+
+/* 20 s; SLOWNESS times as long where sanitizers make all slow */
+int vt_long_ms(void)
+{
+	const char *slowness = getenv("SLOWNESS");
+
+	return 20000 * (slowness ? atoi(slowness) : 1);
 }
