@@ -5,8 +5,8 @@
  * A page may never come: its file may be on FUSE or NFS, with a server that does not answer,
  * and any user can mount FUSE. A worker that waits for such a page can't do anything else,
  * and often can't even be killed. So a process has a few workers at a time, and a user a
- * part of those that are free, so that some are left however many users there are. What waits
- * for one's pages keeps waiting then, but others have theirs.
+ * part of those that are free, so that some are left. What waits for one's pages keeps waiting
+ * then, but others have theirs.
  *
  * A job holds a reference to the module while it runs, since the text that it returns to
  * must stay. The removal of the module does not wait for it; it is refused.
@@ -28,10 +28,13 @@
 /* Jobs of a process that run at a time, by use: for a QP, and on advice */
 #define PROCESS_NEEDED	8
 #define PROCESS_ADVISED	2
-/* Jobs of all users that run at a time, be they all on one CPU */
+/* Jobs that run at a time, be they all on one CPU, and those of them that are shared out */
 #define JOBS_MAX	512
-/* A user may have as many jobs as this part of those that are free. */
+#define JOBS_SHARED	384
+/* A user may have this part of those that are free, or one job. */
 #define USER_PART	8
+/* How often a user whose share others have made small is looked at again, in jiffies */
+#define RETRY_TIME	(HZ / 10)
 /* Jobs on advice of a process that wait for others; a QP has one, so QPs limit those for them */
 #define ADVISED_WAITING	256
 /* How often a user who waits for a job checks whether the device goes, in jiffies */
@@ -44,6 +47,9 @@ static DEFINE_SPINLOCK(procs_lock);
 /* Jobs of all users that are running */
 static atomic_t jobs_running;
 
+static void retry_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(retry, retry_fn);
+
 /* Set whether the user may run another job of a queue. The user is locked. */
 static void update_ready(struct sroce_user *user, struct sroce_faultq *q)
 {
@@ -53,23 +59,28 @@ static void update_ready(struct sroce_user *user, struct sroce_faultq *q)
 		list_del_init(&q->ready);
 }
 
-/* Whether a user may run another job. One is always allowed, which leads to the next. */
-static bool has_worker(const struct sroce_user *user)
+/* Jobs that a user may have */
+static u32 user_most(void)
 {
-	int free = JOBS_MAX - atomic_read(&jobs_running);
+	int left = JOBS_SHARED - atomic_read(&jobs_running);
 
-	return !user->faulting || (int)user->faulting < free / USER_PART;
+	return left > USER_PART ? (left - 1) / USER_PART : 1;
 }
 
 /* Run what may run, the queues in turn. The user is locked. */
 static void run_ready(struct sroce_user *user)
 {
-	while (has_worker(user) && !list_empty(&user->ready)) {
+	while (!list_empty(&user->ready)) {
 		struct sroce_faultq *q = list_first_entry(&user->ready,
 							  struct sroce_faultq, ready);
 		struct sroce_fault_job *job = list_first_entry(&q->waiting,
 							       struct sroce_fault_job, list);
 
+		if (user->faulting >= user_most()) {
+			/* it may be the jobs of others that end */
+			schedule_delayed_work(&retry, RETRY_TIME);
+			break;
+		}
 		list_del_init(&job->list);
 		WRITE_ONCE(q->n, q->n - 1);
 		user->faulting++;
@@ -78,6 +89,21 @@ static void run_ready(struct sroce_user *user)
 		update_ready(user, q);
 		queue_work_on(READ_ONCE(job->cpu), wq, &job->work);
 	}
+}
+
+/* Look again at all who wait. */
+static void retry_fn(struct work_struct *work)
+{
+	struct sroce_fault_mm *proc;
+	int i;
+
+	spin_lock_bh(&procs_lock);
+	hash_for_each(procs, i, proc, hash) {
+		spin_lock(&proc->user->lock);
+		run_ready(proc->user);
+		spin_unlock(&proc->user->lock);
+	}
+	spin_unlock_bh(&procs_lock);
 }
 
 /**
@@ -323,5 +349,9 @@ int sroce_faultq_init(void)
  */
 void sroce_faultq_exit(void)
 {
+	/* retry_fn() may run them until the last; it finds nothing then */
+	while (atomic_read(&jobs_running))
+		flush_workqueue(wq);
 	destroy_workqueue(wq);
+	cancel_delayed_work_sync(&retry);
 }

@@ -50,6 +50,7 @@ static void users_leave(struct sroce_mr *mr)
 
 static void users_drain(struct sroce_mr *mr)
 {
+	WARN_ON_ONCE(!may_be_claimed(mr));
 	write_lock(&mr->users);
 	write_unlock(&mr->users);
 }
@@ -70,7 +71,6 @@ static void users_leave(struct sroce_mr *mr)
 /* Others have bottom halves disabled as well, and a reference for the time of a copy. */
 static void users_drain(struct sroce_mr *mr)
 {
-	lockdep_assert_in_softirq();
 	while (refcount_read(&mr->ref) > 2)
 		cpu_relax();
 }
@@ -699,6 +699,7 @@ void sroce_mr_leave(struct sroce_mr *mr)
  */
 void sroce_mr_drain(struct sroce_mr *mr)
 {
+	lockdep_assert_in_softirq();
 	users_drain(mr);
 	/* accesses of the former users are complete before those of the caller */
 	smp_mb();

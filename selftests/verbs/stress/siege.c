@@ -5,8 +5,8 @@
  *	  siege idle DEV QPS - the same, to none of which any is
  *	  siege resize DEV - an SRQ with as many receives as it takes is resized
  *	  siege stray DEV ADDRESS - WRITEs of UC to a host that has no device
- *	  siege pages DEV USERS - 64 QPs of each user wait for pages that never come; do
- *				those of one more user come?
+ *	  siege pages DEV USERS - 8 QPs of each user wait for pages that never come; do those
+ *				of one more user come, and of the first when the others are gone?
  *	  siege probe SECONDS - how long threads of the highest priority are held up, one on
  *				each CPU: the longest in ms, the number of those above 20 ms
  *
@@ -155,13 +155,12 @@ static void stray(struct vt_dev *dev, const char *address)
 
 /* ---- pages that never come -------------------------------------------------- */
 
-/* QPs of a process, all of which have a job, as in drv/mem/faultq.c, and processes of a user */
+/* Jobs of a process, as in drv/mem/faultq.c */
 #define JOBS		8
-#define PROCESSES	8
 #define FIRST_UID	20000
 
-/* A QP that is connected to itself waits for a page. */
-static why_t page_wanted(struct vt_ep *ep, struct ibv_mr *mr, const uint8_t *at)
+/* A QP that is connected to itself wants a page. */
+static why_t want_page(struct vt_ep *ep, struct ibv_mr *mr, const uint8_t *at)
 {
 	struct ibv_sge sge = { (uintptr_t)at, 512, mr->lkey };
 	struct ibv_send_wr wr = {
@@ -189,8 +188,8 @@ static struct vt_conf small_conf(void)
 	return conf;
 }
 
-/* In a process of its own: @n QPs want pages of @mem. */
-static why_t as_user(const char *spec, int uid, uint8_t *mem, int n, struct vt_ep *ep)
+/* The calling process is another user's from now on, on the first CPU, and wants pages of @mem. */
+static why_t want_pages(const char *spec, int uid, uint8_t *mem, struct vt_ep *ep, int n)
 {
 	struct vt_conf conf = small_conf();
 	struct vt_dev dev = {};
@@ -205,60 +204,104 @@ static why_t as_user(const char *spec, int uid, uint8_t *mem, int n, struct vt_e
 	CHECK(mr, "ibv_reg_mr: %s", strerror(errno));
 	for (i = 0; i < n; i++) {
 		TRY(vt_ep_open(&ep[i], &dev, &conf));
-		TRY(page_wanted(&ep[i], mr, mem + i * 64 * NEVER_PAGE));
+		TRY(want_page(&ep[i], mr, mem + i * 64 * NEVER_PAGE));
 	}
 	return NULL;
 }
 
-static int waits(const char *spec, int uid, int out)
+/* A process whose pages never come: it tells when it waits for them. */
+static void waiting_user(const char *spec, int uid, int out)
 {
 	struct vt_ep ep[JOBS] = {};
-	why_t why = as_user(spec, uid, never.mem, JOBS, ep);
+	why_t why;
+	int i;
 
-	if (!why)
-		why = vt_quiet(ep[JOBS - 1].scq, VT_SHORT);
+	if (fork())
+		return;
+	why = want_pages(spec, uid, never.mem, ep, JOBS);
+	for (i = 0; !why && i < JOBS; i++)
+		why = vt_quiet(ep[i].scq, 10);
 	if (why)
 		tap_bail("user %d: %s", uid, why);
 	if (write(out, "", 1) != 1)
 		die("write");
-	pause();
-	return 0;
+	for (;;)
+		pause();
 }
 
-static int gets_its_own(const char *spec, int uid)
+static void waiting_users(const char *spec, int uid, int n)
 {
-	uint8_t *mem = mmap(NULL, NEVER_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int i, out[2];
+	char byte;
+
+	if (pipe(out))
+		die("pipe");
+	for (i = 0; i < n; i++)
+		waiting_user(spec, uid + i, out[1]);
+	close(out[1]);
+	for (i = 0; i < n; i++)
+		if (read(out[0], &byte, 1) != 1)
+			die("a user whose pages never come");
+	close(out[0]);
+}
+
+/* A process that wants a page of its own. Its status is 0 if that comes in time. */
+static pid_t user_of_memory(const char *spec, int uid)
+{
 	struct vt_ep ep = {};
 	struct ibv_wc wc;
-	why_t why = as_user(spec, uid, mem, 1, &ep);
+	uint8_t *mem;
+	pid_t pid;
+	why_t why;
 
+	pid = fork();
+	if (pid)
+		return pid;
+	mem = mmap(NULL, NEVER_SIZE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	why = want_pages(spec, uid, mem, &ep, 1);
 	if (!why)
 		why = vt_poll_ok(ep.scq, &wc, 0);
 	if (why)
-		fprintf(stderr, "another user: %s\n", why);
-	return !!why;
+		fprintf(stderr, "user %d: %s\n", uid, why);
+	exit(!!why);
 }
 
+static bool ends_well(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid && !status;
+}
+
+static bool is_running(pid_t pid)
+{
+	return !waitpid(pid, NULL, WNOHANG);
+}
+
+/* The first user's pages are those of another file system than the others'. */
 static void pages(const char *spec, int users)
 {
-	int i, status, out[2];
-	char byte;
+	struct never first;
+	bool good;
+	pid_t last;
 
 	never_up();
-	if (pipe(out))
-		die("pipe");
-	for (i = 0; i < users * PROCESSES; i++)
-		if (!fork())
-			exit(waits(spec, FIRST_UID + i / PROCESSES, out[1]));
-	for (i = 0; i < users * PROCESSES; i++)
-		if (read(out[0], &byte, 1) != 1)
-			die("read");
-	if (!fork())
-		exit(gets_its_own(spec, FIRST_UID + users));
-	wait(&status);
+	waiting_users(spec, FIRST_UID, 1);
+	first = never;
+	never_up();
+	waiting_users(spec, FIRST_UID + 1, users - 1);
+	good = ends_well(user_of_memory(spec, FIRST_UID + users));
+	/* the first has its share already, until the others' jobs have ended */
+	last = user_of_memory(spec, FIRST_UID);
+	vt_sleep_ms(2000);
+	if (good && !is_running(last))
+		tap_bail("user %d has more than the share", FIRST_UID);
 	never_down();
-	exit(status != 0);
+	good = good && ends_well(last);
+	never = first;
+	never_down();
+	exit(!good);
 }
 
 /* ---- a thread that should not wait ----------------------------------------- */
