@@ -111,6 +111,9 @@ int sroce_res_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
  * @msg: the message
  * @ibmr: the region
  *
+ * Any user may see them. So there is no address: that of a kernel user's region tells where
+ * the kernel's memory is, that of another user's where a process has its own.
+ *
  * Return: 0 or -EMSGSIZE.
  */
 int sroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
@@ -118,7 +121,6 @@ int sroce_res_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	struct sroce_mr *mr = to_smr(ibmr);
 	struct sroce_attr attrs[] = {
 		{ "access", mr->access, true },
-		{ "iova", mr->iova, true },
 		{ "extents", mr->nr },
 		{ "windows", atomic_read(&mr->windows) },
 		{ "valid", READ_ONCE(mr->state) == SROCE_MR_VALID },
