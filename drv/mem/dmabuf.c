@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include "drv/compat/compat.h"
 #include "drv/core/mem/mr.h"
+#include "drv/lookup/user.h"
 #include "drv/mem/dmabuf.h"
 #include "drv/mem/region.h"
 
@@ -23,12 +24,14 @@ static struct platform_device *importer;
 
 /**
  * struct sroce_dmabuf - a dma-buf whose memory is in use
+ * @owner: user who is charged for @sgt, NULL for a kernel user
  * @buf: the dma-buf, held, as the user may close its file descriptor
  * @attach: attachment of @importer
  * @sgt: DMA mapping, which keeps the pages pinned and is not used otherwise
  * @map: kernel address of the memory
  */
 struct sroce_dmabuf {
+	struct sroce_user		*owner;
 	struct dma_buf			*buf;
 	struct dma_buf_attachment	*attach;
 	struct sg_table			*sgt;
@@ -108,14 +111,26 @@ put:
 	return ret;
 }
 
+static void close_buf(struct sroce_dmabuf *db)
+{
+	unmap(db);
+	unpin(db);
+	dma_buf_put(db->buf);
+}
+
+/* An exporter makes a table for each attachment, whatever the length of the region is. */
+static size_t table_bytes(const struct sroce_dmabuf *db)
+{
+	return db->sgt->orig_nents * sizeof(struct scatterlist);
+}
+
 /* sroce_mr.dmabuf_free: called when the region is not used any more. */
 static void dmabuf_free(struct sroce_dmabuf *db)
 {
 	if (!db)
 		return;
-	unmap(db);
-	unpin(db);
-	dma_buf_put(db->buf);
+	sroce_user_uncharge(db->owner, table_bytes(db));
+	close_buf(db);
 	kfree(db);
 }
 
@@ -129,8 +144,15 @@ static int fill(struct sroce_mr *mr, u64 offset, u64 end, int fd)
 		kfree(db);
 		return -ENOMEM;
 	}
+	db->owner = sroce_pd_owner(mr->pd);
 	ret = open_buf(db, end, fd);
 	if (ret) {
+		kfree(db);
+		return ret;
+	}
+	ret = sroce_user_charge(db->owner, table_bytes(db));
+	if (ret) {
+		close_buf(db);
 		kfree(db);
 		return ret;
 	}
