@@ -182,7 +182,7 @@ static int count_member(struct sroce_dev *dev, struct sroce_group *g, struct sro
 {
 	u32 n = members_of(g, owner);
 
-	if (n >= sroce_user_most(owner, SROCE_MAX_GROUP_QPS))
+	if (n >= sroce_user_most(owner, SROCE_MAX_GROUP_QPS, g->n))
 		return -ENOMEM;
 	return n ? 0 : sroce_user_add(dev, owner, SROCE_OBJ_GROUP);
 }
@@ -219,6 +219,9 @@ static int new_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce
 	return 0;
 }
 
+/* Attachments of a QP to one group, each of which the RDMA core keeps in a list */
+#define TIMES_MAX	16
+
 static int add_member(struct sroce_dev *dev, struct sroce_group *g, struct ib_qp *ibqp)
 {
 	struct sroce_kqp *kqp = to_sqp(ibqp)->kqp;
@@ -226,6 +229,8 @@ static int add_member(struct sroce_dev *dev, struct sroce_group *g, struct ib_qp
 
 	if (!m)
 		return new_member(dev, g, kqp, sroce_pd_owner(ibqp->pd));
+	if (m->times == TIMES_MAX)
+		return -ENOMEM;
 	m->times++;
 	return 0;
 }

@@ -20,6 +20,7 @@ struct sroce_snet;
 #define SROCE_MAX_SRQ		0x10000
 #define SROCE_MAX_SRQ_WR	0x8000
 #define SROCE_MAX_MR		0x80000
+#define SROCE_MAX_ODP		0x4000
 #define SROCE_KEY_INDEX_MAX	0xffffff
 #define SROCE_MAX_FAST_PAGES	4096
 #define SROCE_MAX_GROUPS	8192
@@ -44,6 +45,7 @@ enum sroce_obj {
 	SROCE_OBJ_MR,	/* and windows */
 	SROCE_OBJ_AH,
 	SROCE_OBJ_GROUP,
+	SROCE_OBJ_ODP,	/* regions on demand */
 	SROCE_OBJS,
 };
 

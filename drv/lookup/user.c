@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Users of the host. What one user may have of a resource that all share is counted here,
- * for all of the user's processes together: a process more is had for the asking.
+ * for all of the user's processes together: a process more is had for the asking. So are
+ * accounts, on some hosts: users together leave a part to the kernel and to processes with
+ * CAP_SYS_RESOURCE, and each at most takes a part of what those before it have left.
  */
 
 #include <linux/capability.h>
@@ -15,31 +17,48 @@
 #define TABLE_BITS	8
 /* A user has at most this part of a device's objects, ... */
 #define OBJECT_SHARE	4
-/* ... and this part of the memory, for rings and objects */
+/* ... two fifths of what is left, so that four users do not have all, ... */
+#define LEFT_NUM	2
+#define LEFT_DEN	5
+/* ... but for this part, which users do not get */
+#define OBJECT_RESERVE	16
+/* A user has at most this part of the memory, for rings and objects, all users have this part ... */
 #define MEMORY_SHARE	16
+#define MEMORY_ALL	2
+/* ... and a user this part of what is left of it */
+#define MEMORY_LEFT	4
 
 /**
  * struct obj_limit - a limit that a device reports
  * @most: number of objects
  * @bytes: memory of an object without rings, roughly, with what the RDMA core keeps for it
+ * @per_cpu: and for each CPU: a route
  */
 struct obj_limit {
 	u32	most;
 	u32	bytes;
+	u32	per_cpu;
 };
+
+/* An entry of a dst_cache, roughly */
+#define ROUTE_BYTES	48
 
 static const struct obj_limit limits[] = {
 	[SROCE_OBJ_PD] = { SROCE_MAX_PD, 512 },
 	[SROCE_OBJ_CQ] = { SROCE_MAX_CQ, 1024 },
 	[SROCE_OBJ_SRQ] = { SROCE_MAX_SRQ, 1024 },
-	[SROCE_OBJ_QP] = { SROCE_MAX_QP, 12288 },
+	[SROCE_OBJ_QP] = { SROCE_MAX_QP, 12288, ROUTE_BYTES },
 	[SROCE_OBJ_MR] = { SROCE_MAX_MR, 1024 },
-	[SROCE_OBJ_AH] = { SROCE_MAX_AH, 768 },
+	[SROCE_OBJ_AH] = { SROCE_MAX_AH, 720, ROUTE_BYTES },
 	[SROCE_OBJ_GROUP] = { SROCE_MAX_GROUPS, 512 },
+	/* it is in each page's way out of memory, if the regions are of the same pages */
+	[SROCE_OBJ_ODP] = { SROCE_MAX_ODP, 512 },
 };
 
 static DEFINE_HASHTABLE(users, TABLE_BITS);
 static DEFINE_SPINLOCK(users_lock);
+/* Bytes that are charged to all users but those with CAP_SYS_RESOURCE */
+static atomic_long_t all_memory;
 
 static struct sroce_user *user_alloc(kuid_t uid)
 {
@@ -123,6 +142,14 @@ void sroce_user_put(struct sroce_user *user)
 	kfree(user);
 }
 
+/* Whether a user may have so many bytes, when all have so many */
+static bool may_have(unsigned long own, unsigned long all)
+{
+	unsigned long total = totalram_pages() * PAGE_SIZE, most = total / MEMORY_ALL;
+
+	return own <= total / MEMORY_SHARE && all <= most && own <= (most - all) / MEMORY_LEFT;
+}
+
 /**
  * sroce_user_charge() - charge memory to a user
  * @user: the user; NULL for a kernel user, which is not limited
@@ -135,13 +162,18 @@ void sroce_user_put(struct sroce_user *user)
  */
 int sroce_user_charge(struct sroce_user *user, size_t bytes)
 {
-	unsigned long most = totalram_pages() / MEMORY_SHARE * PAGE_SIZE;
+	unsigned long own, all;
 
 	if (!user)
 		return 0;
-	if (atomic_long_add_return(bytes, &user->memory) > most && !user->privileged) {
-		atomic_long_sub(bytes, &user->memory);
-		return -ENOMEM;
+	own = atomic_long_add_return(bytes, &user->memory);
+	if (!user->privileged) {
+		all = atomic_long_add_return(bytes, &all_memory);
+		if (!may_have(own, all)) {
+			atomic_long_sub(bytes, &all_memory);
+			atomic_long_sub(bytes, &user->memory);
+			return -ENOMEM;
+		}
 	}
 	refcount_inc(&user->ref);
 	return 0;
@@ -156,6 +188,8 @@ void sroce_user_uncharge(struct sroce_user *user, size_t bytes)
 {
 	if (!user)
 		return;
+	if (!user->privileged)
+		atomic_long_sub(bytes, &all_memory);
 	atomic_long_sub(bytes, &user->memory);
 	sroce_user_put(user);
 }
@@ -172,12 +206,22 @@ static bool add_below(atomic_t *n, u32 most)
  * sroce_user_most() - share of a user in what a limit allows
  * @user: the user; NULL for a kernel user, which is not limited
  * @limit: the limit
+ * @all: what all have, the user included
  *
  * Return: the share; no limit for processes with CAP_SYS_RESOURCE.
  */
-u32 sroce_user_most(const struct sroce_user *user, u32 limit)
+u32 sroce_user_most(const struct sroce_user *user, u32 limit, u32 all)
 {
-	return !user || user->privileged ? U32_MAX / 2 : limit / OBJECT_SHARE;
+	u32 users = limit - limit / OBJECT_RESERVE;
+
+	if (!user || user->privileged)
+		return U32_MAX / 2;
+	return all < users ? min(limit / OBJECT_SHARE, (users - all) * LEFT_NUM / LEFT_DEN) : 0;
+}
+
+static size_t object_bytes(const struct obj_limit *limit)
+{
+	return limit->bytes + limit->per_cpu * num_possible_cpus();
 }
 
 /**
@@ -199,9 +243,10 @@ int sroce_user_add(struct sroce_dev *dev, struct sroce_user *user, enum sroce_ob
 		return -ENOMEM;
 	if (!user)
 		return 0;
-	if (!add_below(&user->objects[obj], sroce_user_most(user, limit->most)))
+	if (!add_below(&user->objects[obj],
+		       sroce_user_most(user, limit->most, atomic_read(&dev->objects[obj]))))
 		goto err_dev;
-	if (!sroce_user_charge(user, limit->bytes))
+	if (!sroce_user_charge(user, object_bytes(limit)))
 		return 0;
 	atomic_dec(&user->objects[obj]);
 err_dev:
@@ -223,5 +268,5 @@ void sroce_user_del(struct sroce_dev *dev, struct sroce_user *user, enum sroce_o
 	if (!user)
 		return;
 	atomic_dec(&user->objects[obj]);
-	sroce_user_uncharge(user, limits[obj].bytes);
+	sroce_user_uncharge(user, object_bytes(&limits[obj]));
 }

@@ -96,7 +96,7 @@ struct sroce_user *sroce_user_get(void);
 void sroce_user_put(struct sroce_user *user);
 int sroce_user_charge(struct sroce_user *user, size_t bytes);
 void sroce_user_uncharge(struct sroce_user *user, size_t bytes);
-u32 sroce_user_most(const struct sroce_user *user, u32 limit);
+u32 sroce_user_most(const struct sroce_user *user, u32 limit, u32 all);
 int sroce_user_add(struct sroce_dev *dev, struct sroce_user *user, enum sroce_obj obj);
 void sroce_user_del(struct sroce_dev *dev, struct sroce_user *user, enum sroce_obj obj);
 

@@ -28,8 +28,10 @@
 #define FAULT_BATCH	64
 /* Bit of an entry; the page frame number is above it */
 #define WRITABLE	1UL
-/* Bytes of a node with entries of XA_CHUNK_SIZE pages, and of those above it, roughly */
-#define NODE_BYTES	640
+/* Bytes of a node, roughly, which has entries of XA_CHUNK_SIZE pages or nodes */
+#define NODE_BYTES	600
+/* Nodes above each other, where addresses have 48 bits */
+#define NODE_LEVELS	DIV_ROUND_UP(48 - PAGE_SHIFT, XA_CHUNK_SHIFT)
 /* For how long pages that are invalidated at once are faulted in again, in jiffies */
 #define RETRY_TIME	HZ
 
@@ -92,11 +94,23 @@ static struct page *entry_page(unsigned long entry)
 	return pfn_to_page(entry >> 1);
 }
 
-static bool node_is_empty(struct sroce_odp *odp, unsigned long index)
+static bool has_entries(struct sroce_odp *odp, unsigned long first, unsigned long last)
 {
-	unsigned long at = round_down(index, XA_CHUNK_SIZE);
+	return xa_find(&odp->pages, &first, last, XA_PRESENT);
+}
 
-	return !xa_find(&odp->pages, &at, at | (XA_CHUNK_SIZE - 1), XA_PRESENT);
+/* Bytes of the nodes that have a page only, if it is there, or are missing, if it isn't */
+static size_t own_nodes(struct sroce_odp *odp, unsigned long index)
+{
+	u32 n;
+
+	for (n = 0; n < NODE_LEVELS; n++) {
+		unsigned long mask = GENMASK((n + 1) * XA_CHUNK_SHIFT - 1, 0);
+
+		if (has_entries(odp, index & ~mask, index | mask))
+			break;
+	}
+	return n * NODE_BYTES;
 }
 
 /*
@@ -107,18 +121,18 @@ static bool node_is_empty(struct sroce_odp *odp, unsigned long index)
 static int store_entry(struct sroce_odp *odp, unsigned long index, struct page *page, bool write)
 {
 	unsigned long was = load_entry(odp, index);
-	bool charge = !was && node_is_empty(odp, index);
+	size_t bytes = was ? 0 : own_nodes(odp, index);
 	void *entry;
 	int ret = 0;
 
-	if (charge)
-		ret = sroce_user_charge(odp->proc->user, NODE_BYTES);
+	if (bytes)
+		ret = sroce_user_charge(odp->proc->user, bytes);
 	if (ret)
 		return ret;
 	entry = xa_mk_value(page_to_pfn(page) << 1 | (write ? WRITABLE : was & WRITABLE));
 	ret = xa_err(xa_store(&odp->pages, index, entry, GFP_ATOMIC));
-	if (ret && charge)
-		sroce_user_uncharge(odp->proc->user, NODE_BYTES);
+	if (ret && bytes)
+		sroce_user_uncharge(odp->proc->user, bytes);
 	return ret ? -EBUSY : 0;
 }
 
@@ -126,12 +140,14 @@ static int store_entry(struct sroce_odp *odp, unsigned long index, struct page *
 static struct page *erase_entry(struct sroce_odp *odp, unsigned long index)
 {
 	struct page *page = NULL;
+	size_t bytes;
 	void *entry;
 
 	write_lock_bh(&odp->lock);
 	entry = xa_erase(&odp->pages, index);
-	if (entry && node_is_empty(odp, index))
-		sroce_user_uncharge(odp->proc->user, NODE_BYTES);
+	bytes = entry ? own_nodes(odp, index) : 0;
+	if (bytes)
+		sroce_user_uncharge(odp->proc->user, bytes);
 	/* the page is valid as long as its entry: it is freed after its invalidation */
 	if (entry && xa_to_value(entry) & WRITABLE) {
 		page = entry_page(xa_to_value(entry));
@@ -228,14 +244,21 @@ struct sroce_odp *sroce_odp_new(struct sroce_dev *dev, u64 start, u64 length,
 		return ERR_PTR(-ENOMEM);
 	odp->dev = dev;
 	odp->va_offset = start - iova;
+	ret = sroce_user_add(dev, odp->proc->user, SROCE_OBJ_ODP);
+	if (ret)
+		goto err;
 	ret = mmu_interval_notifier_insert(&odp->notifier, current->mm, start,
 					   length, &notifier_ops);
-	if (ret) {
-		sroce_odp_put(odp);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_del;
 	atomic_inc(&dev->odps);
 	return odp;
+
+err_del:
+	sroce_user_del(dev, odp->proc->user, SROCE_OBJ_ODP);
+err:
+	sroce_odp_put(odp);
+	return ERR_PTR(ret);
 }
 
 /**
@@ -300,6 +323,7 @@ void sroce_odp_free(struct sroce_odp *odp)
 	drop_pages(odp, 0, ULONG_MAX);
 	mmu_interval_notifier_remove(&odp->notifier);
 	atomic_dec(&odp->dev->odps);
+	sroce_user_del(odp->dev, odp->proc->user, SROCE_OBJ_ODP);
 	sroce_odp_put(odp);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "share.h"
 #include "vt.h"
 
 #define USER	65533
@@ -340,6 +341,124 @@ static why_t entries(struct vt_pair *p, const void *arg)
 	return as(USER, share_of_entries);
 }
 
+/* Pages that are far apart take more nodes. */
+#define APARTS	100
+#define FIRST	(4UL << 30)
+#define APART	(1UL << 40)
+
+/* Return: how many pages can be present that have so many bytes from one to the next */
+static int have_apart(struct vt_dev *dev, unsigned long apart)
+{
+	struct ibv_mr *mr = ibv_reg_mr(dev->pd, (void *)FIRST, APARTS * apart,
+				       IBV_ACCESS_ON_DEMAND);
+	uint8_t *at;
+	int n;
+
+	for (n = 0; mr && n < APARTS; n++) {
+		at = mmap((uint8_t *)FIRST + n * apart, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		if (at == MAP_FAILED ||
+		    vt_advise(dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH,
+			      IB_UVERBS_ADVISE_MR_FLAG_FLUSH, at, 8, mr->lkey))
+			break;
+	}
+	if (mr)
+		ibv_dereg_mr(mr);
+	return n;
+}
+
+/* Its ring is found to be unmapped once a second. */
+static why_t destroy_spare(struct ibv_cq *spare)
+{
+	CHECK(!ibv_destroy_cq(spare), "ibv_destroy_cq: %s", strerror(errno));
+	vt_sleep_ms(2000);
+	return NULL;
+}
+
+static why_t share_of_nodes(struct vt_dev *dev)
+{
+	struct ibv_cq *spare = ibv_create_cq(dev->ctx, 500, NULL, NULL, 0);
+	int near, far;
+
+	CHECK(spare, "ibv_create_cq: %s", strerror(errno));
+	fill_memory(dev, 262143, CQS);
+	fill_memory(dev, 1000, CQS);
+	fill_memory(dev, 1, CQS);
+	TRY(destroy_spare(spare));
+	near = have_apart(dev, STRIDE);
+	far = have_apart(dev, APART);
+	CHECK(near > 3 * far, "%d pages that are near, %d that are far apart", near, far);
+	return NULL;
+}
+
+static why_t nodes(struct vt_pair *p, const void *arg)
+{
+	(void)p;
+	(void)arg;
+	return as(USER, share_of_nodes);
+}
+
+/* Each makes the way of its pages out of memory longer, for whoever needs memory. */
+static why_t share_of_regions(struct vt_dev *dev)
+{
+	void *mem = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = NULL;
+	int n;
+
+	for (n = 0; n < 10000; n++) {
+		mr = ibv_reg_mr(dev->pd, mem, 4096, IBV_ACCESS_ON_DEMAND);
+		if (!mr)
+			break;
+	}
+	CHECK(!mr && errno == ENOMEM && n == 4096, "%d regions on demand of one page: %s", n,
+	      mr ? "no limit" : strerror(errno));
+	return NULL;
+}
+
+static why_t regions(struct vt_pair *p, const void *arg)
+{
+	(void)p;
+	(void)arg;
+	return as(USER, share_of_regions);
+}
+
+/* ---- memory of other drivers -------------------------------------------------- */
+
+#define SHARED_SIZE	(32UL << 20)
+
+static struct share shared;
+
+/* The exporter makes a table for each region, which is as long as the memory is. */
+static why_t share_of_tables(struct vt_dev *dev)
+{
+	struct share_mr mr = { .fd = shared.fd, .length = 4096, .access = IBV_ACCESS_LOCAL_WRITE };
+	struct ibv_cq *spare = ibv_create_cq(dev->ctx, 262143, NULL, NULL, 0);
+	int most = 262144 * CQE / (shared.size / 4096 * 32), n, err = 0;
+
+	CHECK(spare, "ibv_create_cq: %s", strerror(errno));
+	fill_memory(dev, 262143, CQS);
+	TRY(destroy_spare(spare));
+	for (n = 0; n < 4 * most && !err; n++) {
+		struct share_mr next = mr;
+
+		err = share_reg(&next, dev->pd);
+	}
+	CHECK(err == ENOMEM, "%d registrations: %s", n, strerror(err));
+	CHECK(n >= most / 2, "only %d registrations", n);
+	return NULL;
+}
+
+static why_t tables(struct vt_pair *p, const void *arg)
+{
+	why_t why;
+
+	(void)p;
+	TRY(share_open(&shared, arg, SHARED_SIZE));
+	why = as(USER, share_of_tables);
+	share_close(&shared);
+	return why;
+}
+
 /* ---- multicast groups --------------------------------------------------------- */
 
 static struct ibv_qp *ud_qp(struct vt_dev *dev, struct ibv_cq *cq)
@@ -381,6 +500,24 @@ static why_t group(struct vt_pair *p, const void *arg)
 	(void)p;
 	(void)arg;
 	return as(USER, share_of_group);
+}
+
+/* The RDMA core keeps what it tells apart by the LID, though there are none here. */
+static why_t attachments(struct vt_pair *p, const void *arg)
+{
+	struct ibv_qp *qp = ud_qp(p->a.dev, p->a.scq);
+	union ibv_gid gid = vt_group(0, 1);
+	int n, err = 0;
+
+	(void)arg;
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	for (n = 0; n < 1000 && !err; n++)
+		err = ibv_attach_mcast(qp, &gid, n);
+	CHECK(err == ENOMEM, "attached %d times: %s", n, strerror(err));
+	for (n = n - 2; n >= 0; n--)
+		CHECK(!ibv_detach_mcast(qp, &gid, n), "detached: %s", strerror(errno));
+	CHECK(!ibv_destroy_qp(qp), "ibv_destroy_qp: %s", strerror(errno));
+	return NULL;
 }
 
 /* Groups that two users are in, until both leave */
@@ -545,15 +682,19 @@ static why_t a_group(struct vt_dev *dev)
 	return attach(qp, 1, 0);
 }
 
-/* The users' shares are all that a device has: the fifth user gets nothing. */
+/* Each user takes a part of what is left, as long as there are more. */
 static why_t group_share(struct vt_dev *dev)
 {
 	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
-	int most = dev->attr.max_mcast_grp / 4, first = (getuid() - OTHER) * most, i;
+	int first = (getuid() - OTHER) * dev->attr.max_mcast_grp, n, err = 0;
 
 	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
-	for (i = 0; i < most; i++)
-		TRY(attach(qp, first + i, 0));
+	for (n = 0; n <= dev->attr.max_mcast_grp && !err; n++) {
+		union ibv_gid gid = vt_group((first + n) / 200, (first + n) % 200);
+
+		err = ibv_attach_mcast(qp, &gid, 0);
+	}
+	CHECK(err == ENOMEM && n > 100, "group %d: %s", n, strerror(err));
 	return while_full();
 }
 
@@ -566,39 +707,55 @@ static void *group_share_fn(void *arg)
 	return why ? strdup(why) : NULL;
 }
 
-static why_t no_group(struct vt_dev *dev)
+static why_t fill_device(pthread_t *threads, uid_t *uids, size_t n)
 {
-	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
-
-	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
-	return attach(qp, dev->attr.max_mcast_grp, ENOMEM);
-}
-
-static why_t device_groups(struct vt_pair *p, const void *arg)
-{
-	uid_t uids[] = { OTHER, OTHER + 1, OTHER + 2, OTHER + 3 };
-	pthread_t threads[ARRAY_SIZE(uids)];
-	why_t why;
-	void *ret;
 	size_t i;
 	char c;
 
-	(void)p;
-	(void)arg;
-	CHECK(!pipe(full) && !pipe(go), "pipe");
-	for (i = 0; i < ARRAY_SIZE(uids); i++) {
+	for (i = 0; i < n; i++) {
 		CHECK(!pthread_create(&threads[i], NULL, group_share_fn, &uids[i]),
 		      "pthread_create");
 		CHECK(read(full[0], &c, 1) == 1, "pipe");
 	}
-	why = as(OTHER - 1, no_group);
-	CHECK(write(go[1], "    ", ARRAY_SIZE(uids)) == ARRAY_SIZE(uids), "pipe");
+	return NULL;
+}
+
+/* A privileged process, to which the reserve belongs */
+static why_t reserve(struct vt_pair *p)
+{
+	struct ibv_qp *qp = ud_qp(p->a.dev, p->a.scq);
+	int i;
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	for (i = 0; i < 200; i++)
+		TRY(attach(qp, i, 0));
+	for (i = 0; i < 200; i++) {
+		union ibv_gid gid = vt_group(0, i);
+
+		CHECK(!ibv_detach_mcast(qp, &gid, 0), "ibv_detach_mcast");
+	}
+	CHECK(!ibv_destroy_qp(qp), "ibv_destroy_qp: %s", strerror(errno));
+	return NULL;
+}
+
+static why_t device_groups(struct vt_pair *p, const void *arg)
+{
+	uid_t uids[] = { OTHER, OTHER + 1, OTHER + 2, OTHER + 3, OTHER + 4, OTHER + 5 };
+	pthread_t threads[ARRAY_SIZE(uids)];
+	why_t why;
+	void *ret;
+	size_t i;
+
+	(void)arg;
+	CHECK(!pipe(full) && !pipe(go), "pipe");
+	TRY(fill_device(threads, uids, ARRAY_SIZE(uids)));
+	why = reserve(p);
+	CHECK(write(go[1], "      ", ARRAY_SIZE(uids)) == ARRAY_SIZE(uids), "pipe");
 	for (i = 0; i < ARRAY_SIZE(uids); i++) {
 		pthread_join(threads[i], &ret);
 		CHECK(!ret, "user %d: %s", uids[i], (const char *)ret);
 	}
-	CHECK(!why, "the fifth user: %s", why);
-	return NULL;
+	return why;
 }
 
 /* A CQ of the largest size is no danger to a small host; ofi_rxm needs half of it and one. */
@@ -632,12 +789,20 @@ int main(int argc, char **argv)
 	vt_run_idle("limits: rings that stay mapped beside another user's", &c, others_mappings,
 		    NULL);
 	vt_run_idle("limits: entries of pages on demand", &c, entries, NULL);
+	vt_run_idle("limits: pages on demand that are far apart", &c, nodes, NULL);
+	vt_run_idle("limits: regions on demand", &c, regions, NULL);
+	/* the exporter whose tables have an entry for each page */
+	if (access("/dev/udmabuf", F_OK))
+		tap_skip("no /dev/udmabuf", "limits: registrations of one dma-buf");
+	else
+		vt_run_idle("limits: registrations of one dma-buf", &c, tables, &exporters[0]);
 	vt_run_idle("limits: places in a multicast group", &c, group, NULL);
+	vt_run_idle("limits: attachments of a QP to one group", &c, attachments, NULL);
 	vt_run_idle("limits: multicast groups that others are in, too", &c, groups, NULL);
 	vt_run_idle("limits: windows, and another user's", &c, beside,
 		    &(struct beside){ all_windows, a_window });
 	vt_run_idle("limits: multicast groups, and another user's", &c, beside,
 		    &(struct beside){ all_groups, a_group });
-	vt_run_idle("limits: multicast groups of the device", &c, device_groups, NULL);
+	vt_run_idle("limits: multicast groups of six users, and of root", &c, device_groups, NULL);
 	return tap_finish();
 }
