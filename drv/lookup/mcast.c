@@ -174,6 +174,11 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 	sroce_live_dec();
 }
 
+/* Attachments of a QP to one group, each of which the RDMA core keeps in a list */
+#define TIMES_MAX	4
+/* Bytes of a member and of its attachments */
+#define MEMBER_BYTES	((TIMES_MAX + 1) * 64)
+
 /*
  * A group counts for each user with a QP in it, whoever made it: whoever stays in it keeps it.
  * As a group has few places, a user may have a part of them only.
@@ -182,9 +187,17 @@ static int count_member(struct sroce_dev *dev, struct sroce_group *g, struct sro
 {
 	u32 n = members_of(g, owner);
 
+	int ret;
+
 	if (n >= sroce_user_most(owner, SROCE_MAX_GROUP_QPS, g->n))
 		return -ENOMEM;
-	return n ? 0 : sroce_user_add(dev, owner, SROCE_OBJ_GROUP);
+	ret = sroce_user_charge(owner, MEMBER_BYTES);
+	if (ret || n)
+		return ret;
+	ret = sroce_user_add(dev, owner, SROCE_OBJ_GROUP);
+	if (ret)
+		sroce_user_uncharge(owner, MEMBER_BYTES);
+	return ret;
 }
 
 static void uncount_member(struct sroce_dev *dev, struct sroce_group *g,
@@ -192,6 +205,7 @@ static void uncount_member(struct sroce_dev *dev, struct sroce_group *g,
 {
 	if (!members_of(g, owner))
 		sroce_user_del(dev, owner, SROCE_OBJ_GROUP);
+	sroce_user_uncharge(owner, MEMBER_BYTES);
 }
 
 static int new_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce_kqp *kqp,
@@ -218,9 +232,6 @@ static int new_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce
 	kqp->groups++;
 	return 0;
 }
-
-/* Attachments of a QP to one group, each of which the RDMA core keeps in a list */
-#define TIMES_MAX	16
 
 static int add_member(struct sroce_dev *dev, struct sroce_group *g, struct ib_qp *ibqp)
 {

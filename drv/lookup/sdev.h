@@ -82,7 +82,8 @@ struct sroce_share {
  * @stats: counter sets that QPs are bound to, by id
  * @past: sums of the counter sets that were freed
  * @stat_lock: guards @past, and counter sets against being freed
- * @objects: number of objects, by enum sroce_obj
+ * @objects: number of objects, by enum sroce_obj, ...
+ * @user_objects: ... and those of users without CAP_SYS_RESOURCE
  * @groups: multicast groups with attached QPs, hashed by GID, read under RCU
  * @group_seed: of the hash, so that nobody can choose groups of one bucket
  * @group_lock: guards changes of @groups; taken before RTNL
@@ -122,6 +123,7 @@ struct sroce_dev {
 	struct sroce_counters		past;
 	struct mutex			stat_lock;
 	atomic_t			objects[SROCE_OBJS];
+	atomic_t			user_objects[SROCE_OBJS];
 	struct hlist_head		groups[SROCE_GROUP_BUCKETS];
 	u32				group_seed;
 	struct mutex			group_lock;

@@ -22,11 +22,12 @@
 #define LEFT_DEN	5
 /* ... but for this part, which users do not get */
 #define OBJECT_RESERVE	16
-/* A user has at most this part of the memory, for rings and objects, all users have this part ... */
+/* A user has at most this part of the memory, for rings and objects, all users this part, ... */
 #define MEMORY_SHARE	16
 #define MEMORY_ALL	2
-/* ... and a user this part of what is left of it */
+/* ... and each this part of what is left of that, but this part of the memory at least */
 #define MEMORY_LEFT	4
+#define MEMORY_LEAST	256
 
 /**
  * struct obj_limit - a limit that a device reports
@@ -142,12 +143,34 @@ void sroce_user_put(struct sroce_user *user)
 	kfree(user);
 }
 
-/* Whether a user may have so many bytes, when all have so many */
-static bool may_have(unsigned long own, unsigned long all)
+/* Whether a user may have so many bytes, when all have so many. @kept: whatever others have */
+static bool may_have(unsigned long own, unsigned long all, bool kept)
 {
 	unsigned long total = totalram_pages() * PAGE_SIZE, most = total / MEMORY_ALL;
 
-	return own <= total / MEMORY_SHARE && all <= most && own <= (most - all) / MEMORY_LEFT;
+	if (own > total / MEMORY_SHARE)
+		return false;
+	return kept || (all <= most &&
+			own <= max((most - all) / MEMORY_LEFT, total / MEMORY_LEAST));
+}
+
+static int charge(struct sroce_user *user, size_t bytes, bool kept)
+{
+	unsigned long own, all;
+
+	if (!user)
+		return 0;
+	own = atomic_long_add_return(bytes, &user->memory);
+	if (!user->privileged) {
+		all = atomic_long_add_return(bytes, &all_memory);
+		if (!may_have(own, all, kept)) {
+			atomic_long_sub(bytes, &all_memory);
+			atomic_long_sub(bytes, &user->memory);
+			return -ENOMEM;
+		}
+	}
+	refcount_inc(&user->ref);
+	return 0;
 }
 
 /**
@@ -162,21 +185,22 @@ static bool may_have(unsigned long own, unsigned long all)
  */
 int sroce_user_charge(struct sroce_user *user, size_t bytes)
 {
-	unsigned long own, all;
+	return charge(user, bytes, false);
+}
 
-	if (!user)
-		return 0;
-	own = atomic_long_add_return(bytes, &user->memory);
-	if (!user->privileged) {
-		all = atomic_long_add_return(bytes, &all_memory);
-		if (!may_have(own, all)) {
-			atomic_long_sub(bytes, &all_memory);
-			atomic_long_sub(bytes, &user->memory);
-			return -ENOMEM;
-		}
-	}
-	refcount_inc(&user->ref);
-	return 0;
+/**
+ * sroce_user_charge_again() - charge memory that a running connection needs now and then
+ * @user: the user; NULL for a kernel user, which is not limited
+ * @bytes: how much
+ *
+ * A page that leaves memory and comes back is charged anew: what others have meanwhile must not
+ * end the connection.
+ *
+ * Return: as sroce_user_charge().
+ */
+int sroce_user_charge_again(struct sroce_user *user, size_t bytes)
+{
+	return charge(user, bytes, true);
 }
 
 /**
@@ -206,7 +230,7 @@ static bool add_below(atomic_t *n, u32 most)
  * sroce_user_most() - share of a user in what a limit allows
  * @user: the user; NULL for a kernel user, which is not limited
  * @limit: the limit
- * @all: what all have, the user included
+ * @all: what all users have, privileged ones excepted
  *
  * Return: the share; no limit for processes with CAP_SYS_RESOURCE.
  */
@@ -238,18 +262,20 @@ static size_t object_bytes(const struct obj_limit *limit)
 int sroce_user_add(struct sroce_dev *dev, struct sroce_user *user, enum sroce_obj obj)
 {
 	const struct obj_limit *limit = &limits[obj];
+	u32 all;
 
 	if (!add_below(&dev->objects[obj], limit->most))
 		return -ENOMEM;
 	if (!user)
 		return 0;
-	if (!add_below(&user->objects[obj],
-		       sroce_user_most(user, limit->most, atomic_read(&dev->objects[obj]))))
+	all = atomic_add_return(!user->privileged, &dev->user_objects[obj]);
+	if (!add_below(&user->objects[obj], sroce_user_most(user, limit->most, all)))
 		goto err_dev;
 	if (!sroce_user_charge(user, object_bytes(limit)))
 		return 0;
 	atomic_dec(&user->objects[obj]);
 err_dev:
+	atomic_sub(!user->privileged, &dev->user_objects[obj]);
 	atomic_dec(&dev->objects[obj]);
 	return -ENOMEM;
 }
@@ -267,6 +293,7 @@ void sroce_user_del(struct sroce_dev *dev, struct sroce_user *user, enum sroce_o
 	atomic_dec(&dev->objects[obj]);
 	if (!user)
 		return;
+	atomic_sub(!user->privileged, &dev->user_objects[obj]);
 	atomic_dec(&user->objects[obj]);
 	sroce_user_uncharge(user, object_bytes(&limits[obj]));
 }

@@ -49,6 +49,7 @@ static atomic_t jobs_running;
 
 static void retry_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(retry, retry_fn);
+static bool exiting;
 
 /* Set whether the user may run another job of a queue. The user is locked. */
 static void update_ready(struct sroce_user *user, struct sroce_faultq *q)
@@ -97,6 +98,8 @@ static void retry_fn(struct work_struct *work)
 	struct sroce_fault_mm *proc;
 	int i;
 
+	if (READ_ONCE(exiting))
+		return;
 	spin_lock_bh(&procs_lock);
 	hash_for_each(procs, i, proc, hash) {
 		spin_lock(&proc->user->lock);
@@ -349,9 +352,9 @@ int sroce_faultq_init(void)
  */
 void sroce_faultq_exit(void)
 {
-	/* retry_fn() may run them until the last; it finds nothing then */
-	while (atomic_read(&jobs_running))
-		flush_workqueue(wq);
+	/* only jobs may add jobs to a queue that is drained; each user that waits has one */
+	WRITE_ONCE(exiting, true);
+	cancel_delayed_work_sync(&retry);
 	destroy_workqueue(wq);
 	cancel_delayed_work_sync(&retry);
 }

@@ -126,7 +126,7 @@ static int store_entry(struct sroce_odp *odp, unsigned long index, struct page *
 	int ret = 0;
 
 	if (bytes)
-		ret = sroce_user_charge(odp->proc->user, bytes);
+		ret = sroce_user_charge_again(odp->proc->user, bytes);
 	if (ret)
 		return ret;
 	entry = xa_mk_value(page_to_pfn(page) << 1 | (write ? WRITABLE : was & WRITABLE));

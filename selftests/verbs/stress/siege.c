@@ -248,19 +248,29 @@ static void waiting_users(const char *spec, int uid, int n)
 /* A process that wants a page of its own. Its status is 0 if that comes in time. */
 static pid_t user_of_memory(const char *spec, int uid)
 {
+	char byte;
+	int out[2];
 	struct vt_ep ep = {};
 	struct ibv_wc wc;
 	uint8_t *mem;
 	pid_t pid;
 	why_t why;
 
+	if (pipe(out))
+		die("pipe");
 	pid = fork();
-	if (pid)
+	if (pid) {
+		close(out[1]);
+		/* it has asked for the page, or has died */
+		if (read(out[0], &byte, 1) != 1)
+			fprintf(stderr, "user %d has not begun\n", uid);
+		close(out[0]);
 		return pid;
+	}
 	mem = mmap(NULL, NEVER_SIZE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	why = want_pages(spec, uid, mem, &ep, 1);
-	if (!why)
+	if (!why && write(out[1], "", 1) == 1)
 		why = vt_poll_ok(ep.scq, &wc, 0);
 	if (why)
 		fprintf(stderr, "user %d: %s\n", uid, why);
