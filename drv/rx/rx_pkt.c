@@ -70,7 +70,7 @@ static bool charge_share(struct sroce_kqp *kqp, long size)
 	long own = atomic_long_add_return(size, &kqp->share->held);
 
 	kqp->charged += size;
-	return sroce_ofo_is_fair(own, all, max);
+	return sroce_ofo_is_fair(kqp->charged, own, all, max);
 }
 
 static void uncharge_share(struct sroce_kqp *kqp, long size)

@@ -105,14 +105,15 @@ static void uncount_rnr_wait(struct sroce_kqp *kqp)
  * @qp: the QP, locked
  * @delay: time from now, in ns
  *
- * It is set later if so many QPs of the user wait that their timers would fire too often. What
- * the peer asks for is a least time (9.7.5.2.8).
+ * It is set later if the QP has waited in vain, and so many QPs of the user wait that their timers
+ * would fire too often. What the peer asks for is a least time (9.7.5.2.8).
  */
 void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 {
 	u64 waits = count_rnr_wait(qp->kqp), least = waits * RNR_INTERVAL;
 
-	if (unlikely(waits > RNR_WAITS_FREE && delay < least)) {
+	/* the first wait of a QP is no one's fault: its peer may be another than theirs */
+	if (unlikely(waits > RNR_WAITS_FREE && delay < least && qp->req.rnr_waits > 1)) {
 		sroce_count(qp, SROCE_CNT_RNR_DELAYED);
 		delay = least;
 	}

@@ -549,11 +549,44 @@ static void shares(void)
 	for (n = 0; n < 12; n++) {
 		u64 left = SHARE_MAX - all;
 
-		for (own = 0; sroce_ofo_is_fair(own + 1, all + 1, SHARE_MAX); own++)
+		for (own = 0; sroce_ofo_is_fair(0, own + 1, all + 1, SHARE_MAX); own++)
 			all++;
 		CHECK_EQ(own, left / 5);
 	}
 	CHECK(SHARE_MAX - all > SHARE_MAX / 16);
+}
+
+static void qp_shares(void)
+{
+	u64 own = 0, qp;
+	u32 n;
+
+	t_case("ofo: of what a user may keep, a greedy QP takes half of what others leave");
+	for (n = 0; n < 12; n++) {
+		u64 left = SHARE_MAX / 5 - own;
+
+		for (qp = 0; sroce_ofo_is_fair(qp + 1, own + 1, own + 1, SHARE_MAX); qp++)
+			own++;
+		CHECK_EQ(qp, left / 2);
+	}
+}
+
+/* Its turn never comes: the peer doesn't send the packets before it. */
+static void too_long(u32 len, bool kept)
+{
+	static const u8 data[4 * MTU];
+	struct xfers t;
+	struct sroce_pkt pkt = { .opcode = 0x01, .payload_len = len };
+
+	t_case("ofo: a packet of %u bytes behind a gap is %s, with an MTU of %u", len,
+	       kept ? "kept" : "dropped", MTU);
+	peer_begin_resp(&t, 16);
+	pkt.psn = sroce_psn_add(t.s->b.qp.resp.psn, 5);
+	xfers_forge(&t, &pkt, data);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OUT_OF_SEQ), 1);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_QUEUED), kept);
+	sim_enter(&t.s->b, IB_QPS_RESET);
+	xfers_end(&t);
 }
 
 UNIT_TESTS(ofo)
@@ -575,6 +608,10 @@ UNIT_TESTS(ofo)
 	behind_read(SROCE_READ_AHEAD + 1, AHEAD + SROCE_READ_AHEAD, false);
 	blind();
 	shares();
+	qp_shares();
+	too_long(MTU, true);
+	too_long(MTU + 4, false);
+	too_long(4 * MTU, false);
 	for (i = 0; i < ARRAY_SIZE(seconds); i++)
 		second_packet(&seconds[i]);
 	forged_in_gap(IB_WR_SEND);

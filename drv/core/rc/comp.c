@@ -436,16 +436,20 @@ static int fault_in_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return ret;
 }
 
-/* Defer a response until its memory is faulted in; without room it counts as lost. */
+/*
+ * Defer a response until its memory is faulted in; without room it counts as lost. One that is
+ * deferred already tells nothing new, and a peer could have it looked at again and again.
+ */
 static void defer_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	int ret = sroce_ofo_defer(qp, pkt);
 	u32 end = response_end(qp, pkt);
 	struct sroce_req *req = &qp->req;
 
-	if (sroce_ofo_defer(qp, pkt)) {
+	if (!ret)
 		sroce_read_retry_received(qp, pkt->psn, end);
+	if (!ret || ret == -EEXIST)
 		return;
-	}
 	if (!req->resp_dropped || sroce_psn_diff(end, req->resp_dropped_end) > 0)
 		req->resp_dropped_end = end;
 	req->resp_dropped = true;

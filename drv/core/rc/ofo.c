@@ -193,6 +193,15 @@ static int queue_behind(struct sroce_qp *qp, struct list_head *pos, const struct
 	return 0;
 }
 
+/*
+ * Whether a packet is worth the memory: one that is longer than those of its connection is refused
+ * when it is its turn. The parser takes any length that a datagram can have.
+ */
+static bool is_worth_keeping(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	return pkt->loopback || qp->svc == SROCE_SVC_UD || pkt->payload_len <= qp->mtu;
+}
+
 /**
  * sroce_ofo_put() - queue a request for later
  * @qp: the QP, locked
@@ -202,14 +211,16 @@ static int queue_behind(struct sroce_qp *qp, struct list_head *pos, const struct
  * A loopback packet of RC is not queued.
  *
  * Return: 0; -EEXIST if it is queued already; -EBADMSG if another request was queued with its
- * PSN, which is dropped, too; -ENOMEM if there is no room or memory, or if its PSN or its
- * place in the queue is too far away.
+ * PSN, which is dropped, too; -ENOMEM if there is no room or memory, if its PSN or its place in
+ * the queue is too far away, or if it is too long.
  */
 int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 {
 	struct list_head *queue = &qp->resp.ofo_queue;
 	int ret;
 
+	if (!is_worth_keeping(qp, pkt))
+		return -ENOMEM;
 	if (!sroce_is_rc(qp))
 		return queue_behind(qp, first ? queue : queue->prev, pkt);
 	ret = find_place_rc(qp, pkt);
@@ -224,9 +235,9 @@ int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
  * Of two responses with one PSN the first is kept. They may differ: what a READ reads may
  * change.
  *
- * Return: false if there is no room or memory for it.
+ * Return: 0; -EEXIST if one with its PSN is deferred; -ENOMEM if there is no room or memory.
  */
-bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+int sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct list_head *pos = NULL;
 	struct sroce_req *req = &qp->req;
@@ -234,16 +245,16 @@ bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	int ret;
 
 	if (pkt->loopback || req->n_ofo_resps >= qp->resp.ofo_max)
-		return false;
+		return -ENOMEM;
 	ret = find_place(&req->ofo_resps, &pos, pkt);
 	if (ret)
-		return ret == -EEXIST;
+		return ret;
 	ofo = new_ofo(qp, pkt);
 	if (!ofo)
-		return false;
+		return -ENOMEM;
 	list_add(&ofo->list, pos);
 	req->n_ofo_resps++;
-	return true;
+	return 0;
 }
 
 /**

@@ -14,15 +14,17 @@ struct sroce_qp;
 
 /*
  * Whether a user may keep packets of @own bytes of the @all that are kept, if @max may be.
- * It may keep a quarter of what is free then: n greedy ones take all but (4/5)^n.
+ * It may keep a quarter of what is free then: n greedy ones take all but (4/5)^n. Its QPs have
+ * peers that need not trust each other: one with @qp bytes may keep as much as is free then of
+ * the most that the user may.
  */
-static inline bool sroce_ofo_is_fair(u64 own, u64 all, u64 max)
+static inline bool sroce_ofo_is_fair(u64 qp, u64 own, u64 all, u64 max)
 {
-	return 4 * own + all <= max;
+	return 4 * own + all <= max && 5 * (qp + own) <= max;
 }
 
 int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
-bool sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+int sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 void sroce_ofo_free(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp);
