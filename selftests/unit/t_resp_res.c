@@ -142,6 +142,14 @@ static void unfinished(void)
 	replay_unfinished(&t, 10, MANY - 10, MANY - 10);
 	CHECK_EQ(txlog.n, SROCE_TX_BUDGET + MANY - 10);
 	CHECK(!t.s->b.qp.resp.res[0].queued);
+
+	t_case("resp_res: after that, too, a replay of deregistered memory is dropped");
+	sim_buf_revoke(t.b);
+	txlog.n = 0;
+	peer_ask_read(&t, FIRST + MANY - 5, (MANY - 5) * MTU, 5 * MTU);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, 0);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
 	xfers_end(&t);
 }
 

@@ -59,11 +59,16 @@ static void cancel_replays(struct sroce_resp *resp, u8 idx)
 /**
  * sroce_resp_res_end_replay() - note that the oldest replay was sent
  * @resp: the responder
+ *
+ * It may have been the first time, see queue_replay().
  */
 void sroce_resp_res_end_replay(struct sroce_resp *resp)
 {
 	struct sroce_replays *r = &resp->replays;
+	struct sroce_res *res = &resp->res[r->q[0].idx];
 
+	if (!res->queued && sroce_psn_diff(r->q[0].range.end, res->first.psn) > 0)
+		res->first.psn = r->q[0].range.end;
 	r->n--;
 	memmove(r->q, r->q + 1, r->n * sizeof(*r->q));
 }
