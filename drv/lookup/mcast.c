@@ -19,6 +19,11 @@
 #include "drv/lookup/sdev.h"
 #include "drv/lookup/user.h"
 
+/* Attachments of a QP to one group, each of which the RDMA core keeps in a list */
+#define TIMES_MAX	4
+/* Bytes of a member and of its attachments */
+#define MEMBER_BYTES	((TIMES_MAX + 1) * 64)
+
 static const struct in6_addr *addr6(const union ib_gid *gid)
 {
 	return (const struct in6_addr *)gid->raw;
@@ -174,11 +179,6 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 	sroce_live_dec();
 }
 
-/* Attachments of a QP to one group, each of which the RDMA core keeps in a list */
-#define TIMES_MAX	4
-/* Bytes of a member and of its attachments */
-#define MEMBER_BYTES	((TIMES_MAX + 1) * 64)
-
 /*
  * A group counts for each user with a QP in it, whoever made it: whoever stays in it keeps it.
  * As a group has few places, a user may have a part of them only.
@@ -186,7 +186,6 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 static int count_member(struct sroce_dev *dev, struct sroce_group *g, struct sroce_user *owner)
 {
 	u32 n = members_of(g, owner);
-
 	int ret;
 
 	if (n >= sroce_user_most(owner, SROCE_MAX_GROUP_QPS, g->n))

@@ -94,8 +94,8 @@ static inline struct sroce_user *sroce_pd_owner(struct ib_pd *ibpd)
 
 struct sroce_user *sroce_user_get(void);
 void sroce_user_put(struct sroce_user *user);
-int sroce_user_charge_again(struct sroce_user *user, size_t bytes);
 int sroce_user_charge(struct sroce_user *user, size_t bytes);
+int sroce_user_charge_again(struct sroce_user *user, size_t bytes);
 void sroce_user_uncharge(struct sroce_user *user, size_t bytes);
 u32 sroce_user_most(const struct sroce_user *user, u32 limit, u32 all);
 int sroce_user_add(struct sroce_dev *dev, struct sroce_user *user, enum sroce_obj obj);

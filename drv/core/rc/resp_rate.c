@@ -94,7 +94,7 @@ bool sroce_resp_rate_decrease(struct sroce_qp *qp)
 static void add_tokens(struct sroce_resp_rate *r)
 {
 	u64 now = sroce_now(), n;
-	u32 rate = sroce_cwnd(&r->cwnd), most = LATE_MAX * max(train_max(r), TRAIN_MIN);
+	u32 rate = sroce_cwnd(&r->cwnd), most = LATE_MAX * max(rate / TRAINS, TRAIN_MIN);
 
 	n = div_u64((now - r->at) * rate, PERIOD);
 	if (n + r->tokens >= most) {
