@@ -612,8 +612,8 @@ static why_t waiting_end(struct vt_pair *p)
 /* Another QP is refused once: how many us it takes for its message to be received */
 static why_t refused_once(struct vt_pair *p, uint64_t *us)
 {
-	uint64_t start = vt_now_us();
 	struct ibv_wc wc;
+	uint64_t start;
 
 	TRY(waiting_open(p));
 	start = vt_now_us();

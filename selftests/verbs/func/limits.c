@@ -51,6 +51,19 @@ static why_t as(uid_t uid, why_t (*fn)(struct vt_dev *dev))
 	return text[0] ? text : NULL;
 }
 
+struct alone {
+	why_t (*fn)(struct vt_dev *dev);
+};
+
+/* What one user may have */
+static why_t alone(struct vt_pair *p, const void *arg)
+{
+	const struct alone *a = arg;
+
+	(void)p;
+	return as(USER, a->fn);
+}
+
 static struct ibv_cq *cqs[CQS];
 
 /* CQs as long as they can be had. Return: how many */
@@ -95,13 +108,6 @@ static why_t share_of_memory(struct vt_dev *dev)
 	return NULL;
 }
 
-static why_t memory(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_memory);
-}
-
 /* Slots of a send queue are memory as well as its ring. */
 static why_t share_of_slots(struct vt_dev *dev)
 {
@@ -121,13 +127,6 @@ static why_t share_of_slots(struct vt_dev *dev)
 	return NULL;
 }
 
-static why_t slots(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_slots);
-}
-
 static why_t share_of_ahs(struct vt_dev *dev)
 {
 	struct ibv_ah_attr attr = {
@@ -141,13 +140,6 @@ static why_t share_of_ahs(struct vt_dev *dev)
 	CHECK(n <= most, "%d of %d address handles", n, dev->attr.max_ah);
 	CHECK(errno == ENOMEM, "address handle %d: %s", n, strerror(errno));
 	return NULL;
-}
-
-static why_t ahs(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_ahs);
 }
 
 /* While one user has its share of memory, another gets rings. */
@@ -248,13 +240,6 @@ static why_t share_of_mappings(struct vt_dev *dev)
 	return NULL;
 }
 
-static why_t mappings(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_mappings);
-}
-
 static int mappings_made[2];
 
 static why_t keep_many(struct vt_dev *dev)
@@ -302,6 +287,12 @@ static why_t others_mappings(struct vt_pair *p, const void *arg)
 #define SPARSE	4096UL
 #define STRIDE	(256UL << 10)
 
+static int have_page(struct vt_dev *dev, uint8_t *at, uint32_t lkey)
+{
+	return vt_advise(dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH,
+			 IB_UVERBS_ADVISE_MR_FLAG_FLUSH, at, 8, lkey);
+}
+
 /* A page here and there of memory that is all zero: it takes entries, and no pages. */
 static int have_present(struct vt_dev *dev, uint8_t *mem, uint32_t lkey)
 {
@@ -309,8 +300,7 @@ static int have_present(struct vt_dev *dev, uint8_t *mem, uint32_t lkey)
 	int ret = 0;
 
 	for (i = 0; i < SPARSE && !ret; i++)
-		ret = vt_advise(dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH,
-				IB_UVERBS_ADVISE_MR_FLAG_FLUSH, mem + i * STRIDE, 8, lkey);
+		ret = have_page(dev, mem + i * STRIDE, lkey);
 	return ret;
 }
 
@@ -334,13 +324,6 @@ static why_t share_of_entries(struct vt_dev *dev)
 	return NULL;
 }
 
-static why_t entries(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_entries);
-}
-
 /* Pages that are far apart take more nodes. */
 #define APARTS	100
 #define FIRST	(4UL << 30)
@@ -359,8 +342,7 @@ static int have_apart(struct vt_dev *dev, unsigned long apart)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 		if (at == MAP_FAILED)
 			return -1;
-		if (vt_advise(dev->pd, IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH,
-			      IB_UVERBS_ADVISE_MR_FLAG_FLUSH, at, 8, mr->lkey))
+		if (have_page(dev, at, mr->lkey))
 			break;
 	}
 	if (!mr || ibv_dereg_mr(mr))
@@ -395,13 +377,6 @@ static why_t share_of_nodes(struct vt_dev *dev)
 	return NULL;
 }
 
-static why_t nodes(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_nodes);
-}
-
 /* Each makes the way of its pages out of memory longer, for whoever needs memory. */
 static why_t share_of_regions(struct vt_dev *dev)
 {
@@ -417,13 +392,6 @@ static why_t share_of_regions(struct vt_dev *dev)
 	CHECK(!mr && errno == ENOMEM && n == 4096, "%d regions on demand of one page: %s", n,
 	      mr ? "no limit" : strerror(errno));
 	return NULL;
-}
-
-static why_t regions(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_regions);
 }
 
 /* ---- memory of other drivers -------------------------------------------------- */
@@ -485,9 +453,14 @@ static struct ibv_qp *ud_qp(struct vt_dev *dev, struct ibv_cq *cq)
 	return ibv_create_qp(dev->pd, &init);
 }
 
+static union ibv_gid group_gid(int n)
+{
+	return vt_group(n / 200, n % 200);
+}
+
 static why_t attach(struct ibv_qp *qp, int n, int want)
 {
-	union ibv_gid gid = vt_group(n / 200, n % 200);
+	union ibv_gid gid = group_gid(n);
 	int err = ibv_attach_mcast(qp, &gid, 0);
 
 	CHECK(err == want, "ibv_attach_mcast to group %d: %s", n, strerror(err));
@@ -506,13 +479,6 @@ static why_t share_of_group(struct vt_dev *dev)
 		TRY(attach(qp, 1, n < most ? 0 : ENOMEM));
 	}
 	return NULL;
-}
-
-static why_t group(struct vt_pair *p, const void *arg)
-{
-	(void)p;
-	(void)arg;
-	return as(USER, share_of_group);
 }
 
 /* The RDMA core keeps what it tells apart by the LID, though there are none here. */
@@ -695,19 +661,30 @@ static why_t a_group(struct vt_dev *dev)
 	return attach(qp, 1, 0);
 }
 
+/* Attach @qp to groups from @first on. Return: how many there were until it was refused */
+static int attach_all(struct ibv_qp *qp, int first, int most)
+{
+	union ibv_gid gid;
+	int n;
+
+	for (n = 0; n < most; n++) {
+		gid = group_gid(first + n);
+		errno = ibv_attach_mcast(qp, &gid, 0);
+		if (errno)
+			break;
+	}
+	return n;
+}
+
 /* Each user takes a part of what is left, as long as there are more. */
 static why_t group_share(struct vt_dev *dev)
 {
 	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
-	int first = (getuid() - OTHER) * dev->attr.max_mcast_grp, n, err = 0;
+	int most = dev->attr.max_mcast_grp, n;
 
 	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
-	for (n = 0; n <= dev->attr.max_mcast_grp && !err; n++) {
-		union ibv_gid gid = vt_group((first + n) / 200, (first + n) % 200);
-
-		err = ibv_attach_mcast(qp, &gid, 0);
-	}
-	CHECK(err == ENOMEM && n > 100, "group %d: %s", n, strerror(err));
+	n = attach_all(qp, (getuid() - OTHER) * most, most + 1);
+	CHECK(errno == ENOMEM && n > 100, "group %d: %s", n, strerror(errno));
 	return while_full();
 }
 
@@ -737,17 +714,13 @@ static why_t fill_device(pthread_t *threads, uid_t *uids, size_t n)
 static why_t reserve(struct vt_pair *p)
 {
 	struct ibv_qp *qp = ud_qp(p->a.dev, p->a.scq);
-	int most = p->a.dev->attr.max_mcast_grp, n, err = 0;
+	int most = p->a.dev->attr.max_mcast_grp, n;
 
 	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
-	for (n = 0; n < most && !err; n++) {
-		union ibv_gid gid = vt_group(n / 200, n % 200);
-
-		err = ibv_attach_mcast(qp, &gid, 0);
-	}
+	n = attach_all(qp, 0, most);
 	CHECK(n > most / 8, "root has %d groups", n);
-	for (n -= !!err; n--;) {
-		union ibv_gid gid = vt_group(n / 200, n % 200);
+	while (n--) {
+		union ibv_gid gid = group_gid(n);
 
 		CHECK(!ibv_detach_mcast(qp, &gid, 0), "ibv_detach_mcast");
 	}
@@ -798,21 +771,25 @@ int main(int argc, char **argv)
 	vt_start(argc, argv);
 	c = vt_conf(IBV_QPT_RC);
 	vt_run_idle("limits: the largest CQ", &c, largest, NULL);
-	vt_run_idle("limits: memory of rings", &c, memory, NULL);
-	vt_run_idle("limits: memory of slots", &c, slots, NULL);
+	vt_run_idle("limits: memory of rings", &c, alone, &(struct alone){ share_of_memory });
+	vt_run_idle("limits: memory of slots", &c, alone, &(struct alone){ share_of_slots });
 	vt_run_idle("limits: another user has its own share", &c, other_user, NULL);
-	vt_run_idle("limits: address handles", &c, ahs, NULL);
-	vt_run_idle("limits: rings that stay mapped", &c, mappings, NULL);
+	vt_run_idle("limits: address handles", &c, alone, &(struct alone){ share_of_ahs });
+	vt_run_idle("limits: rings that stay mapped", &c, alone,
+		    &(struct alone){ share_of_mappings });
 	vt_run_idle("limits: rings that stay mapped beside another user's", &c, others_mappings,
 		    NULL);
-	vt_run_idle("limits: entries of pages on demand", &c, entries, NULL);
-	vt_run_idle("limits: pages on demand that are far apart", &c, nodes, NULL);
-	vt_run_idle("limits: regions on demand", &c, regions, NULL);
+	vt_run_idle("limits: entries of pages on demand", &c, alone,
+		    &(struct alone){ share_of_entries });
+	vt_run_idle("limits: pages on demand that are far apart", &c, alone,
+		    &(struct alone){ share_of_nodes });
+	vt_run_idle("limits: regions on demand", &c, alone, &(struct alone){ share_of_regions });
 	if (access("/dev/oddbuf", F_OK))
 		tap_skip("no /dev/oddbuf", "limits: registrations of one dma-buf");
 	else
 		vt_run_idle("limits: registrations of one dma-buf", &c, tables, &odd);
-	vt_run_idle("limits: places in a multicast group", &c, group, NULL);
+	vt_run_idle("limits: places in a multicast group", &c, alone,
+		    &(struct alone){ share_of_group });
 	vt_run_idle("limits: attachments of a QP to one group", &c, attachments, NULL);
 	vt_run_idle("limits: multicast groups that others are in, too", &c, groups, NULL);
 	vt_run_idle("limits: windows, and another user's", &c, beside,

@@ -29,17 +29,7 @@ static int dereg_mr(void *mr) { return ibv_dereg_mr(mr); }
 /* Have A write from memory @at to B. */
 static why_t post(struct vt_pair *p, struct ibv_mr *mr, const void *at)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)at, .length = 512, .lkey = mr->lkey,
-	};
-	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { .remote_addr = (uintptr_t)p->b.buf.data,
-			     .rkey = p->b.buf.mr->rkey },
-	};
-
-	return vt_post_send(&p->a, &wr);
+	return never_post(&p->a, &p->b, mr, at);
 }
 
 static why_t file_mr(struct vt_pair *p, struct ibv_mr **mr)
@@ -122,17 +112,6 @@ static why_t open_pairs(struct vt_pair *pairs, const struct vt_conf *conf, uint3
 	return NULL;
 }
 
-static struct vt_conf small_conf(void)
-{
-	struct vt_conf conf = vt_conf(IBV_QPT_RC);
-
-	conf.buf = PAGE;
-	conf.send_wr = 1;
-	conf.recv_wr = 1;
-	conf.cqe = 1;
-	return conf;
-}
-
 static why_t close_pairs(struct vt_pair *pairs, uint32_t n)
 {
 	uint32_t i;
@@ -166,7 +145,7 @@ static why_t advise_until_refused(struct vt_pair *p, struct ibv_mr *mr)
 /* More QPs of one CPU wait than there are workers, and as much advice is not done. */
 static why_t others(struct vt_pair *p, const void *arg)
 {
-	struct vt_conf conf = small_conf();
+	struct vt_conf conf = never_conf();
 	struct vt_pair *pairs = calloc(QPS, sizeof(*pairs));
 	struct ibv_mr *mr;
 	uint32_t i;
@@ -234,7 +213,7 @@ static void *keep_mapping(void *arg)
 /* arg: number of QPs */
 static why_t hold(struct vt_pair *p, const void *arg)
 {
-	struct vt_conf conf = small_conf();
+	struct vt_conf conf = never_conf();
 	const int *n = arg;
 	struct vt_pair *pairs = calloc(*n, sizeof(*pairs));
 	pthread_t thread;

@@ -114,6 +114,36 @@ void never_up(void)
 	rmdir(dir);
 }
 
+/* ---- QPs that want pages ---------------------------------------------------- */
+
+struct vt_conf never_conf(void)
+{
+	struct vt_conf conf = vt_conf(IBV_QPT_RC);
+
+	conf.buf = NEVER_PAGE;
+	conf.send_wr = 1;
+	conf.recv_wr = 1;
+	conf.cqe = 1;
+	return conf;
+}
+
+/* Write from memory at @at, which may not be there. */
+why_t never_post(struct vt_ep *from, const struct vt_ep *to, const struct ibv_mr *mr,
+		 const void *at)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)at, .length = 512, .lkey = mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = (uintptr_t)to->buf.data,
+			     .rkey = to->buf.mr->rkey },
+	};
+
+	return vt_post_send(from, &wr);
+}
+
 /* All that waits for pages is told that there are none. */
 void never_down(void)
 {

@@ -24,6 +24,9 @@ struct never_helper {
 extern struct never never;
 
 void never_up(void);
+struct vt_conf never_conf(void);
+why_t never_post(struct vt_ep *from, const struct vt_ep *to, const struct ibv_mr *mr,
+		 const void *at);
 void never_down(void);
 _Noreturn void never_hold(void);
 why_t never_soon(const char *what, int (*fn)(void *arg), void *arg);

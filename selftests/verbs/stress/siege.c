@@ -162,40 +162,21 @@ static void stray(struct vt_dev *dev, const char *address)
 /* A QP that is connected to itself wants a page. */
 static why_t want_page(struct vt_ep *ep, struct ibv_mr *mr, const uint8_t *at)
 {
-	struct ibv_sge sge = { (uintptr_t)at, 512, mr->lkey };
-	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-		.send_flags = IBV_SEND_SIGNALED,
-	};
-
 	TRY(vt_ep_init(ep));
 	TRY(vt_ep_rtr(ep, ep));
 	TRY(vt_ep_rts(ep));
-	wr.wr.rdma.remote_addr = (uintptr_t)ep->buf.data;
-	wr.wr.rdma.rkey = ep->buf.mr->rkey;
-	return vt_post_send(ep, &wr);
-}
-
-static struct vt_conf small_conf(void)
-{
-	struct vt_conf conf = vt_conf(IBV_QPT_RC);
-
-	conf.mtu = IBV_MTU_1024;
-	conf.buf = NEVER_PAGE;
-	conf.send_wr = 1;
-	conf.recv_wr = 1;
-	conf.cqe = 1;
-	return conf;
+	return never_post(ep, ep, mr, at);
 }
 
 /* The calling process is another user's from now on, on the first CPU, and wants pages of @mem. */
 static why_t want_pages(const char *spec, int uid, uint8_t *mem, struct vt_ep *ep, int n)
 {
-	struct vt_conf conf = small_conf();
+	struct vt_conf conf = never_conf();
 	struct vt_dev dev = {};
 	struct ibv_mr *mr;
 	int i;
 
+	conf.mtu = IBV_MTU_1024;
 	vt_run_on(0);
 	CHECK(!setresuid(uid, uid, uid), "setresuid: %s", strerror(errno));
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
