@@ -727,6 +727,22 @@ static void no_hurry(void)
 	xfers_finish(&t);
 }
 
+/* The requester could not tell the first of its responses from the last. */
+static void read_of_half_the_psns(void)
+{
+	struct xfers t;
+
+	t_case("resp: a READ of as many PSNs as can't be compared is refused");
+	peer_begin_resp(&t, 4);
+	t.b->mr.length = 1ULL << 32;
+	peer_ask_read(&t, FIRST, 0, SROCE_PSN_HALF * MTU);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].opcode, 0x11);
+	CHECK_EQ(txlog.p[0].syndrome, 0x61);
+	t.b->mr.length = 65536;
+	xfers_end(&t);
+}
+
 /* A receive may have room for more than the longest message. */
 static void endless_send(void)
 {
@@ -841,6 +857,7 @@ UNIT_TESTS(resp)
 	no_receive(IB_QPT_UC);
 	no_receive(IB_QPT_UD);
 	too_long();
+	read_of_half_the_psns();
 	grh(0);
 	grh(1);
 	hole_in_uc();

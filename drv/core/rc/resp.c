@@ -242,6 +242,8 @@ static enum verdict check_length(struct sroce_qp *qp,
 
 	if (flags & SROCE_RETH && pkt->length > SROCE_MSG_MAX && !is_whole(pkt))
 		ok = false;
+	if (flags & SROCE_READING && sroce_psn_count(pkt->length, qp->mtu) >= SROCE_PSN_HALF)
+		ok = false;
 	if (flags & SROCE_SENDING && send_end(qp, pkt) > SROCE_MSG_MAX)
 		ok = false;
 	if (flags & SROCE_FLUSHING && !is_flush_valid(pkt->feth))

@@ -13,8 +13,6 @@
 
 /* Most PSNs between una and psn, so that comparisons hold (9.7.1) */
 #define PSN_SPAN_MAX 0x400000
-/* A message of so many PSNs is invalid, even with nothing else in flight. */
-#define PSN_HALF 0x800000
 
 static u32 wqe_psns(const struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
@@ -269,7 +267,7 @@ static enum ib_wc_status check_executable(struct sroce_qp *qp,
 		return IB_WC_SUCCESS;
 	if (sroce_wqe_wants_response(wqe) && !qp->attr.max_rd_atomic)
 		return IB_WC_LOC_QP_OP_ERR;
-	if (wqe_psns(qp, wqe) >= PSN_HALF)
+	if (wqe_psns(qp, wqe) >= SROCE_PSN_HALF)
 		return IB_WC_LOC_LEN_ERR;
 	return IB_WC_SUCCESS;
 }

@@ -5,6 +5,9 @@
 
 #include "drv/core/wire/wire.h"
 
+/* A message of so many PSNs is invalid: the oldest and the newest can't be compared (9.7.1). */
+#define SROCE_PSN_HALF	0x800000U
+
 /**
  * sroce_psn_add() - add a number to a PSN, modulo 2^24
  * @psn: the PSN
