@@ -189,11 +189,14 @@ struct sroce_read_range {
 
 /* Most ranges of responses that are requested again at a time */
 #define SROCE_READ_RANGES_MAX	48
+/* Most requests for such ranges while no response comes, besides those of probes */
+#define SROCE_READ_REPEATS_MAX	(2U * SROCE_READ_RANGES_MAX)
 
 /**
  * struct sroce_read_retry - recovery of lost responses, see rc/read_retry.c
  * @high: one past the newest response that has come or was requested again
  * @full: not all that are missing are in @range
+ * @allowed: requests that may be repeated before more responses come
  * @selective: the peer serves repeated READs in any order, beside others
  * @interleaved: the newest response was the last of a range, though older requests are
  *	being answered
@@ -210,6 +213,7 @@ struct sroce_read_range {
 struct sroce_read_retry {
 	u32			high;
 	bool			full;
+	u32			allowed;
 	bool			selective;
 	bool			interleaved;
 	u32			resume;
@@ -288,6 +292,7 @@ struct sroce_rtt {
  *	that is not started
  * @acked_idx: send queue index of the first work request with a PSN at or after @acked
  * @reads: READ, atomic and FLUSH requests sent, without those before @una
+ * @newest_resp: send queue index of the newest of their work requests; valid if there are any
  * @read_psns: PSNs at or after @acked that only READ responses have: all but one per request
  * @read_ahead: those of @read_psns at or after @psn, of requests that will be sent again
  * @reading: READ responses that were requested and have not come
@@ -336,6 +341,7 @@ struct sroce_req {
 	u32	next_idx;
 	u32	acked_idx;
 	u32	reads;
+	u32	newest_resp;
 	u32	read_psns;
 	u32	read_ahead;
 	u32	reading;

@@ -4,6 +4,7 @@
 #include <time.h>
 #include "tests.h"
 #include "peer.h"
+#include "drv/core/rc/read_retry.h"
 
 #define MANY	200	/* packets; more than one run of the task sends */
 
@@ -338,6 +339,62 @@ static void selective(void)
 	xfers_end(&t);
 }
 
+/* Of as many responses as ranges can hold every second is lost, and the peer sends newest first. */
+static void answers_newest(void)
+{
+	const u32 n = 2 * SROCE_READ_RANGES_MAX, rounds = 20;
+	struct sroce_read_retry *rr;
+	u32 i, before, psn;
+	struct xfers t;
+
+	t_case("read_retry: a peer that answers the newest of repeated READs gets few requests");
+	peer_begin(&t);
+	t.s->a.qp.cc = false;
+	rr = &t.s->a.qp.req.read_retry;
+	rr->selective = true;
+	xfer_put(&t, IB_WR_RDMA_READ, MANY * MTU);
+	peer_go(&t);
+	for (i = 1; i < n; i += 2)
+		peer_hear(&t, 0x0e, FIRST + i, ACK, MTU);
+	CHECK_EQ(txlog.n, 1 + n / 2);
+	before = txlog.n;
+	for (i = 0; i < rounds; i++) {
+		psn = txlog.p[txlog.n - 1].psn;
+		peer_hear(&t, 0x10, psn, ACK, MTU);
+	}
+	CHECK(txlog.n - before >= rounds);
+	CHECK(txlog.n - before <= SROCE_READ_REPEATS_MAX + 4 * rounds);
+	for (i = 0; i < rr->n; i++)
+		CHECK(sroce_read_retry_missing(&t.s->a.qp.req, rr->range[i].psn));
+
+	t_case("read_retry: and still all that is missing");
+	for (i = 0; i < n / 2; i++)
+		peer_hear(&t, 0x10, t.s->a.qp.req.una, ACK, MTU);
+	CHECK(sroce_psn_diff(t.s->a.qp.req.una, FIRST + n) >= 0);
+	xfers_end(&t);
+}
+
+/* Its pages come slowly, so it refuses the same response again and again. */
+static void refused_often(void)
+{
+	const u32 times = SROCE_READ_REPEATS_MAX + 10;
+	struct xfers t;
+	u32 i;
+
+	t_case("read_retry: a response that is refused %u times is requested as often", times);
+	begin_careful(&t, 0, 1);
+	answer(&t, 0);
+	for (i = 0; i < times; i++) {
+		peer_ack(&t, FIRST + 1, RNR);
+		sim_run_until(t.s, t.s->now + 2 * SIM_MS);
+		CHECK_EQ(txlog.n, 2 + i);
+	}
+	for (i = 1; i < 4; i++)
+		answer(&t, i);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_end(&t);
+}
+
 #define LATE_FROM	1900
 #define LATE_END	2150
 
@@ -530,6 +587,56 @@ static void read_unanswered(void)
 	CHECK(many < 4 * few);
 }
 
+/*
+ * Behind a READ that the peer does not answer are @n WRITEs of nothing, acknowledged, and READs
+ * that it answers. Return: ns a response takes
+ */
+static u64 response_behind_read(u32 n)
+{
+	const struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_SIGNALED };
+	const u32 reads = 200;
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr read;
+	struct xfers t;
+	u64 took;
+	u32 i;
+
+	cfg.timeout = 0;
+	cfg.slots = cfg.cqe = 65536;
+	cfg.rd_atomic = reads + 1;
+	peer_begin_with(&t, &cfg, 65536);
+	t.s->quick = true;
+	t.s->a.qp.cc = false;
+	read = xfer_make(&t, IB_WR_RDMA_READ, MTU);
+	for (i = 0; i < 1 + n + reads; i++)
+		sim_put_send(&t.s->a, i && i <= n ? &wr : &read);
+	for (i = 0; i < n && t_ok(); i = sroce_psn_diff(t.s->a.qp.req.acked, FIRST + 1)) {
+		peer_go(&t);
+		peer_ack(&t, sroce_psn_add(t.s->a.qp.req.psn, -1), ACK);
+	}
+	peer_go(&t);
+	took = cpu_ns();
+	for (i = 0; i < reads; i++)
+		peer_hear(&t, 0x10, FIRST + 1 + n + i, ACK, MTU);
+	took = cpu_ns() - took;
+	CHECK_EQ(t.s->a.qp.req.una, FIRST);
+	peer_hear(&t, 0x10, FIRST, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, n + reads + 1);
+	xfers_end(&t);
+	return took / reads;
+}
+
+/* Each ends a READ, after which what is missing may be looked for. */
+static void responses_behind_unanswered(void)
+{
+	u64 few, many;
+
+	t_case("read_retry: a response takes no longer with many requests behind a READ");
+	few = response_behind_read(100);
+	many = response_behind_read(16000);
+	CHECK(many < 4 * few);
+}
+
 /* Return: ns that probes take after the first response to a READ of @n packets */
 static u64 probe_read(u32 n)
 {
@@ -567,7 +674,10 @@ static void long_read_unanswered(void)
 UNIT_TESTS(read_retry)
 {
 	read_unanswered();
+	responses_behind_unanswered();
 	long_read_unanswered();
+	answers_newest();
+	refused_often();
 	silent_read();
 	slow_read();
 	long_read();

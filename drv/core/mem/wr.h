@@ -67,6 +67,8 @@ struct sroce_read_split {
  * @first_psn: PSN of its first packet
  * @last_psn: PSN of its last packet, or of the last READ response
  * @imm: immediate data in network order
+ * @next_resp: READ, atomic or FLUSH that was started: send queue index of the next such one,
+ *	valid unless it is sroce_req.newest_resp
  * @inv_rkey: key to invalidate: by the responder for a SEND, otherwise locally
  * @remote_addr: address in the peer's memory
  * @rkey: R_Key of @remote_addr
@@ -94,7 +96,10 @@ struct sroce_wqe {
 	u32			length;
 	u32			first_psn;
 	u32			last_psn;
-	__be32			imm;
+	union {
+		__be32		imm;
+		u32		next_resp;
+	};
 	u32			inv_rkey;
 	union {
 		struct {

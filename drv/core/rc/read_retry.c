@@ -27,6 +27,11 @@
 #define TAIL_LOSSES	3
 /* For so long after a decrease responses that come twice can take it back, in ns */
 #define UNDO_TIME	(1ULL * NSEC_PER_SEC)
+/*
+ * Requests that may be repeated for each response that has come, on average: what a peer causes
+ * is in proportion to what it sends.
+ */
+#define REPEATS_PER_RESPONSE	4U
 
 /**
  * sroce_read_retry_missing() - whether a response has not arrived
@@ -46,14 +51,48 @@ bool sroce_read_retry_missing(const struct sroce_req *req, u32 psn)
 /* The first PSN in a range which is (@missing) or isn't missing; @end if there is none */
 static u32 find_psn(const struct sroce_req *req, u32 psn, u32 end, bool missing)
 {
-	while (sroce_psn_diff(end, psn) > 0 &&
-	       sroce_read_retry_missing(req, psn) != missing) {
-		/* no response beyond this has been accepted */
-		if (sroce_psn_diff(psn, req->una) >= SROCE_READ_AHEAD)
-			return end;
-		psn = sroce_psn_add(psn, 1);
+	u32 limit = sroce_psn_add(req->una, SROCE_READ_AHEAD), from, to, i;
+	const unsigned long *map = req->read_buf->bitmap;
+
+	/* no response beyond this has been accepted */
+	if (sroce_psn_diff(end, limit) < 0)
+		limit = end;
+	while (sroce_psn_diff(limit, psn) > 0) {
+		from = psn % SROCE_READ_AHEAD;
+		to = min_t(u32, from + sroce_psn_diff(limit, psn), SROCE_READ_AHEAD);
+		i = missing ? find_next_zero_bit(map, to, from) : find_next_bit(map, to, from);
+		psn = sroce_psn_add(psn, i - from);
+		if (i != to)
+			return psn;
 	}
-	return psn;
+	return missing && sroce_psn_diff(end, psn) > 0 ? psn : end;
+}
+
+/* One past the last PSN in a range which is (@missing) or isn't missing; @psn if there is none */
+static u32 find_last(const struct sroce_req *req, u32 psn, u32 end, bool missing)
+{
+	u32 limit = sroce_psn_add(req->una, SROCE_READ_AHEAD), last, bit;
+	unsigned long word;
+
+	if (sroce_psn_diff(end, limit) > 0) {
+		if (missing)
+			return end;
+		end = limit;
+	}
+	while (sroce_psn_diff(end, psn) > 0) {
+		last = sroce_psn_add(end, -1) % SROCE_READ_AHEAD;
+		bit = last % BITS_PER_LONG;
+		word = req->read_buf->bitmap[last / BITS_PER_LONG];
+		word = (missing ? ~word : word) & GENMASK(bit, 0);
+		if (word)
+			bit -= __fls(word);
+		else
+			bit++;
+		end = sroce_psn_add(end, -(s32)bit);
+		if (word)
+			break;
+	}
+	return sroce_psn_diff(end, psn) > 0 ? end : psn;
 }
 
 /* Forget the oldest @n ranges. */
@@ -91,10 +130,11 @@ static bool start_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
 
-	if (rr->n == SROCE_READ_RANGES_MAX) {
+	if (rr->n == SROCE_READ_RANGES_MAX || !rr->allowed) {
 		rr->full = true;
 		return false;
 	}
+	rr->allowed--;
 	rr->range[rr->n++] = (struct sroce_read_range){
 		.wqe = wqe, .psn = psn, .end = end, .when = sroce_now(),
 		.sent = qp->req.max_psn,
@@ -125,15 +165,14 @@ static void repeat_request(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn)
 	u32 end = sroce_read_split_end(wqe, psn);
 
 	psn = sroce_read_split_start(wqe, psn);
-	if (is_repeated(rr, psn, end) || sroce_psn_diff(end, rr->high) > 0) {
+	if (is_repeated(rr, psn, end) || sroce_psn_diff(end, rr->high) > 0 || !rr->allowed) {
 		rr->full = true;
 		return;
 	}
 	if (sroce_psn_diff(qp->req.una, psn) > 0)
 		psn = qp->req.una;
 	psn = find_psn(&qp->req, psn, end, true);
-	while (end != psn && !sroce_read_retry_missing(&qp->req, sroce_psn_add(end, -1)))
-		end = sroce_psn_add(end, -1);
+	end = find_last(&qp->req, psn, end, true);
 	if (psn != end)
 		start_range(qp, wqe, psn, end);
 }
@@ -162,20 +201,23 @@ static void request_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u
 	}
 }
 
-/* How many responses are missing in a range. Of those that are far ahead none was accepted. */
+/* How many responses are missing in a range; of those that are far ahead none was accepted */
 static u32 count_missing(const struct sroce_req *req, u32 psn, u32 end)
 {
-	u32 ahead = sroce_psn_add(req->una, SROCE_READ_AHEAD), n = 0;
+	u32 ahead = sroce_psn_add(req->una, SROCE_READ_AHEAD), n = 0, bit, i;
+	const unsigned long *map = req->read_buf->bitmap;
 
-	if (sroce_psn_diff(psn, ahead) > 0)
-		ahead = psn;
-	if (sroce_psn_diff(end, ahead) > 0) {
-		n = sroce_psn_diff(end, ahead);
-		end = ahead;
+	if (sroce_psn_diff(req->una, psn) > 0)
+		psn = req->una;
+	if (sroce_psn_diff(ahead, end) > 0)
+		ahead = end;
+	for (; sroce_psn_diff(ahead, psn) > 0; psn = sroce_psn_add(psn, i)) {
+		bit = psn % BITS_PER_LONG;
+		i = min_t(u32, BITS_PER_LONG - bit, sroce_psn_diff(ahead, psn));
+		n += hweight_long(~map[psn % SROCE_READ_AHEAD / BITS_PER_LONG] &
+				  GENMASK(bit + i - 1, bit));
 	}
-	for (; sroce_psn_diff(end, psn) > 0; psn = sroce_psn_add(psn, 1))
-		n += sroce_read_retry_missing(req, psn);
-	return n;
+	return n + max(sroce_psn_diff(end, psn), 0);
 }
 
 /* Likewise, but across requests of a work request. Return: responses that are missing */
@@ -195,6 +237,19 @@ static u32 request_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 
 	return n;
 }
 
+/*
+ * Index of the next work request that may want responses. Behind a READ that a peer does not
+ * answer there may be very many of others.
+ */
+static u32 next_idx(struct sroce_qp *qp, u32 i)
+{
+	const struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, i);
+
+	if (!sroce_wqe_wants_response(wqe))
+		return sroce_sq_next(&qp->sq, i);
+	return i == qp->req.newest_resp ? qp->sq.prod : wqe->next_resp;
+}
+
 /* Likewise, but across work requests */
 static u32 request_missing(struct sroce_qp *qp, u32 from, u32 end)
 {
@@ -204,7 +259,7 @@ static u32 request_missing(struct sroce_qp *qp, u32 from, u32 end)
 	if (!qp->req.reads)
 		return 0;
 	for (i = sroce_sq_sched_idx(qp, from); i != sq->prod && sroce_qp_may_send(qp);
-	     i = sroce_sq_next(sq, i)) {
+	     i = next_idx(qp, i)) {
 		struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
 		u32 past = sroce_psn_add(wqe->last_psn, 1);
 
@@ -291,22 +346,11 @@ void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
  */
 void sroce_read_retry_refused(struct sroce_qp *qp, u32 end)
 {
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+
+	/* there is a wait before each */
+	rr->allowed = max(rr->allowed, REPEATS_PER_RESPONSE);
 	request_until(qp, end);
-}
-
-/* One past the newest response before rr->high that has come, or @psn if all are older */
-static u32 received_until(const struct sroce_req *req, u32 psn)
-{
-	u32 end = sroce_psn_add(req->una, SROCE_READ_AHEAD);
-
-	if (!req->read_buf)
-		return psn;
-	if (sroce_psn_diff(end, req->read_retry.high) > 0)
-		end = req->read_retry.high;
-	while (sroce_psn_diff(end, psn) > 0 &&
-	       sroce_read_retry_missing(req, sroce_psn_add(end, -1)))
-		end = sroce_psn_add(end, -1);
-	return sroce_psn_diff(end, psn) > 0 ? end : psn;
 }
 
 /**
@@ -322,7 +366,8 @@ void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn)
 	if (sroce_psn_diff(rr->high, psn) <= 0)
 		return;
 	/* the NAK may be late: what has come after it stays */
-	psn = received_until(&qp->req, psn);
+	if (qp->req.read_buf)
+		psn = find_last(&qp->req, psn, rr->high, false);
 	rr->high = psn;
 	for (i = 0; i < rr->n; i++)
 		if (sroce_psn_diff(rr->range[i].end, psn) > 0)
@@ -343,6 +388,8 @@ void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end)
 		rr->high = end;
 	rr->n = 0;
 	rr->full = false;
+	/* it is not the peer's doing that they are missing */
+	rr->allowed = SROCE_READ_REPEATS_MAX;
 	request_missing(qp, qp->req.una, rr->high);
 }
 
@@ -422,7 +469,7 @@ static void retry_older(struct sroce_qp *qp, u32 n, u32 psn, u32 end)
 	struct sroce_read_retry *rr = &qp->req.read_retry;
 	struct sroce_read_range a;
 
-	for (; n; n--) {
+	for (; n && rr->allowed; n--) {
 		a = rr->range[0];
 		drop_first(rr, 1);
 		note_lost(qp, count_missing(&qp->req, a.psn, a.end));
@@ -431,11 +478,18 @@ static void retry_older(struct sroce_qp *qp, u32 n, u32 psn, u32 end)
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
-	a = rr->range[0];
-	rr->range[0].psn = end;
-	if (sroce_psn_diff(a.end, end) <= 0)
-		drop_first(rr, 1);
+	a = rr->range[n];
+	rr->range[n].psn = end;
+	drop_empty(rr, qp->req.una);
 	request_range(qp, a.wqe, a.psn, psn);
+}
+
+/* More responses have come: more may be requested again. */
+static void allow_more(struct sroce_read_retry *rr, u32 responses)
+{
+	u32 room = SROCE_READ_REPEATS_MAX - rr->allowed;
+
+	rr->allowed += min(room, REPEATS_PER_RESPONSE * responses);
 }
 
 /**
@@ -453,6 +507,7 @@ void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end)
 	u32 n = find_range(rr, psn), had = rr->n;
 	bool scan;
 
+	allow_more(rr, sroce_psn_diff(end, psn));
 	learn_selective(qp, n < rr->n ? &rr->range[n] : NULL, psn, end);
 	if (sroce_psn_diff(psn, rr->high) < 0 && is_original(qp, n))
 		sroce_cwnd_undo(&qp->req.read_cwnd, sroce_now(), 0);
@@ -537,6 +592,7 @@ void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 	note_tail_lost(qp, count_missing(&qp->req, psn, end));
 	if (sroce_psn_diff(end, rr->high) > 0)
 		rr->high = end;
+	rr->allowed = max(rr->allowed, REPEATS_PER_RESPONSE);
 	/* earlier requests for these responses were lost */
 	if (rr->selective)
 		trim_ranges(rr, end);

@@ -144,6 +144,16 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	return !span || span + wqe_psns(qp, wqe) < PSN_SPAN_MAX;
 }
 
+/* A READ, atomic or FLUSH starts: it is the next of the one before it. */
+static void link_resp(struct sroce_qp *qp)
+{
+	struct sroce_req *req = &qp->req;
+
+	if (req->reads)
+		sroce_sq_wqe(&qp->sq, req->newest_resp)->next_resp = req->next_idx;
+	req->newest_resp = req->next_idx;
+}
+
 static void start_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
 {
 	struct sroce_req *req = &qp->req;
@@ -160,6 +170,8 @@ static void start_wqe(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		req->credit_probe = true;
 		req->credit_probe_psn = wqe->first_psn;
 	}
+	if (sroce_wqe_wants_response(wqe))
+		link_resp(qp);
 	if (wqe->msg == SROCE_MSG_READ)
 		sroce_read_split_begin(qp, wqe);
 }
