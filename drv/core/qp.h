@@ -94,6 +94,9 @@ enum sroce_gap_policy {
 	SROCE_GAP_DROPS,
 };
 
+/* Most packets that are sent again while none is acknowledged, besides those of timeouts */
+#define SROCE_RESENDS_MAX	(2U * SROCE_CWND_MAX)
+
 /**
  * struct sroce_retrans - loss recovery of a requester, see rc/retrans.c
  * @gap_policy: what the peer does with packets behind a gap
@@ -123,6 +126,7 @@ enum sroce_gap_policy {
  * @batch: packets to retransmit per gap where gaps are dense
  * @tries_batch: the newest retransmission had @batch packets; its round trip adapts @batch
  * @doubt: gaps that may contradict @gap_policy
+ * @allowed: packets that may be sent again before more are acknowledged
  * @probe_reads: responses requested by the newest probe
  * @probe_end: one past the last of these responses
  * @probes: probes sent since there was progress
@@ -158,6 +162,7 @@ struct sroce_retrans {
 	u32			batch;
 	bool			tries_batch;
 	u32			doubt;
+	u32			allowed;
 	u32			probe_reads;
 	u32			probe_end;
 	u32			probes;

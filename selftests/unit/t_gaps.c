@@ -164,8 +164,10 @@ static void many_gaps(void)
 	t_case("retrans: a peer believed to drop is tested again");
 	rp = begin_write(&t);
 	rp->gap_policy = SROCE_GAP_DROPS;
-	for (i = 0; rp->gap_policy == SROCE_GAP_DROPS && i < 100; i++)
+	for (i = 0; rp->gap_policy == SROCE_GAP_DROPS && i < 100; i++) {
+		peer_go(&t);
 		peer_ack(&t, FIRST + i, GAP);
+	}
 	CHECK_EQ(i, 8);
 	CHECK(rp->hold_new);
 	finish_write(&t);

@@ -114,10 +114,10 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 	}
 }
 
-/* Heed that a window was not used for @ns. Return: whether it became smaller */
-static bool make_smaller(struct sroce_qp *qp, struct sroce_cwnd *c, u64 ns)
+/* A window was of no use. @smaller: for that it became smaller */
+static bool note_unused(struct sroce_qp *qp, struct sroce_cwnd *c, bool smaller)
 {
-	if (!sroce_cwnd_idle(c, ns))
+	if (!smaller)
 		return false;
 	sroce_count(qp, SROCE_CNT_CWND_IDLE);
 	trace_sroce_cwnd(qp, c);
@@ -137,9 +137,22 @@ void sroce_cc_start(struct sroce_qp *qp)
 		return;
 	ns = sroce_now() - req->idle_since;
 	req->idle_since = 0;
-	if (make_smaller(qp, &req->cwnd, ns))
+	if (note_unused(qp, &req->cwnd, sroce_cwnd_idle(&req->cwnd, ns)))
 		req->quota = min(req->quota, sroce_cwnd(&req->cwnd));
-	make_smaller(qp, &req->read_cwnd, ns);
+	note_unused(qp, &req->read_cwnd, sroce_cwnd_idle(&req->read_cwnd, ns));
+}
+
+/**
+ * sroce_cc_in_vain() - make the window smaller, as little of what was sent is acknowledged
+ * @qp: the QP, RC, locked
+ *
+ * A peer could have all of it sent again for each packet that it takes.
+ */
+void sroce_cc_in_vain(struct sroce_qp *qp)
+{
+	struct sroce_cwnd *c = &qp->req.cwnd;
+
+	note_unused(qp, c, sroce_cwnd_in_vain(c, max(sroce_cc_unacked(qp), 0)));
 }
 
 /**

@@ -137,6 +137,7 @@ static inline bool sroce_cc_may_read(const struct sroce_qp *qp, u32 n)
 
 void sroce_cc_acked(struct sroce_qp *qp, s32 before);
 void sroce_cc_start(struct sroce_qp *qp);
+void sroce_cc_in_vain(struct sroce_qp *qp);
 void sroce_cc_lost(struct sroce_qp *qp, u32 n);
 void sroce_cc_read_received(struct sroce_qp *qp, u32 n);
 bool sroce_cc_read_lost(struct sroce_qp *qp, u32 n, u32 apart);

@@ -62,9 +62,9 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 {
 	struct sroce_req *req = &qp->req;
 	s32 before = sroce_cc_in_flight(qp);
+	u32 read_psns = req->read_psns, n, i;
 	struct sroce_sq *sq = &qp->sq;
 	bool clear;
-	u32 i;
 
 	for (i = req->acked_idx; i != sq->prod; i = sroce_sq_next(sq, i)) {
 		const struct sroce_wqe *wqe = sroce_sq_wqe(sq, i);
@@ -85,11 +85,12 @@ static void advance(struct sroce_qp *qp, u32 end, bool gap)
 	if (sroce_psn_diff(end, req->acked) <= 0)
 		return;
 	clear = req->pending_err && req->pending_err_psn == req->acked;
+	n = sroce_psn_diff(end, req->acked) - (read_psns - req->read_psns);
 	req->acked = end;
 	if (req->credit_probe && sroce_psn_diff(end, req->credit_probe_psn) > 0)
 		req->credit_probe = false;
 	sroce_cc_acked(qp, before);
-	sroce_retrans_acked(qp, gap);
+	sroce_retrans_acked(qp, n, gap);
 	if (clear)
 		clear_pending_err(qp);
 }

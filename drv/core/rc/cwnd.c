@@ -580,23 +580,11 @@ void sroce_cwnd_timeout(struct sroce_cwnd *c, u64 now)
 	decrease(c, sroce_cwnd(c) / 2, now);
 }
 
-/**
- * sroce_cwnd_idle() - make a window smaller that was not used for long
- * @c: the window's state
- * @ns: for so long, in ns
- *
- * What it was found for may carry other traffic since, or be another path. As in RFC 2861 it is
- * halved for each period of silence, down to what a new path has, and grows back fast.
- *
- * Return: whether it became smaller.
- */
-bool sroce_cwnd_idle(struct sroce_cwnd *c, u64 ns)
+/* Make a window smaller that was of no use. As in RFC 2861 it grows back fast. */
+static bool make_smaller(struct sroce_cwnd *c, u32 to)
 {
-	u64 period = max(2 * c->rtt, IDLE_PERIOD);
-	u32 cwnd = sroce_cwnd(c), to = cwnd;
+	u32 cwnd = sroce_cwnd(c);
 
-	for (; ns >= period && to > SROCE_CWND_INIT; ns -= period)
-		to = max(to / 2, SROCE_CWND_INIT);
 	if (to == cwnd)
 		return false;
 	if (c->ssthresh)
@@ -606,4 +594,45 @@ bool sroce_cwnd_idle(struct sroce_cwnd *c, u64 ns)
 	c->target = 0;
 	c->prior = 0;
 	return true;
+}
+
+/* Half of a window, but not less than what a new path has */
+static u32 half_unused(u32 cwnd)
+{
+	return cwnd > SROCE_CWND_INIT ? max(cwnd / 2, SROCE_CWND_INIT) : cwnd;
+}
+
+/**
+ * sroce_cwnd_idle() - make a window smaller that was not used for long
+ * @c: the window's state
+ * @ns: for so long, in ns
+ *
+ * What it was found for may carry other traffic since, or be another path. It is halved for each
+ * period of silence.
+ *
+ * Return: whether it became smaller.
+ */
+bool sroce_cwnd_idle(struct sroce_cwnd *c, u64 ns)
+{
+	u64 period = max(2 * c->rtt, IDLE_PERIOD);
+	u32 to = sroce_cwnd(c);
+
+	for (; ns >= period && to > SROCE_CWND_INIT; ns -= period)
+		to = half_unused(to);
+	return make_smaller(c, to);
+}
+
+/**
+ * sroce_cwnd_in_vain() - halve a window of which most was sent in vain
+ * @c: the window's state
+ * @flight: packets that were under way
+ *
+ * The path may have room for all of it, but what the peer drops once more is sent once more.
+ *
+ * Return: whether it became smaller.
+ */
+bool sroce_cwnd_in_vain(struct sroce_cwnd *c, u32 flight)
+{
+	return flight > SROCE_CWND_INIT &&
+	       make_smaller(c, half_unused(min(sroce_cwnd(c), flight)));
 }

@@ -104,6 +104,7 @@ void sroce_cwnd_undo(struct sroce_cwnd *c, u64 now, u64 known);
 bool sroce_cwnd_local_drop(struct sroce_cwnd *c, u64 now);
 bool sroce_cwnd_cnp(struct sroce_cwnd *c, u64 now);
 bool sroce_cwnd_idle(struct sroce_cwnd *c, u64 ns);
+bool sroce_cwnd_in_vain(struct sroce_cwnd *c, u32 flight);
 void sroce_cwnd_timeout(struct sroce_cwnd *c, u64 now);
 
 #endif /* SROCE_CORE_RC_CWND_H */

@@ -130,6 +130,7 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	req->retrans.left_psn = psn;
 	req->retrans.left_read_psns = 0;
 	req->retrans.cut_psn = psn;
+	req->retrans.allowed = SROCE_RESENDS_MAX;
 	req->retrans.back_psn = psn;
 	req->retrans.gaps = 0;
 	req->retrans.probe_reads = 0;

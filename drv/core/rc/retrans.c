@@ -41,6 +41,11 @@
 #define DENSE_BATCHES	8
 /* Retransmissions are sent twice if the mean distance of gaps is less, in packets. */
 #define COPY_DIST	256
+/*
+ * Packets that may be sent again for each that is acknowledged, on average. Where it were more the
+ * window is too large for the path, or the peer is hostile.
+ */
+#define RESENDS_PER_PACKET	16U
 /* The gap policy of a peer is learned anew after so many gaps that contradict it. */
 #define DOUBT_MAX	8
 /*
@@ -89,6 +94,18 @@ static void go_back(struct sroce_qp *qp)
 	/* the first packet carries AckReq */
 	req->since_ackreq = SROCE_CWND_MAX;
 	sroce_sq_sched_seek(qp, req->acked);
+}
+
+/* Go back, as the peer has caused it: a window of which most is sent in vain becomes smaller. */
+static void go_back_again(struct sroce_qp *qp)
+{
+	struct sroce_retrans *rp = &qp->req.retrans;
+	u32 n = max(sroce_cc_unacked(qp), 0);
+
+	if (n > rp->allowed)
+		sroce_cc_in_vain(qp);
+	rp->allowed -= min(n, rp->allowed);
+	go_back(qp);
 }
 
 /* The oldest request that is not acknowledged is a READ or atomic. */
@@ -172,11 +189,12 @@ static void fill_gap(struct sroce_qp *qp, bool lost)
 	s32 dense = min_t(u32, DENSE_BATCHES * rp->batch, SROCE_GAP_DIST_MAX / 2);
 	/* a queue that is full is not helped by more than it lacks */
 	bool congested = qp->cc && sroce_cwnd_congested(&qp->req.cwnd);
-	u32 n = retrans_size(qp), batch;
+	u32 allowed = max(rp->allowed, 1U), n = min(retrans_size(qp), allowed), batch;
 
 	update_gap_dist(qp);
 	batch = !congested && rp->gap_dist < dense ? rp->batch : 1;
-	batch = min(batch, max(sroce_cwnd(&qp->req.cwnd) / 2, 1U));
+	batch = min3(batch, max(sroce_cwnd(&qp->req.cwnd) / 2, 1U), allowed);
+	rp->allowed -= min(max(n, batch), rp->allowed);
 	queue_retrans(qp, max(n, batch), congested ? 1 : retrans_copies(rp));
 	if (lost)
 		sroce_cc_lost(qp, lost_at_gap(qp, n));
@@ -288,7 +306,7 @@ static void resend_window(struct sroce_qp *qp)
 	rp->back_psn = qp->req.max_psn;
 	rp->back_at = sroce_now();
 	sroce_count(qp, SROCE_CNT_WINDOW_RESENT);
-	go_back(qp);
+	go_back_again(qp);
 }
 
 /*
@@ -323,7 +341,7 @@ static void retransmit(struct sroce_qp *qp, bool lost)
 	if (lost)
 		sroce_cc_lost(qp, lost_at_gap(qp, n));
 	if (rp->gap_policy == SROCE_GAP_DROPS || prefers_going_back(rp, n)) {
-		go_back(qp);
+		go_back_again(qp);
 		rp->rewound = true;
 		return;
 	}
@@ -395,7 +413,7 @@ static void learn_gap_policy(struct sroce_qp *qp, bool gap)
 	}
 	if (rp->hold_new && just_that && ahead < 0) {
 		rp->gap_policy = SROCE_GAP_DROPS;
-		go_back(qp);
+		go_back_again(qp);
 	} else if ((rp->hold_new && !just_that) || (rp->rewound && ahead > 0)) {
 		rp->gap_policy = SROCE_GAP_KEEPS;
 	}
@@ -449,11 +467,16 @@ static void note_left(struct sroce_qp *qp)
 /**
  * sroce_retrans_acked() - update the state of retransmission after req.acked has moved
  * @qp: the QP, RC, locked
+ * @n: packets that it has passed
  * @gap: the new value is from an RNR NAK or a NAK of a gap
  */
-void sroce_retrans_acked(struct sroce_qp *qp, bool gap)
+void sroce_retrans_acked(struct sroce_qp *qp, u32 n, bool gap)
 {
+	struct sroce_retrans *rp = &qp->req.retrans;
 	u64 took;
+
+	n = min(n, SROCE_CWND_MAX);
+	rp->allowed = min(rp->allowed + RESENDS_PER_PACKET * n, SROCE_RESENDS_MAX);
 
 	switch (sroce_rtt_acked(qp, &took)) {
 	case SROCE_RTT_SPURIOUS:
@@ -676,7 +699,7 @@ static void send_probe(struct sroce_qp *qp)
 	if (retry_oldest_read(qp) || req->psn == req->acked)
 		return;
 	if (prefers_going_back(rp, n)) {
-		go_back(qp);
+		go_back_again(qp);
 		return;
 	}
 	/* an earlier probe had no effect: where gaps are frequent it was lost as well */

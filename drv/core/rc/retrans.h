@@ -10,7 +10,7 @@ struct sroce_qp;
 void sroce_retrans_gap(struct sroce_qp *qp);
 void sroce_retrans_duplicate(struct sroce_qp *qp);
 void sroce_retrans_implied_gap(struct sroce_qp *qp);
-void sroce_retrans_acked(struct sroce_qp *qp, bool gap);
+void sroce_retrans_acked(struct sroce_qp *qp, u32 n, bool gap);
 void sroce_retrans_progress(struct sroce_qp *qp);
 void sroce_retrans_alive(struct sroce_qp *qp);
 void sroce_retrans_set_timer(struct sroce_qp *qp);
