@@ -105,12 +105,23 @@ static void uncharge(struct sroce_qp *qp, long size)
 		uncharge_share(kqp, kqp->charged - need);
 }
 
+/* Bytes that are held for a packet, with its description, which ofo.c keeps beside it */
+static long held_size(const struct sk_buff *skb)
+{
+	return skb->truesize + sizeof(struct sroce_ofo_pkt);
+}
+
+static long held_lb_size(const struct sroce_pkt *pkt)
+{
+	return sizeof(struct sroce_lbpkt) + pkt->payload_len + sizeof(struct sroce_ofo_pkt);
+}
+
 /* Hold a loopback packet; its payload is its own, see sroce_ofo_put(). */
 static bool hold_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_lbpkt *lbpkt = (struct sroce_lbpkt *)pkt->carrier;
 
-	if (!charge(qp, sizeof(*lbpkt) + pkt->payload_len))
+	if (!charge(qp, held_lb_size(pkt)))
 		return false;
 	lbpkt->refs++;
 	return true;
@@ -118,7 +129,7 @@ static bool hold_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 static void release_lbpkt(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	uncharge(qp, sizeof(struct sroce_lbpkt) + pkt->payload_len);
+	uncharge(qp, held_lb_size(pkt));
 	sroce_lbpkt_free((struct sroce_lbpkt *)pkt->carrier);
 }
 
@@ -140,7 +151,7 @@ bool sroce_pkt_hold(struct sroce_qp *qp, struct sroce_pkt *pkt)
 	skb = copy_packet(pkt);
 	if (!skb)
 		return false;
-	if (!charge(qp, skb->truesize)) {
+	if (!charge(qp, held_size(skb))) {
 		consume_skb(skb);
 		return false;
 	}
@@ -163,6 +174,6 @@ void sroce_pkt_release(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		release_lbpkt(qp, pkt);
 		return;
 	}
-	uncharge(qp, skb->truesize);
+	uncharge(qp, held_size(skb));
 	consume_skb(skb);
 }
