@@ -21,6 +21,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 . "$DIR/lib/common.sh"
 
 OUT=$(mktemp)
+TOOK=
 read -ra EXTRA <<<"${VERBS_OPTIONS:-}"
 ALL=${VERBS_ALL:-${VERBS:-}}
 
@@ -37,7 +38,7 @@ reachable()
 # with its status what it says with its cases.
 program()
 {
-	local family=$1 prog=$2 limit=$3 rc=0
+	local family=$1 prog=$2 limit=$3 rc=0 start=$SECONDS
 	shift 3
 	reachable "$family" || diag "the peer can't be reached by IPv$family"
 	timeout -k 5 $((limit * ${SLOWNESS:-1})) "$DIR/verbs/.out/$prog" "$@" --family "$family" \
@@ -50,6 +51,7 @@ program()
 		not_ok "$prog IPv$family tells the truth" \
 			"status $rc with $RELAYED_FAILED failed cases"
 	fi
+	TOOK+=$((SECONDS - start))" $prog IPv$family"$'\n'
 }
 
 # Somewhere for pages to go: compressed memory, if the kernel has that.
@@ -161,4 +163,5 @@ for family in 4 6; do
 		run_all $family "$prog"
 	done
 done
+diag "seconds of the ten longest:" "$(sort -rn <<<"$TOOK" | head -n 10)"
 done_testing
