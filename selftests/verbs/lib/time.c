@@ -20,10 +20,15 @@ void vt_sleep_ms(int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* 20 s; SLOWNESS times as long where sanitizers make all slow */
-int vt_long_ms(void)
+/* How many times slower all is where sanitizers make it so */
+int vt_slowness(void)
 {
 	const char *slowness = getenv("SLOWNESS");
 
-	return 20000 * (slowness ? atoi(slowness) : 1);
+	return slowness ? atoi(slowness) : 1;
+}
+
+int vt_long_ms(void)
+{
+	return 20000 * vt_slowness();
 }

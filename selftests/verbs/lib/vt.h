@@ -32,7 +32,7 @@
 #define VT_GRH		40	/* bytes in front of every UD message */
 #define VT_QKEY		0x11223344
 #define VT_PORT		1
-#define VT_LONG		vt_long_ms()	/* to wait for what has to come */
+#define VT_LONG		vt_long_ms()	/* to wait for what has to come: 20 s, or longer */
 #define VT_SHORT	300	/* ms to wait for what must not come */
 
 #define VT_ALL_ACCESS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
@@ -41,6 +41,7 @@
 /* time.c */
 uint64_t vt_now_us(void);
 void vt_sleep_ms(int ms);
+int vt_slowness(void);
 int vt_long_ms(void);
 
 /* cpu.c */
