@@ -539,6 +539,40 @@ static void twice_in_fault(void)
 	xfers_end(&t);
 }
 
+/*
+ * A WRITE of four packets waits for the pages of its first. The requester waits for pages of its
+ * own behind it, and sends packet number @again once more, to ask for an ACK.
+ */
+static void asks_in_fault(u32 again)
+{
+	static const u8 zeros[MTU];
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+	u32 i, n;
+
+	t_case("ofo: a duplicate of packet %u asks for an ACK during a page fault", again);
+	cfg.timeout = 14;
+	peer_begin_with(&t, &cfg, 65536);
+	peer_record(t.s, &t.s->b);
+	t.s->page_delay = 10 * SIM_MS;
+	sim_buf_on_demand(t.b);
+	for (i = 0; i <= 4; i++) {
+		n = i < 4 ? i : again;
+		xfers_forge(&t, &(struct sroce_pkt){
+			.opcode = n ? 7 : 6, .psn = cfg.psn + n, .payload_len = MTU,
+			.ackreq = i == 4, .va = t.b->mr.iova, .rkey = t.b->mr.key,
+			.length = 5 * MTU,
+		}, zeros);
+	}
+	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
+	CHECK_EQ(t.s->b.qp.resp.psn, cfg.psn + 4);
+	CHECK(txlog.n > 0);
+	CHECK_EQ(txlog.p[txlog.n - 1].opcode, 0x11);
+	CHECK_EQ(txlog.p[txlog.n - 1].syndrome & SROCE_AETH_TYPE, 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
+	xfers_end(&t);
+}
+
 /* Greedy owners, one after the other, keep as much as they may. */
 static void shares(void)
 {
@@ -630,4 +664,6 @@ UNIT_TESTS(ofo)
 	unreliable();
 	missed_again();
 	twice_in_fault();
+	asks_in_fault(0);
+	asks_in_fault(3);
 }

@@ -142,14 +142,16 @@ static bool same_payload(const struct sroce_pkt *a, const struct sroce_pkt *b)
  * A packet has the PSN of one that is queued, at resp.ofo_near. If they don't ask for the
  * same, one of them is forged, and nobody knows which. Both are dropped: the peer
  * retransmits its own. ICRCs are no help: the IPv4 identification of a retransmission and
- * its AckReq differ.
+ * its AckReq differ. One that asks for an ACK may be the last that is sent before that comes.
  */
 static int compare_with_queued(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_ofo_pkt *ofo = list_entry(qp->resp.ofo_near, struct sroce_ofo_pkt, list);
 
-	if (same_headers(&ofo->pkt, pkt) && same_payload(&ofo->pkt, pkt))
+	if (same_headers(&ofo->pkt, pkt) && same_payload(&ofo->pkt, pkt)) {
+		ofo->pkt.ackreq |= pkt->ackreq;
 		return -EEXIST;
+	}
 	unlink_ofo(&qp->resp, ofo);
 	sroce_ofo_free(qp, ofo);
 	sroce_count(qp, SROCE_CNT_OFO_CONFLICT);
@@ -225,6 +227,18 @@ int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 		return queue_behind(qp, first ? queue : queue->prev, pkt);
 	ret = find_place_rc(qp, pkt);
 	return ret ?: queue_behind(qp, qp->resp.ofo_near, pkt);
+}
+
+/**
+ * sroce_ofo_ask() - have the request at resp.psn, if it is queued, ask for an ACK
+ * @qp: the QP, RC, locked; a duplicate of the request has asked for one
+ */
+void sroce_ofo_ask(struct sroce_qp *qp)
+{
+	struct sroce_ofo_pkt *ofo = first_ofo(&qp->resp);
+
+	if (ofo && ofo->pkt.psn == qp->resp.psn)
+		ofo->pkt.ackreq = true;
 }
 
 /**

@@ -101,6 +101,8 @@ static enum verdict still_paging(struct sroce_qp *qp,
 {
 	if (sroce_now() - qp->resp.paging_since >= PAGING_LONG)
 		return RNR;
+	if (pkt->ackreq)
+		sroce_ofo_ask(qp);
 	return drop(qp, pkt, SROCE_CNT_DUPLICATE);
 }
 
