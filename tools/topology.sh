@@ -20,10 +20,11 @@ IP4_A=10.7.0.1 IP4_B=10.7.0.2 IP6_A=fd07::1 IP6_B=fd07::2
 exec {NOTHING}<> <(:)
 nap() { read -rt "$1" -u "$NOTHING" || true; }	# SECONDS
 
-# wait_until SECONDS command...: poll until the command is true.
+# wait_until SECONDS command...: poll until the command is true, SLOWNESS times as long where
+# sanitizers make all slow.
 wait_until()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${SLOWNESS:-1}))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
