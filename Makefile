@@ -218,8 +218,8 @@ DEBUG_TESTS = verbs kverbs pyverbs ulp wire stock links show steer txq gro forge
 
 ## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, or KIND=kcsan, built once (KERNEL=, TESTS=, KMEMLEAK=off)
 check-debug:
-	@KERNEL=$(VMKERNEL)-$(or $(KIND),debug) CHECK_HERE=no CHECK_TIMEOUT=5400 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
-		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --env SLOWNESS=4 --env VERBS_ALL=yes --env PYVERBS_RXE=run --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
+	@KERNEL=$(VMKERNEL)-$(or $(KIND),debug) CHECK_HERE=no CHECK_TIMEOUT=10800 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
+		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --env SLOWNESS=4 --env VERBS_ALL=yes --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
 		tools/check.sh $(or $(TESTS),$(DEBUG_TESTS))
 
 ## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)
