@@ -539,8 +539,9 @@ struct sroce_answer {
  * @ofo_max: upper bound of @ofo_len
  * @ofo_read_psns: RC: responses to the READs in @ofo_queue
  * @paging: the next request, at @psn, waits for a page fault
- * @ofo_dropped: while waiting, requests were dropped that did not fit into @ofo_queue; the
- *	peer is asked to retransmit them after the page fault
+ * @ofo_dropped: requests were dropped that did not fit into @ofo_queue
+ * @ofo_dropped_psn: the newest PSN of these; if it was not executed when the queue is empty, the
+ *	peer is asked to retransmit them
  * @paging_since: when @paging was set, in ns of sroce_now()
  * @tx_paging: the next response waits for a page fault
  * @tx_paging_since: when it began to wait, in ns of sroce_now(); 0 if it does not
@@ -576,6 +577,7 @@ struct sroce_resp {
 	u64			ofo_read_psns;
 	bool			paging;
 	bool			ofo_dropped;
+	u32			ofo_dropped_psn;
 	u64			paging_since;
 	bool			tx_paging;
 	u64			tx_paging_since;

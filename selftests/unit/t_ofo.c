@@ -377,12 +377,14 @@ static void missed_response(u32 room)
 }
 
 /* The ACK timeout does not run for responses that only wait for pages. */
-static void deferred_for_long(void)
+static void deferred_for_long(u32 room)
 {
 	struct xfers t;
 
-	t_case("ofo: responses that wait for pages longer than the timeout, without retries");
+	t_case("ofo: responses that wait for pages longer than the timeout, without retries%s",
+	       room ? "" : "; none is kept");
 	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.resp.ofo_max = room;
 	t.s->a.qp.attr.retry_cnt = 0;
 	t.s->a.qp.attr.timeout = 8;
 	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
@@ -573,6 +575,59 @@ static void asks_in_fault(u32 again)
 	xfers_end(&t);
 }
 
+/* A WRITE of nothing arrives. */
+static void write_arrives(struct xfers *t, u32 psn, bool ackreq)
+{
+	xfers_forge(t, &(struct sroce_pkt){
+		.opcode = 0x0a, .psn = psn, .ackreq = ackreq, .va = t->b->mr.iova,
+		.rkey = t->b->mr.key,
+	}, NULL);
+}
+
+/* There is no room for the last of them, which alone asks for an ACK. */
+static void refused_behind_gap(void)
+{
+	struct xfers t;
+
+	t_case("ofo: requests that can't be kept behind a gap are NAKed once it is filled");
+	peer_begin_resp(&t, 1);
+	t.s->b.qp.resp.ofo_max = 2;
+	write_arrives(&t, FIRST + 1, false);
+	write_arrives(&t, FIRST + 2, false);
+	write_arrives(&t, FIRST + 3, true);
+	CHECK_EQ(txlog.n, 1);
+	write_arrives(&t, FIRST, false);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 3);
+	CHECK_EQ(txlog.p[1].syndrome, GAP);
+	write_arrives(&t, FIRST + 3, true);
+	CHECK_EQ(txlog.n, 3);
+	CHECK_EQ(txlog.p[2].psn, FIRST + 3);
+	CHECK_EQ(txlog.p[2].syndrome & SROCE_AETH_TYPE, 0);
+	xfers_end(&t);
+}
+
+/* The NAK would take the place of the ACK, and be one of nothing that was sent. */
+static void refused_and_kept(void)
+{
+	struct xfers t;
+
+	t_case("ofo: and not if they have come again");
+	peer_begin_resp(&t, 1);
+	t.s->b.qp.resp.ofo_max = 2;
+	write_arrives(&t, FIRST + 1, false);
+	write_arrives(&t, FIRST + 2, false);
+	write_arrives(&t, FIRST + 3, true);
+	t.s->b.qp.resp.ofo_max = 3;
+	write_arrives(&t, FIRST + 3, true);
+	txlog.n = 0;
+	write_arrives(&t, FIRST, false);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 3);
+	CHECK_EQ(txlog.p[0].syndrome & SROCE_AETH_TYPE, 0);
+	xfers_end(&t);
+}
+
 /* Greedy owners, one after the other, keep as much as they may. */
 static void shares(void)
 {
@@ -657,7 +712,8 @@ UNIT_TESTS(ofo)
 	little_room();
 	missed_response(0);
 	missed_response(10);
-	deferred_for_long();
+	deferred_for_long(8);
+	deferred_for_long(0);
 	deferred_once();
 	dies(IB_QPS_ERR);
 	dies(IB_QPS_RESET);
@@ -666,4 +722,6 @@ UNIT_TESTS(ofo)
 	twice_in_fault();
 	asks_in_fault(0);
 	asks_in_fault(3);
+	refused_behind_gap();
+	refused_and_kept();
 }

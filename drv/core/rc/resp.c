@@ -71,6 +71,28 @@ static void report_gap(struct sroce_qp *qp)
 	sroce_resp_tx_nak(qp, SROCE_NAK_PSN_SEQ);
 }
 
+/* A request was dropped that did not fit into the queue. */
+static void note_dropped(struct sroce_resp *resp, u32 psn)
+{
+	if (!resp->ofo_dropped || sroce_psn_diff(psn, resp->ofo_dropped_psn) > 0)
+		resp->ofo_dropped_psn = psn;
+	resp->ofo_dropped = true;
+}
+
+/* Requests that were dropped, and have not come again, are a gap once all before are executed. */
+static void report_dropped(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+
+	if (!resp->ofo_dropped || resp->paging)
+		return;
+	resp->ofo_dropped = false;
+	if (sroce_psn_diff(resp->ofo_dropped_psn, resp->psn) < 0)
+		return;
+	resp->nak_sent = false;
+	report_gap(qp);
+}
+
 /* Requests before this one are missing: queue it, if there is room. */
 static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -83,7 +105,7 @@ static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pk
 	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
 		if (ret != -EEXIST)
-			resp->ofo_dropped |= resp->paging;
+			note_dropped(resp, pkt->psn);
 		/* the requester has gone back, and has passed the gap again */
 		if (resp->psn != resp->nak_psn)
 			resp->nak_sent = false;
@@ -719,8 +741,9 @@ static void wait_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	resp->paging_since = sroce_now();
 	if (sroce_ofo_put(qp, pkt, true)) {
 		drop(qp, pkt, SROCE_CNT_ODP_DROP);
-		resp->ofo_dropped = sroce_is_rc(qp);
-		if (!sroce_is_rc(qp))
+		if (sroce_is_rc(qp))
+			note_dropped(resp, pkt->psn);
+		else
 			resp->msg = 0;
 	} else if (qp->svc == SROCE_SVC_UC) {
 		resp->psn = pkt->psn;
@@ -800,8 +823,12 @@ static void catch_up(struct sroce_qp *qp)
 		rx_request(qp, &ofo->pkt);
 		sroce_ofo_free(qp, ofo);
 	}
-	if (sroce_is_rc(qp) && qp->resp.ofo_len && !qp->resp.closing)
+	if (!sroce_is_rc(qp) || qp->resp.closing)
+		return;
+	if (qp->resp.ofo_len)
 		report_gap(qp);
+	else
+		report_dropped(qp);
 }
 
 /**
@@ -885,9 +912,4 @@ void sroce_resp_faulted_in(struct sroce_qp *qp)
 		return;
 	resp->paging = false;
 	catch_up(qp);
-	if (!resp->ofo_dropped || resp->paging || resp->closing)
-		return;
-	resp->ofo_dropped = false;
-	resp->nak_sent = false;
-	report_gap(qp);
 }
