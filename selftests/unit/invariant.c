@@ -242,7 +242,7 @@ static void responses(const struct sroce_qp *qp)
 /* The oldest request, or its answer, waits for pages on this side. */
 static bool oldest_waits_here(const struct sroce_req *req)
 {
-	return req->n_ofo_resps ||
+	return req->n_ofo_resps || req->resp_dropped ||
 	       (req->paging && req->paging_psn == req->una);
 }
 
@@ -253,7 +253,7 @@ static void timers(const struct sroce_kqp *kqp)
 
 	if (kqp->qp.svc != SROCE_SVC_RC || !sroce_qp_may_send(&kqp->qp))
 		return;
-	if (req->paging || req->n_ofo_resps)
+	if (req->paging || req->n_ofo_resps || req->resp_dropped)
 		CHECK(kqp->paged_when);
 	if (req->rnr_wait)
 		CHECK(kqp->rnr_when);

@@ -372,8 +372,29 @@ static void gap_ahead(void)
 	finish_write(&t);
 }
 
+/* All of the window was sent again just now, so gaps in it are no news; but this is none. */
+static void refused_in_window(void)
+{
+	struct sroce_retrans *rp;
+	struct xfers t;
+
+	t_case("retrans: what was refused after a window was sent again is sent once more");
+	rp = begin_write_kept(&t);
+	rp->back_psn = t.s->a.qp.req.max_psn;
+	rp->back_at = t.s->now;
+	t.s->a.qp.req.rtt.srtt = 20 * SIM_MS;
+	peer_ack(&t, FIRST + 10, GAP);
+	CHECK_EQ(txlog.n, 0);
+	peer_ack(&t, FIRST + 10, RNR);
+	sim_run_until(t.s, t.s->now + 100000);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 10);
+	finish_write(&t);
+}
+
 UNIT_TESTS(gaps)
 {
+	refused_in_window();
 	answered_in_part();
 	gap_policies();
 	many_gaps();

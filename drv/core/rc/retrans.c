@@ -323,7 +323,8 @@ static void retransmit(struct sroce_qp *qp, bool lost)
 	if (rp->tried && !sroce_loopback_usable(qp))
 		return;
 	rp->tried = true;
-	if (rp->gap_policy == SROCE_GAP_KEEPS && resends_window(qp))
+	/* what was refused is sent again by nothing else */
+	if (lost && rp->gap_policy == SROCE_GAP_KEEPS && resends_window(qp))
 		return;
 	if (rp->gap_policy == SROCE_GAP_KEEPS && !forget_stale_policy(qp)) {
 		if (lost && has_many_gaps(qp))
@@ -648,7 +649,7 @@ static u64 timer_slack(const struct sroce_retrans *rp, u64 rto, u64 timeout)
 /* While the oldest request, or its answer, waits for pages on this side, the peer is not late. */
 static bool oldest_waits_here(const struct sroce_req *req)
 {
-	return req->n_ofo_resps ||
+	return req->n_ofo_resps || req->resp_dropped ||
 	       (req->paging && req->paging_psn == req->una);
 }
 
