@@ -204,6 +204,14 @@ static bool is_worth_keeping(const struct sroce_qp *qp, const struct sroce_pkt *
 	return pkt->loopback || qp->svc == SROCE_SVC_UD || pkt->payload_len <= qp->mtu;
 }
 
+/* A request was dropped; RC asks for it again, see sroce_ofo_lacks(). */
+static void note_dropped(struct sroce_resp *resp, u32 psn)
+{
+	if (!resp->ofo_dropped || sroce_psn_diff(psn, resp->ofo_dropped_psn) > 0)
+		resp->ofo_dropped_psn = psn;
+	resp->ofo_dropped = true;
+}
+
 /**
  * sroce_ofo_put() - queue a request for later
  * @qp: the QP, locked
@@ -222,11 +230,29 @@ int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 	int ret;
 
 	if (!is_worth_keeping(qp, pkt))
-		return -ENOMEM;
-	if (!sroce_is_rc(qp))
-		return queue_behind(qp, first ? queue : queue->prev, pkt);
-	ret = find_place_rc(qp, pkt);
-	return ret ?: queue_behind(qp, qp->resp.ofo_near, pkt);
+		ret = -ENOMEM;
+	else if (sroce_is_rc(qp))
+		ret = find_place_rc(qp, pkt) ?: queue_behind(qp, qp->resp.ofo_near, pkt);
+	else
+		ret = queue_behind(qp, first ? queue : queue->prev, pkt);
+	if (ret && ret != -EEXIST)
+		note_dropped(&qp->resp, pkt->psn);
+	return ret;
+}
+
+/**
+ * sroce_ofo_lacks() - whether requests were dropped that have not come again
+ * @qp: the QP, RC, locked; nothing is queued
+ *
+ * Return: true once: the peer is to be told.
+ */
+bool sroce_ofo_lacks(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+	bool dropped = resp->ofo_dropped;
+
+	resp->ofo_dropped = false;
+	return dropped && sroce_psn_diff(resp->ofo_dropped_psn, resp->psn) >= 0;
 }
 
 /**

@@ -71,41 +71,16 @@ static void report_gap(struct sroce_qp *qp)
 	sroce_resp_tx_nak(qp, SROCE_NAK_PSN_SEQ);
 }
 
-/* A request was dropped that did not fit into the queue. */
-static void note_dropped(struct sroce_resp *resp, u32 psn)
-{
-	if (!resp->ofo_dropped || sroce_psn_diff(psn, resp->ofo_dropped_psn) > 0)
-		resp->ofo_dropped_psn = psn;
-	resp->ofo_dropped = true;
-}
-
-/* Requests that were dropped, and have not come again, are a gap once all before are executed. */
-static void report_dropped(struct sroce_qp *qp)
-{
-	struct sroce_resp *resp = &qp->resp;
-
-	if (!resp->ofo_dropped || resp->paging)
-		return;
-	resp->ofo_dropped = false;
-	if (sroce_psn_diff(resp->ofo_dropped_psn, resp->psn) < 0)
-		return;
-	resp->nak_sent = false;
-	report_gap(qp);
-}
-
 /* Requests before this one are missing: queue it, if there is room. */
 static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	int ret = sroce_ofo_put(qp, pkt, false);
 	struct sroce_resp *resp = &qp->resp;
 
 	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
-	if (!ret) {
+	if (!sroce_ofo_put(qp, pkt, false)) {
 		sroce_count(qp, SROCE_CNT_OFO_QUEUED);
 	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
-		if (ret != -EEXIST)
-			note_dropped(resp, pkt->psn);
 		/* the requester has gone back, and has passed the gap again */
 		if (resp->psn != resp->nak_psn)
 			resp->nak_sent = false;
@@ -741,9 +716,7 @@ static void wait_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	resp->paging_since = sroce_now();
 	if (sroce_ofo_put(qp, pkt, true)) {
 		drop(qp, pkt, SROCE_CNT_ODP_DROP);
-		if (sroce_is_rc(qp))
-			note_dropped(resp, pkt->psn);
-		else
+		if (!sroce_is_rc(qp))
 			resp->msg = 0;
 	} else if (qp->svc == SROCE_SVC_UC) {
 		resp->psn = pkt->psn;
@@ -825,10 +798,12 @@ static void catch_up(struct sroce_qp *qp)
 	}
 	if (!sroce_is_rc(qp) || qp->resp.closing)
 		return;
-	if (qp->resp.ofo_len)
+	if (qp->resp.ofo_len) {
 		report_gap(qp);
-	else
-		report_dropped(qp);
+	} else if (!qp->resp.paging && sroce_ofo_lacks(qp)) {
+		qp->resp.nak_sent = false;
+		report_gap(qp);
+	}
 }
 
 /**
