@@ -22,13 +22,20 @@
 /* Window of which a quarter is the longest train that is common, in packets */
 #define CWND_LONG_TRAINS	256U
 
-/* @c: window of requests or of READ responses */
-static void count_decrease(struct sroce_qp *qp, const struct sroce_cwnd *c, bool decreased)
+/* @c: window of requests or of READ responses. @why: the counter. Returns @smaller. */
+static bool count_smaller(struct sroce_qp *qp, const struct sroce_cwnd *c,
+			  enum sroce_counter why, bool smaller)
 {
-	if (!decreased)
-		return;
-	sroce_count(qp, SROCE_CNT_CWND_DECREASE);
+	if (!smaller)
+		return false;
+	sroce_count(qp, why);
 	trace_sroce_cwnd(qp, c);
+	return true;
+}
+
+static bool count_decrease(struct sroce_qp *qp, const struct sroce_cwnd *c, bool decreased)
+{
+	return count_smaller(qp, c, SROCE_CNT_CWND_DECREASE, decreased);
 }
 
 /*
@@ -41,8 +48,7 @@ static bool heed_loss(struct sroce_qp *qp, struct sroce_cwnd *c, u32 n, u32 apar
 
 	if (!decreased && sroce_cwnd_jitters(c))
 		sroce_count(qp, SROCE_CNT_JITTER_LOSS);
-	count_decrease(qp, c, decreased);
-	return decreased;
+	return count_decrease(qp, c, decreased);
 }
 
 /* The most that may leave at once */
@@ -114,14 +120,10 @@ void sroce_cc_acked(struct sroce_qp *qp, s32 before)
 	}
 }
 
-/* A window was of no use. @smaller: for that it became smaller */
-static bool note_unused(struct sroce_qp *qp, struct sroce_cwnd *c, bool smaller)
+/* A window was of no use. */
+static bool count_unused(struct sroce_qp *qp, const struct sroce_cwnd *c, bool smaller)
 {
-	if (!smaller)
-		return false;
-	sroce_count(qp, SROCE_CNT_CWND_IDLE);
-	trace_sroce_cwnd(qp, c);
-	return true;
+	return count_smaller(qp, c, SROCE_CNT_CWND_IDLE, smaller);
 }
 
 /**
@@ -137,9 +139,9 @@ void sroce_cc_start(struct sroce_qp *qp)
 		return;
 	ns = sroce_now() - req->idle_since;
 	req->idle_since = 0;
-	if (note_unused(qp, &req->cwnd, sroce_cwnd_idle(&req->cwnd, ns)))
+	if (count_unused(qp, &req->cwnd, sroce_cwnd_idle(&req->cwnd, ns)))
 		req->quota = min(req->quota, sroce_cwnd(&req->cwnd));
-	note_unused(qp, &req->read_cwnd, sroce_cwnd_idle(&req->read_cwnd, ns));
+	count_unused(qp, &req->read_cwnd, sroce_cwnd_idle(&req->read_cwnd, ns));
 }
 
 /**
@@ -152,7 +154,7 @@ void sroce_cc_in_vain(struct sroce_qp *qp)
 {
 	struct sroce_cwnd *c = &qp->req.cwnd;
 
-	note_unused(qp, c, sroce_cwnd_in_vain(c, max(sroce_cc_unacked(qp), 0)));
+	count_unused(qp, c, sroce_cwnd_in_vain(c, max(sroce_cc_unacked(qp), 0)));
 }
 
 /**

@@ -476,9 +476,7 @@ void sroce_retrans_acked(struct sroce_qp *qp, u32 n, bool gap)
 	struct sroce_retrans *rp = &qp->req.retrans;
 	u64 took;
 
-	n = min(n, SROCE_CWND_MAX);
 	rp->allowed = min(rp->allowed + RESENDS_PER_PACKET * n, SROCE_RESENDS_MAX);
-
 	switch (sroce_rtt_acked(qp, &took)) {
 	case SROCE_RTT_SPURIOUS:
 		note_spurious(&qp->req);
