@@ -511,32 +511,39 @@ static void missed_again(void)
 	xfers_finish(&t);
 }
 
+/* B, a responder, is under test; its pages come after 10 ms. */
+static void begin_in_fault(struct xfers *t)
+{
+	struct sim_cfg cfg = sim_default;
+
+	cfg.timeout = 14;
+	peer_begin_with(t, &cfg, 65536);
+	peer_record(t->s, &t->s->b);
+	t->s->page_delay = 10 * SIM_MS;
+	sim_buf_on_demand(t->b);
+}
+
 /* The whole message arrives twice during a page fault of its first packet. */
 static void twice_in_fault(void)
 {
 	static const u8 zeros[MTU];
-	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 	u32 i;
 
 	t_case("ofo: a duplicate message during a page fault causes no NAK");
-	cfg.timeout = 14;
-	peer_begin_with(&t, &cfg, 65536);
-	peer_record(t.s, &t.s->b);
-	t.s->page_delay = 10 * SIM_MS;
-	sim_buf_on_demand(t.b);
+	begin_in_fault(&t);
 	for (i = 0; i < 8; i++)
 		xfers_forge(&t, &(struct sroce_pkt){
 			.opcode = i % 4 == 0 ? 6 : i % 4 == 3 ? 8 : 7,
-			.psn = cfg.psn + i % 4, .payload_len = MTU,
+			.psn = FIRST + i % 4, .payload_len = MTU,
 			.ackreq = i % 4 == 3, .va = t.b->mr.iova,
 			.rkey = t.b->mr.key, .length = 4 * MTU,
 		}, zeros);
 	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
-	CHECK_EQ(t.s->b.qp.resp.psn, cfg.psn + 4);
+	CHECK_EQ(t.s->b.qp.resp.psn, FIRST + 4);
 	CHECK(txlog.n > 0);
 	CHECK_EQ(txlog.p[txlog.n - 1].syndrome & SROCE_AETH_TYPE, 0);
-	CHECK_EQ(txlog.p[txlog.n - 1].psn, cfg.psn + 3);
+	CHECK_EQ(txlog.p[txlog.n - 1].psn, FIRST + 3);
 	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 0);
 	xfers_end(&t);
 }
@@ -548,26 +555,21 @@ static void twice_in_fault(void)
 static void asks_in_fault(u32 again)
 {
 	static const u8 zeros[MTU];
-	struct sim_cfg cfg = sim_default;
 	struct xfers t;
 	u32 i, n;
 
 	t_case("ofo: a duplicate of packet %u asks for an ACK during a page fault", again);
-	cfg.timeout = 14;
-	peer_begin_with(&t, &cfg, 65536);
-	peer_record(t.s, &t.s->b);
-	t.s->page_delay = 10 * SIM_MS;
-	sim_buf_on_demand(t.b);
+	begin_in_fault(&t);
 	for (i = 0; i <= 4; i++) {
 		n = i < 4 ? i : again;
 		xfers_forge(&t, &(struct sroce_pkt){
-			.opcode = n ? 7 : 6, .psn = cfg.psn + n, .payload_len = MTU,
+			.opcode = n ? 7 : 6, .psn = FIRST + n, .payload_len = MTU,
 			.ackreq = i == 4, .va = t.b->mr.iova, .rkey = t.b->mr.key,
 			.length = 5 * MTU,
 		}, zeros);
 	}
 	sim_run_until(t.s, t.s->now + 20 * SIM_MS);
-	CHECK_EQ(t.s->b.qp.resp.psn, cfg.psn + 4);
+	CHECK_EQ(t.s->b.qp.resp.psn, FIRST + 4);
 	CHECK(txlog.n > 0);
 	CHECK_EQ(txlog.p[txlog.n - 1].opcode, 0x11);
 	CHECK_EQ(txlog.p[txlog.n - 1].syndrome & SROCE_AETH_TYPE, 0);
@@ -584,17 +586,22 @@ static void write_arrives(struct xfers *t, u32 psn, bool ackreq)
 	}, NULL);
 }
 
-/* There is no room for the last of them, which alone asks for an ACK. */
+/* Three WRITEs behind a gap; there is no room for the last, which alone asks for an ACK. */
+static void begin_refused(struct xfers *t)
+{
+	peer_begin_resp(t, 1);
+	t->s->b.qp.resp.ofo_max = 2;
+	write_arrives(t, FIRST + 1, false);
+	write_arrives(t, FIRST + 2, false);
+	write_arrives(t, FIRST + 3, true);
+}
+
 static void refused_behind_gap(void)
 {
 	struct xfers t;
 
 	t_case("ofo: requests that can't be kept behind a gap are NAKed once it is filled");
-	peer_begin_resp(&t, 1);
-	t.s->b.qp.resp.ofo_max = 2;
-	write_arrives(&t, FIRST + 1, false);
-	write_arrives(&t, FIRST + 2, false);
-	write_arrives(&t, FIRST + 3, true);
+	begin_refused(&t);
 	CHECK_EQ(txlog.n, 1);
 	write_arrives(&t, FIRST, false);
 	CHECK_EQ(txlog.n, 2);
@@ -613,11 +620,7 @@ static void refused_and_kept(void)
 	struct xfers t;
 
 	t_case("ofo: and not if they have come again");
-	peer_begin_resp(&t, 1);
-	t.s->b.qp.resp.ofo_max = 2;
-	write_arrives(&t, FIRST + 1, false);
-	write_arrives(&t, FIRST + 2, false);
-	write_arrives(&t, FIRST + 3, true);
+	begin_refused(&t);
 	t.s->b.qp.resp.ofo_max = 3;
 	write_arrives(&t, FIRST + 3, true);
 	txlog.n = 0;

@@ -542,22 +542,32 @@ static u64 cpu_ns(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
+/* A READ that the peer does not answer, @n WRITEs of nothing and @reads READs are posted. */
+static void begin_behind_read(struct xfers *t, u32 n, u32 reads)
+{
+	const struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_SIGNALED };
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr read;
+	u32 i;
+
+	cfg.timeout = 0;
+	cfg.slots = cfg.cqe = 65536;
+	cfg.rd_atomic = reads + 1;
+	peer_begin_with(t, &cfg, 65536);
+	t->s->quick = true;
+	read = xfer_make(t, IB_WR_RDMA_READ, MTU);
+	for (i = 0; i < 1 + n + reads; i++)
+		sim_put_send(&t->s->a, i && i <= n ? &wr : &read);
+}
+
 /* @n WRITEs of nothing behind a READ are acknowledged one by one. Return: ns an ACK takes */
 static u64 ack_behind_read(u32 n)
 {
-	const struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_SIGNALED };
-	u32 psn = FIRST + 1, end = psn + n, i;
-	struct sim_cfg cfg = sim_default;
+	u32 psn = FIRST + 1, end = psn + n;
 	struct xfers t;
 	u64 from, took = 0;
 
-	cfg.timeout = 0;
-	cfg.slots = cfg.cqe = 2 * n;
-	peer_begin_with(&t, &cfg, 65536);
-	t.s->quick = true;
-	xfer_put(&t, IB_WR_RDMA_READ, MTU);
-	for (i = 0; i < n; i++)
-		sim_put_send(&t.s->a, &wr);
+	begin_behind_read(&t, n, 0);
 	while (psn != end && t_ok()) {
 		from = psn;
 		peer_go(&t);
@@ -587,29 +597,16 @@ static void read_unanswered(void)
 	CHECK(many < 4 * few);
 }
 
-/*
- * Behind a READ that the peer does not answer are @n WRITEs of nothing, acknowledged, and READs
- * that it answers. Return: ns a response takes
- */
+/* The WRITEs are acknowledged, and the READs behind them answered. Return: ns a response takes */
 static u64 response_behind_read(u32 n)
 {
-	const struct sim_wr wr = { .opcode = IB_WR_RDMA_WRITE, .flags = IB_SEND_SIGNALED };
 	const u32 reads = 200;
-	struct sim_cfg cfg = sim_default;
-	struct sim_wr read;
 	struct xfers t;
 	u64 took;
 	u32 i;
 
-	cfg.timeout = 0;
-	cfg.slots = cfg.cqe = 65536;
-	cfg.rd_atomic = reads + 1;
-	peer_begin_with(&t, &cfg, 65536);
-	t.s->quick = true;
+	begin_behind_read(&t, n, reads);
 	t.s->a.qp.cc = false;
-	read = xfer_make(&t, IB_WR_RDMA_READ, MTU);
-	for (i = 0; i < 1 + n + reads; i++)
-		sim_put_send(&t.s->a, i && i <= n ? &wr : &read);
 	for (i = 0; i < n && t_ok(); i = sroce_psn_diff(t.s->a.qp.req.acked, FIRST + 1)) {
 		peer_go(&t);
 		peer_ack(&t, sroce_psn_add(t.s->a.qp.req.psn, -1), ACK);

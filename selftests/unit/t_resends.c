@@ -30,7 +30,7 @@ static struct sroce_req *begin(struct xfers *t, bool has_cc)
 /* No more was sent again than that, and a window, which takes some halvings to become small. */
 static void end(struct xfers *t)
 {
-	u32 psn = FIRST, progress = sroce_psn_diff(t->s->a.qp.req.acked, psn);
+	u32 progress = sroce_psn_diff(t->s->a.qp.req.acked, FIRST);
 
 	CHECK(progress < 2 * PER_PACKET * NAKS);
 	CHECK(sim_count(&t->s->a, SROCE_CNT_RETRANSMIT) <=
