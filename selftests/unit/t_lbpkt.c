@@ -239,6 +239,32 @@ static void revoked(void)
 	}
 }
 
+/* The responses that come before the first pages do go farther than responses are noted. */
+static void long_read_on_demand(void)
+{
+	static const u64 delay[] = { 1, 1000, 10000, 100000, XFER_ODP_DELAY };
+	struct sim_cfg cfg = sim_default;
+	u32 i;
+
+	t_case("lbpkt: a READ longer than read-ahead into memory on demand waits for no probe");
+	cfg.mtu = IB_MTU_256;
+	for (i = 0; i < ARRAY_SIZE(delay); i++) {
+		struct xfers t;
+
+		t_where("pages after %u ns", (u32)delay[i]);
+		start(&t, &cfg, 0x1000000, 1 << 20);
+		t.s->page_delay = delay[i];
+		t.s->page_few = i & 1;
+		sim_buf_on_demand(t.a);
+		xfer_put(&t, IB_WR_RDMA_READ, 0xc00000);
+		xfers_run_check(&t);
+		CHECK(sim_count(&t.s->a, SROCE_CNT_ACK_EARLY) > 0);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+		CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+		xfers_end(&t);
+	}
+}
+
 UNIT_TESTS(lbpkt)
 {
 	sizes(IB_MTU_256, 104);
@@ -251,4 +277,5 @@ UNIT_TESTS(lbpkt)
 	wrong_keys();
 	uc_copies();
 	revoked();
+	long_read_on_demand();
 }

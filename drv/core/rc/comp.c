@@ -437,6 +437,14 @@ static int fault_in_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return ret;
 }
 
+/* A response was dropped, and is requested again when the pages are there. */
+static void drop_response(struct sroce_req *req, u32 end)
+{
+	if (!req->resp_dropped || sroce_psn_diff(end, req->resp_dropped_end) > 0)
+		req->resp_dropped_end = end;
+	req->resp_dropped = true;
+}
+
 /*
  * Defer a response until its memory is faulted in; without room it counts as lost. One that is
  * deferred already tells nothing new, and a peer could have it looked at again and again.
@@ -445,15 +453,11 @@ static void defer_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	int ret = sroce_ofo_defer(qp, pkt);
 	u32 end = response_end(qp, pkt);
-	struct sroce_req *req = &qp->req;
 
 	if (!ret)
 		sroce_read_retry_received(qp, pkt->psn, end);
-	if (!ret || ret == -EEXIST)
-		return;
-	if (!req->resp_dropped || sroce_psn_diff(end, req->resp_dropped_end) > 0)
-		req->resp_dropped_end = end;
-	req->resp_dropped = true;
+	else if (ret != -EEXIST)
+		drop_response(&qp->req, end);
 }
 
 /*
@@ -522,6 +526,21 @@ static void duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_read_retry_duplicate(qp, pkt->psn);
 }
 
+/*
+ * A response is too far ahead to be noted. If older ones wait for pages that is why: in loopback
+ * a whole READ is requested at once.
+ */
+static void early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 end = response_end(qp, pkt);
+
+	sroce_count(qp, SROCE_CNT_ACK_EARLY);
+	if (qp->req.resp_dropped)
+		drop_response(&qp->req, end);
+	else if (pkt->loopback)
+		sroce_read_retry_until(qp, end);
+}
+
 /* Return: whether the response must be deferred */
 static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -533,7 +552,7 @@ static bool rx_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_count(qp, SROCE_CNT_BAD_RESPONSE);
 	else if (sroce_psn_diff(response_end(qp, pkt), qp->req.una) >
 		 SROCE_READ_AHEAD)
-		sroce_count(qp, SROCE_CNT_ACK_EARLY);
+		early(qp, pkt);
 	else if (test_bit(pkt->psn % SROCE_READ_AHEAD, qp->req.read_buf->bitmap))
 		duplicate(qp, pkt);
 	else
