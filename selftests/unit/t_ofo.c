@@ -397,6 +397,35 @@ static void deferred_for_long(u32 room)
 	xfers_finish(&t);
 }
 
+/*
+ * The response to an ATOMIC WRITE is lost, and what it wrote is evicted, before the response to
+ * the next one shows the loss.
+ */
+static void evicted_payload(void)
+{
+	struct xfer_loss loss = { .responses = true, .p = { { .times = 1 } } };
+	struct xfers t;
+
+	t_case("ofo: an ATOMIC WRITE is repeated once its payload is back, without retries");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->a.qp.attr.timeout = 8;
+	loss.p[0].psn = t.s->a.qp.req.psn;
+	t.s->wire = xfer_lose;
+	t.s->arg = &loss;
+	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
+	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
+	xfers_until_sent(&t);
+	while (t.s->a.qp.req.reads < 2 && sim_step(t.s))
+		;
+	t.s->page_delay = 3 * (4096ULL << 8);
+	sim_buf_evict_all(t.a);
+	sim_run(t.s);
+	CHECK_EQ(loss.p[0].seen, 2);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_finish(&t);
+}
+
 /* A response that arrives several times is kept once. */
 static void deferred_once(void)
 {
@@ -717,6 +746,7 @@ UNIT_TESTS(ofo)
 	missed_response(10);
 	deferred_for_long(8);
 	deferred_for_long(0);
+	evicted_payload();
 	deferred_once();
 	dies(IB_QPS_ERR);
 	dies(IB_QPS_RESET);

@@ -437,14 +437,6 @@ static int fault_in_response(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return ret;
 }
 
-/* A response was dropped, and is requested again when the pages are there. */
-static void drop_response(struct sroce_req *req, u32 end)
-{
-	if (!req->resp_dropped || sroce_psn_diff(end, req->resp_dropped_end) > 0)
-		req->resp_dropped_end = end;
-	req->resp_dropped = true;
-}
-
 /*
  * Defer a response until its memory is faulted in; without room it counts as lost. One that is
  * deferred already tells nothing new, and a peer could have it looked at again and again.
@@ -457,7 +449,7 @@ static void defer_response(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!ret)
 		sroce_read_retry_received(qp, pkt->psn, end);
 	else if (ret != -EEXIST)
-		drop_response(&qp->req, end);
+		sroce_read_retry_wants_pages(qp, end);
 }
 
 /*
@@ -536,7 +528,7 @@ static void early(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 	sroce_count(qp, SROCE_CNT_ACK_EARLY);
 	if (qp->req.resp_dropped)
-		drop_response(&qp->req, end);
+		sroce_read_retry_wants_pages(qp, end);
 	else if (pkt->loopback)
 		sroce_read_retry_until(qp, end);
 }

@@ -126,6 +126,22 @@ void sroce_read_retry_trim(struct sroce_qp *qp)
 		drop_empty(&qp->req.read_retry, qp->req.una);
 }
 
+/**
+ * sroce_read_retry_wants_pages() - note that a response waits for pages on this side
+ * @qp: the QP, RC, locked; a page fault is under way
+ * @end: one past its PSN; it was dropped, or can't be requested again without these pages
+ *
+ * sroce_read_retry_dropped() requests it again.
+ */
+void sroce_read_retry_wants_pages(struct sroce_qp *qp, u32 end)
+{
+	struct sroce_req *req = &qp->req;
+
+	if (!req->resp_dropped || sroce_psn_diff(end, req->resp_dropped_end) > 0)
+		req->resp_dropped_end = end;
+	req->resp_dropped = true;
+}
+
 static bool start_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
@@ -139,7 +155,8 @@ static bool start_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32
 		.wqe = wqe, .psn = psn, .end = end, .when = sroce_now(),
 		.sent = qp->req.max_psn,
 	};
-	sroce_req_pkt_resend_read(qp, wqe, psn, end);
+	if (sroce_req_pkt_resend_read(qp, wqe, psn, end) == -EAGAIN)
+		sroce_read_retry_wants_pages(qp, end);
 	return sroce_qp_may_send(qp);
 }
 

@@ -14,6 +14,7 @@ void sroce_read_retry_trim(struct sroce_qp *qp);
 void sroce_read_retry_until(struct sroce_qp *qp, u32 end);
 void sroce_read_retry_refused(struct sroce_qp *qp, u32 end);
 void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn);
+void sroce_read_retry_wants_pages(struct sroce_qp *qp, u32 end);
 void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end);
 void sroce_read_retry_duplicate(struct sroce_qp *qp, u32 psn);
 void sroce_read_retry_received(struct sroce_qp *qp, u32 psn, u32 end);

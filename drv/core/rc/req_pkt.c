@@ -160,9 +160,11 @@ u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn)
  *
  * An ATOMIC WRITE has payload. If its memory can't be read any more, the work request
  * fails, and with it the QP.
+ *
+ * Return: -EAGAIN if that memory is being faulted in, and nothing was sent; otherwise 0.
  */
-void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
-			       u32 from, u32 end)
+int sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
+			      u32 from, u32 end)
 {
 	struct sroce_txbuf txbuf;
 	struct sroce_pkt pkt = {};
@@ -176,16 +178,19 @@ void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe,
 	if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 		pkt.length = min(pkt.length, len);
 	ret = sroce_req_pkt_alloc(qp, wqe, &pkt, &txbuf);
+	if (ret == -EAGAIN)
+		return ret;
 	/* the range stays outstanding: a timeout requests it again */
-	if (ret == -EAGAIN || ret == -EXDEV)
-		return;
+	if (ret == -EXDEV)
+		return 0;
 	if (ret) {
 		/* if it is not the oldest, it is requested again later */
 		if (wqe == sroce_sq_oldest(qp))
 			sroce_sq_fail(qp, IB_WC_LOC_PROT_ERR);
-		return;
+		return 0;
 	}
 	sroce_count(qp, SROCE_CNT_READ_RETRY);
 	sroce_count(qp, SROCE_CNT_RETRANSMIT);
 	sroce_txbuf_commit(qp, &pkt, &txbuf);
+	return 0;
 }

@@ -29,7 +29,7 @@ int sroce_req_pkt_alloc(struct sroce_qp *qp, const struct sroce_wqe *wqe,
 u32 sroce_req_pkt_end(const struct sroce_qp *qp, const struct sroce_wqe *wqe,
 		      const struct sroce_pkt *pkt);
 u32 sroce_req_pkt_psn_after(struct sroce_qp *qp, u32 psn);
-void sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 from,
-			       u32 end);
+int sroce_req_pkt_resend_read(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 from,
+			      u32 end);
 
 #endif /* SROCE_CORE_RC_REQ_PKT_H */
