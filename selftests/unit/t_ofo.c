@@ -540,6 +540,50 @@ static void missed_again(void)
 	xfers_finish(&t);
 }
 
+struct evictions {
+	struct sim_buf	*buf;
+	u32		left;
+};
+
+/* All pages are evicted whenever some have come. */
+static void evict_at_once(struct sim *s)
+{
+	struct evictions *e = s->arg;
+
+	if (e->left) {
+		e->left--;
+		sim_buf_evict_all(e->buf);
+	}
+}
+
+/* What waits for its pages already is not kept anew for each page fault. */
+static void faults_again(enum ib_qp_type type)
+{
+	struct sim_cfg cfg = sim_default;
+	struct evictions e = { .left = 5 };
+	struct xfers t;
+
+	t_case("ofo: %s requests that wait for pages, and miss them again, need no more memory",
+	       xfer_type_name(type));
+	cfg.type = type;
+	xfers_init(&t, &cfg, XFER_ODP_SIZE, 5000);
+	t.s->page_delay = XFER_ODP_DELAY;
+	t.s->evict = evict_at_once;
+	t.s->arg = &e;
+	e.buf = t.b;
+	sim_buf_on_demand(t.b);
+	xfer_put(&t, IB_WR_SEND, 3000);
+	xfer_put(&t, IB_WR_SEND, 3000);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 6);
+	t.s->hold_fails = true;
+	sim_run(t.s);
+	CHECK_EQ(e.left, 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ODP_DROP), 0);
+	xfers_finish(&t);
+}
+
 /* B, a responder, is under test; its pages come after 10 ms. */
 static void begin_in_fault(struct xfers *t)
 {
@@ -752,6 +796,8 @@ UNIT_TESTS(ofo)
 	dies(IB_QPS_RESET);
 	unreliable();
 	missed_again();
+	faults_again(IB_QPT_RC);
+	faults_again(IB_QPT_UC);
 	twice_in_fault();
 	asks_in_fault(0);
 	asks_in_fault(3);

@@ -176,6 +176,14 @@ static u32 read_psns(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return pkt->op->flags & SROCE_READING ? sroce_psn_count(pkt->length, qp->mtu) : 0;
 }
 
+static void link_ofo(struct sroce_resp *resp, struct sroce_ofo_pkt *ofo, struct list_head *pos)
+{
+	list_add(&ofo->list, pos);
+	resp->ofo_near = &ofo->list;
+	resp->ofo_len++;
+	resp->ofo_read_psns += ofo->read_psns;
+}
+
 /* Queue a packet behind @pos. */
 static int queue_behind(struct sroce_qp *qp, struct list_head *pos, const struct sroce_pkt *pkt)
 {
@@ -188,10 +196,7 @@ static int queue_behind(struct sroce_qp *qp, struct list_head *pos, const struct
 	if (!ofo)
 		return -ENOMEM;
 	ofo->read_psns = read_psns(qp, pkt);
-	list_add(&ofo->list, pos);
-	resp->ofo_near = &ofo->list;
-	resp->ofo_len++;
-	resp->ofo_read_psns += ofo->read_psns;
+	link_ofo(resp, ofo, pos);
 	return 0;
 }
 
@@ -216,15 +221,15 @@ static void note_dropped(struct sroce_resp *resp, u32 psn)
  * sroce_ofo_put() - queue a request for later
  * @qp: the QP, locked
  * @pkt: the packet; with RC its PSN is not before the expected one
- * @first: UC and UD: queue it before all others instead of behind them
  *
- * A loopback packet of RC is not queued.
+ * Requests of UC and UD are queued in order of arrival, those of RC in that of their PSNs. A
+ * loopback packet of RC is not queued.
  *
  * Return: 0; -EEXIST if it is queued already; -EBADMSG if another request was queued with its
  * PSN, which is dropped, too; -ENOMEM if there is no room or memory, if its PSN or its place in
  * the queue is too far away, or if it is too long.
  */
-int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
+int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct list_head *queue = &qp->resp.ofo_queue;
 	int ret;
@@ -234,7 +239,7 @@ int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first)
 	else if (sroce_is_rc(qp))
 		ret = find_place_rc(qp, pkt) ?: queue_behind(qp, qp->resp.ofo_near, pkt);
 	else
-		ret = queue_behind(qp, first ? queue : queue->prev, pkt);
+		ret = queue_behind(qp, queue->prev, pkt);
 	if (ret && ret != -EEXIST)
 		note_dropped(&qp->resp, pkt->psn);
 	return ret;
@@ -345,6 +350,16 @@ struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp)
 		sroce_ofo_free(qp, ofo);
 	}
 	return NULL;
+}
+
+/**
+ * sroce_ofo_put_back() - put a request back to where it was taken from
+ * @qp: the QP, locked
+ * @ofo: from sroce_ofo_take(); nothing was queued or taken since
+ */
+void sroce_ofo_put_back(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo)
+{
+	link_ofo(&qp->resp, ofo, &qp->resp.ofo_queue);
 }
 
 /**

@@ -23,13 +23,14 @@ static inline bool sroce_ofo_is_fair(u64 qp, u64 own, u64 all, u64 max)
 	return 4 * own + all <= max && 5 * (qp + own) <= max;
 }
 
-int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt, bool first);
+int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 bool sroce_ofo_lacks(struct sroce_qp *qp);
 void sroce_ofo_ask(struct sroce_qp *qp);
 int sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 void sroce_ofo_free(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp);
+void sroce_ofo_put_back(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 void sroce_ofo_purge(struct sroce_qp *qp);
 
 #endif /* SROCE_CORE_RC_OFO_H */

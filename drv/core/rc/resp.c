@@ -77,7 +77,7 @@ static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pk
 	struct sroce_resp *resp = &qp->resp;
 
 	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
-	if (!sroce_ofo_put(qp, pkt, false)) {
+	if (!sroce_ofo_put(qp, pkt)) {
 		sroce_count(qp, SROCE_CNT_OFO_QUEUED);
 	} else {
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
@@ -704,23 +704,28 @@ static void refuse_length(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_resp_complete(qp, pkt, IB_WC_LOC_LEN_ERR);
 }
 
-/*
- * The request waits for pages in the ofo queue, and so do all that follow it. With RC, a
- * request that doesn't fit is reported as a gap once the pages are there.
- */
+/* The request at resp.psn waits for pages, and so do all that follow it. */
 static void wait_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->paging = true;
 	resp->paging_since = sroce_now();
-	if (sroce_ofo_put(qp, pkt, true)) {
-		drop(qp, pkt, SROCE_CNT_ODP_DROP);
-		if (!sroce_is_rc(qp))
-			resp->msg = 0;
-	} else if (qp->svc == SROCE_SVC_UC) {
+	if (qp->svc == SROCE_SVC_UC)
 		resp->psn = pkt->psn;
-	}
+}
+
+/*
+ * The request waits for pages in the ofo queue. With RC, one that doesn't fit is reported as a
+ * gap once the pages are there.
+ */
+static void queue_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	if (!sroce_ofo_put(qp, pkt))
+		return;
+	drop(qp, pkt, SROCE_CNT_ODP_DROP);
+	if (!sroce_is_rc(qp))
+		qp->resp.msg = 0;
 }
 
 static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
@@ -767,7 +772,8 @@ static enum verdict check_psn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return qp->svc == SROCE_SVC_UC ? check_psn_uc(qp, pkt) : PASS;
 }
 
-static void rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* Return: the verdict; the caller queues a request that waits for pages. */
+static enum verdict rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	enum verdict v;
 
@@ -783,6 +789,7 @@ static void rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		accept(qp, pkt);
 	else
 		refuse(qp, pkt, v);
+	return v;
 }
 
 /* The gap may be filled: process queued requests, up to the next gap. */
@@ -793,8 +800,10 @@ static void catch_up(struct sroce_qp *qp)
 	while (!qp->resp.closing && !qp->resp.paging &&
 	       (ofo = sroce_ofo_take(qp))) {
 		qp->resp.nak_sent = false;
-		rx_request(qp, &ofo->pkt);
-		sroce_ofo_free(qp, ofo);
+		if (rx_request(qp, &ofo->pkt) == PAGE)
+			sroce_ofo_put_back(qp, ofo);
+		else
+			sroce_ofo_free(qp, ofo);
 	}
 	if (!sroce_is_rc(qp) || qp->resp.closing)
 		return;
@@ -816,11 +825,12 @@ void sroce_resp_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (qp->resp.closing)
 		return;
 	if (qp->resp.paging && !sroce_is_rc(qp)) {
-		if (sroce_ofo_put(qp, pkt, false))
+		if (sroce_ofo_put(qp, pkt))
 			drop(qp, pkt, SROCE_CNT_ODP_DROP);
 		return;
 	}
-	rx_request(qp, pkt);
+	if (rx_request(qp, pkt) == PAGE)
+		queue_for_pages(qp, pkt);
 	if (qp->resp.ofo_len)
 		catch_up(qp);
 }

@@ -1,4 +1,4 @@
 # kept packets are queued in the wrong order
 # file: rc/ofo.c
 # SPDX-License-Identifier: GPL-2.0
-/^static int queue_behind/,/^}/s/list_add(&ofo->list, pos)/list_add_tail(\&ofo->list, pos)/
+/^static void link_ofo/,/^}/s/list_add(&ofo->list, pos)/list_add_tail(\&ofo->list, pos)/
