@@ -51,13 +51,15 @@ NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 all: module
 	@cp $(BUILD)/sroce.ko sroce.ko
 
+HAS_HEADERS = test -e "$(KDIR)/Makefile" || { \
+	echo "No kernel headers in '$(KDIR)'." \
+		"Install them, or give KDIR=, or KERNEL=6.1 after make setup KERNEL=6.1." >&2; \
+	exit 1; }
+
 # Kbuild leaves its objects beside the sources, so the build directory is a
 # tree of links to them; links to files that are gone are dropped.
 module:
-	@test -e "$(KDIR)/Makefile" || { \
-		echo "No kernel headers in '$(KDIR)'." \
-			"Install them, or give KDIR=, or KERNEL=6.1 after tools/setup.sh." >&2; \
-		exit 1; }
+	@$(HAS_HEADERS)
 	@mkdir -p $(BUILD)
 	@ln -sf $(CURDIR)/Kbuild $(BUILD)/
 	@for d in $$(find drv uapi -name '*.[ch]' -printf '%h\n' | sort -u); do \
@@ -70,12 +72,14 @@ module:
 
 # dma-bufs that are hard to import, for selftests/verbs/func/dmabuf.c
 oddbuf:
+	@$(HAS_HEADERS)
 	@mkdir -p $(BUILD)/oddbuf
 	@ln -sf $(CURDIR)/selftests/oddbuf/{Kbuild,*.[ch]} $(BUILD)/oddbuf/
 	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD)/oddbuf $(NO_BTF) modules
 
 # The test module for kernel users, beside the module.
 kverbs:
+	@$(HAS_HEADERS)
 	@mkdir -p $(BUILD)/kverbs
 	@ln -sf $(CURDIR)/selftests/kverbs/{Kbuild,*.[ch]} $(BUILD)/kverbs/
 	@find $(BUILD)/kverbs -xtype l -delete
@@ -235,8 +239,10 @@ check-packages:
 	@selftests/packages/run.sh $(TESTS)
 
 ## deb: Debian packages in .build/deb: sroce-dkms, sroce-tools; with KERNEL= or KDIR= sroce-modules, too (SIGN_KEY=, SIGN_CERT=)
+DEB_KDIR = $(if $(KERNEL)$(filter command environment,$(word 1,$(origin KDIR))),$(KDIR))
 deb:
-	@packaging/deb.sh .build/deb $(if $(KERNEL)$(filter command environment,$(word 1,$(origin KDIR))),$(KDIR))
+	@$(if $(KERNEL),$(HAS_HEADERS))
+	@packaging/deb.sh .build/deb $(DEB_KDIR)
 
 ## rpm: RPM packages in .build/rpm: sroce-dkms, sroce-tools
 rpm:
