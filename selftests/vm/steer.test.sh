@@ -105,6 +105,7 @@ lists()
 # acknowledges had the CPU that receives send, 1,300 to 3,500 packets were overtaken, and of
 # READs 270 to 700, by the CPU that received the responses.
 # That a scheduler moves the process between CPUs adds to it, by chance: one run of some counts.
+# It does so more often in a run that a debug kernel makes longer.
 in_order()	# tool most
 {
 	local n acks i
@@ -113,7 +114,7 @@ in_order()	# tool most
 		SIZE=65536 bw "$1" -n 8000 || return
 		n=$(($(both ofo_queued) - n)) acks=$(($(both tx_ack) - acks))
 		echo "$n packets overtaken, $acks acknowledges, run $i"
-		[ $n -gt "$2" ] || return 0
+		[ $n -gt $(($2 * ${SLOWNESS:-1})) ] || return 0
 	done
 	return 1
 }
