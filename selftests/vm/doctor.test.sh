@@ -230,6 +230,11 @@ peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
 	in_a sysctl -qw net.ipv4.conf.va.rp_filter=0 net.ipv4.conf.all.rp_filter=0 \
 		net.ipv4.conf.all.arp_ignore=1
 	broken route-no-device "all of that is mended, and a route by d4" at_a 10.50.0.9
+	in_a ip link add vrf3 type vrf table 77
+	in_a ip link set d3 master vrf3
+	broken vrf-not-accepted "a netdev in a VRF" at_a
+	in_a sysctl -qw net.ipv4.udp_l3mdev_accept=1
+	good "a VRF whose packets reach sockets outside" at_a
 	rdma link delete on-d3
 }
 

@@ -294,6 +294,27 @@ test_unload()
 	check "rmmod and insmod ten times" reload 10
 }
 
+# A client of rdma_cm has to name an address of the VRF; its resolver knows no ip vrf exec.
+test_vrf()
+{
+	topo_veth
+	in_a ip link add vrf0 type vrf table 10
+	in_a ip link set vrf0 up
+	in_a ip link set va master vrf0
+	in_a ip -6 addr replace $IP6_A/64 dev va nodad
+	in_a sysctl -qw net.ipv4.udp_l3mdev_accept=1
+	local ip
+	for ip in 4 6; do
+		local a=IP${ip}_A b=IP${ip}_B
+		check "a netdev in a VRF, IPv$ip: rping, its server there" \
+			run_pair a cm:7174 rping -s -a "${!a}" -C 3 -- rping -c -a "${!a}" -C 3
+		check "a netdev in a VRF, IPv$ip: rping, its client there" \
+			run_pair b cm:7174 rping -s -a "${!b}" -C 3 -- \
+			rping -c -a "${!b}" -I "${!a}" -C 3
+	done
+	topo_down
+}
+
 reload()
 {
 	local i
@@ -312,6 +333,7 @@ test_sockets
 check "eight links at once, deleted in another order" many_links
 check "links and addresses come and go together" churn
 check "a link on the port of a bond is told of in the log" on_bond_port
+test_vrf
 test_disappearing
 test_unload
 done_testing
