@@ -715,10 +715,7 @@ static void wait_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		resp->psn = pkt->psn;
 }
 
-/*
- * The request waits for pages in the ofo queue. With RC, one that doesn't fit is reported as a
- * gap once the pages are there.
- */
+/* Queue a request that waits for pages. RC: one that does not fit is later reported as a gap. */
 static void queue_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (!sroce_ofo_put(qp, pkt))
