@@ -318,11 +318,20 @@ static void print_errors(char *to, size_t size, uint32_t call)
 	}
 }
 
+/* A debug kernel may execute too few calls in a short run for each kind to meet with both ends. */
+static bool is_slow(void)
+{
+	const char *slowness = getenv("SLOWNESS");
+
+	return slowness && strtoul(slowness, NULL, 0) > 1;
+}
+
 /* The table. Return: how many kinds of calls lack successes or refusals, or have too many */
 static int table(void)
 {
 	uint64_t good, bad;
 	char errors[200];
+	bool slow = is_slow();
 	int i, k, wrong = 0;
 	const char *why;
 
@@ -332,9 +341,11 @@ static int table(void)
 		for (k = 1, bad = 0; k < ERRNOS; k++)
 			bad += board->count[i][k];
 		print_errors(errors, sizeof(errors), i);
-		why = calls[i].want & OK && good < 1 + (good + bad) / RARE ? "  <- too few succeed" :
+		why = calls[i].want & OK && good < !slow + (good + bad) / RARE ?
+			"  <- too few succeed" :
 		      calls[i].want & NEVER && good ? "  <- may not succeed" :
-		      calls[i].want & BAD && !bad ? "  <- none is refused" : "";
+		      calls[i].want & BAD && !bad && (!slow || good >= RARE) ?
+			"  <- none is refused" : "";
 		wrong += *why != 0;
 		tap_note("%-15s %9lu %9lu %9lu %s%s", calls[i].name, good + bad, good, bad, errors,
 			 why);
