@@ -426,6 +426,52 @@ static void evicted_payload(void)
 	xfers_finish(&t);
 }
 
+/* The payload of the ATOMIC WRITE goes again as soon as it has come, and its turn is now. */
+static void evict_payload_once(struct sim *s)
+{
+	struct sroce_read_retry *rr = &s->a.qp.req.read_retry;
+	struct xfers *t = ((struct xfer_loss *)s->arg)->t;
+
+	s->evict = NULL;
+	sim_buf_evict(t->a, 0);
+	rr->n = 0;
+	rr->full = true;
+	rr->selective = true;
+}
+
+/*
+ * An ATOMIC WRITE waits for its payload, responses behind it for their memory, of which one is
+ * kept. When that one has been placed the ATOMIC WRITE waits once more.
+ */
+static void evicted_again(void)
+{
+	struct xfer_loss loss = { .responses = true, .p = { { .times = 1 } } };
+	struct xfers t;
+
+	t_case("ofo: responses that were dropped before such a wait are requested after it");
+	xfers_init(&t, NULL, XFER_ODP_SIZE, 5000);
+	t.s->page_size = 8 + XFER_GAP;
+	sim_buf_on_demand(t.a);
+	t.s->a.qp.attr.retry_cnt = 0;
+	t.s->a.qp.resp.ofo_max = 1;
+	loss.p[0].psn = t.s->a.qp.req.psn;
+	loss.t = &t;
+	t.s->wire = xfer_lose;
+	t.s->arg = &loss;
+	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
+	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
+	xfers_until_sent(&t);
+	while (t.s->a.qp.req.reads < 2 && sim_step(t.s))
+		;
+	t.s->page_delay = XFER_ODP_DELAY;
+	t.s->evict = evict_payload_once;
+	sim_buf_evict_all(t.a);
+	sim_run(t.s);
+	CHECK(!t.s->evict);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
+	xfers_finish(&t);
+}
+
 /* A response that arrives several times is kept once. */
 static void deferred_once(void)
 {
@@ -561,6 +607,8 @@ static void faults_again(enum ib_qp_type type)
 {
 	struct sim_cfg cfg = sim_default;
 	struct evictions e = { .left = 5 };
+	/* a datagram is one packet */
+	u32 i, n = type == IB_QPT_UD ? 6 : 2;
 	struct xfers t;
 
 	t_case("ofo: %s requests that wait for pages, and miss them again, need no more memory",
@@ -572,8 +620,8 @@ static void faults_again(enum ib_qp_type type)
 	t.s->arg = &e;
 	e.buf = t.b;
 	sim_buf_on_demand(t.b);
-	xfer_put(&t, IB_WR_SEND, 3000);
-	xfer_put(&t, IB_WR_SEND, 3000);
+	for (i = 0; i < n; i++)
+		xfer_put(&t, IB_WR_SEND, 6000 / n);
 	sim_doorbell(&t.s->a);
 	sim_run_until(t.s, t.s->now + XFER_ODP_DELAY / 2);
 	CHECK_EQ(t.s->b.qp.resp.ofo_len, 6);
@@ -791,6 +839,7 @@ UNIT_TESTS(ofo)
 	deferred_for_long(8);
 	deferred_for_long(0);
 	evicted_payload();
+	evicted_again();
 	deferred_once();
 	dies(IB_QPS_ERR);
 	dies(IB_QPS_RESET);
@@ -798,6 +847,7 @@ UNIT_TESTS(ofo)
 	missed_again();
 	faults_again(IB_QPT_RC);
 	faults_again(IB_QPT_UC);
+	faults_again(IB_QPT_UD);
 	twice_in_fault();
 	asks_in_fault(0);
 	asks_in_fault(3);

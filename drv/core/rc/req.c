@@ -553,6 +553,7 @@ bool sroce_req_run(struct sroce_qp *qp, u32 budget)
 void sroce_req_faulted_in(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
+	u32 dropped_end = req->resp_dropped_end;
 	bool dropped = req->resp_dropped;
 
 	req->paging = false;
@@ -560,5 +561,5 @@ void sroce_req_faulted_in(struct sroce_qp *qp)
 	if (req->n_ofo_resps)
 		sroce_comp_faulted_in(qp);
 	if (dropped && sroce_qp_may_send(qp))
-		sroce_read_retry_dropped(qp, req->resp_dropped_end);
+		sroce_read_retry_dropped(qp, dropped_end);
 }
