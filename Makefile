@@ -115,6 +115,7 @@ fuzz:
 fuzz-vm: vm-module
 	@$(MAKE) -s -C selftests/fuzzvm
 	@$(VM) --timeout $$((300 + 2 * $(or $(TIME),600))) $(VMENV) \
+		$(if $(filter %-debug %-kcsan,$(VMKERNEL)),--env SLOWNESS=4) \
 		--env FUZZ_SECONDS=$(or $(TIME),600) --env FUZZ_SEED=$(or $(SEED),1) -- \
 		selftests/vm/fuzzvm.test.sh
 
@@ -238,8 +239,9 @@ check-userland: vm-module
 check-packages:
 	@selftests/packages/run.sh $(TESTS)
 
-## deb: Debian packages in .build/deb: sroce-dkms, sroce-tools; with KERNEL= or KDIR= sroce-modules, too (SIGN_KEY=, SIGN_CERT=)
 DEB_KDIR = $(if $(KERNEL)$(filter command environment,$(word 1,$(origin KDIR))),$(KDIR))
+
+## deb: Debian packages in .build/deb: sroce-dkms, sroce-tools; with KERNEL= or KDIR= sroce-modules, too (SIGN_KEY=, SIGN_CERT=)
 deb:
 	@$(if $(KERNEL),$(HAS_HEADERS))
 	@packaging/deb.sh .build/deb $(DEB_KDIR)
