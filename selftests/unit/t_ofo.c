@@ -397,31 +397,42 @@ static void deferred_for_long(u32 room)
 	xfers_finish(&t);
 }
 
-/*
- * The response to an ATOMIC WRITE is lost, and what it wrote is evicted, before the response to
- * the next one shows the loss.
- */
+/* An ATOMIC WRITE whose response is lost, and whose payload is evicted before that is seen */
+struct evicted {
+	struct xfer_loss loss;	/* first: sim->arg is its address, for xfer_lose() */
+	struct sim_buf *buf;
+};
+
+/* @next: the opcode of a work request behind it, whose response shows the loss; @len: its bytes */
+static void send_evicted(struct xfers *t, struct evicted *e, u32 next, u32 len)
+{
+	*e = (struct evicted){
+		.loss = { .responses = true, .p = { { t->s->a.qp.req.psn, 1 } } },
+		.buf = t->a,
+	};
+	t->s->a.qp.attr.retry_cnt = 0;
+	t->s->wire = xfer_lose;
+	t->s->arg = e;
+	xfer_put(t, SROCE_WR_ATOMIC_WRITE, 8);
+	xfer_put(t, next, len);
+	xfers_until_sent(t);
+	while (t->s->a.qp.req.reads < 2 && sim_step(t->s))
+		;
+	sim_buf_evict_all(t->a);
+}
+
 static void evicted_payload(void)
 {
-	struct xfer_loss loss = { .responses = true, .p = { { .times = 1 } } };
+	struct evicted e;
 	struct xfers t;
 
 	t_case("ofo: an ATOMIC WRITE is repeated once its payload is back, without retries");
 	xfers_init_odp(&t, XFER_LOCAL, false);
-	t.s->a.qp.attr.retry_cnt = 0;
 	t.s->a.qp.attr.timeout = 8;
-	loss.p[0].psn = t.s->a.qp.req.psn;
-	t.s->wire = xfer_lose;
-	t.s->arg = &loss;
-	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
-	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
-	xfers_until_sent(&t);
-	while (t.s->a.qp.req.reads < 2 && sim_step(t.s))
-		;
+	send_evicted(&t, &e, SROCE_WR_ATOMIC_WRITE, 8);
 	t.s->page_delay = 3 * (4096ULL << 8);
-	sim_buf_evict_all(t.a);
 	sim_run(t.s);
-	CHECK_EQ(loss.p[0].seen, 2);
+	CHECK_EQ(e.loss.p[0].seen, 2);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	xfers_finish(&t);
 }
@@ -430,10 +441,10 @@ static void evicted_payload(void)
 static void evict_payload_once(struct sim *s)
 {
 	struct sroce_read_retry *rr = &s->a.qp.req.read_retry;
-	struct xfers *t = ((struct xfer_loss *)s->arg)->t;
+	const struct evicted *e = s->arg;
 
 	s->evict = NULL;
-	sim_buf_evict(t->a, 0);
+	sim_buf_evict(e->buf, 0);
 	rr->n = 0;
 	rr->full = true;
 	rr->selective = true;
@@ -445,27 +456,17 @@ static void evict_payload_once(struct sim *s)
  */
 static void evicted_again(void)
 {
-	struct xfer_loss loss = { .responses = true, .p = { { .times = 1 } } };
+	struct evicted e;
 	struct xfers t;
 
 	t_case("ofo: responses that were dropped before such a wait are requested after it");
 	xfers_init(&t, NULL, XFER_ODP_SIZE, 5000);
 	t.s->page_size = 8 + XFER_GAP;
 	sim_buf_on_demand(t.a);
-	t.s->a.qp.attr.retry_cnt = 0;
 	t.s->a.qp.resp.ofo_max = 1;
-	loss.p[0].psn = t.s->a.qp.req.psn;
-	loss.t = &t;
-	t.s->wire = xfer_lose;
-	t.s->arg = &loss;
-	xfer_put(&t, SROCE_WR_ATOMIC_WRITE, 8);
-	xfer_put(&t, IB_WR_RDMA_READ, 3 * 1024);
-	xfers_until_sent(&t);
-	while (t.s->a.qp.req.reads < 2 && sim_step(t.s))
-		;
+	send_evicted(&t, &e, IB_WR_RDMA_READ, 3 * 1024);
 	t.s->page_delay = XFER_ODP_DELAY;
 	t.s->evict = evict_payload_once;
-	sim_buf_evict_all(t.a);
 	sim_run(t.s);
 	CHECK(!t.s->evict);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);

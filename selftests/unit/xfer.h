@@ -73,7 +73,6 @@ void xfers_forge(struct xfers *t, struct sroce_pkt *p, const void *data);
  * @times that it is sent
  */
 struct xfer_loss {
-	struct xfers *t;	/* for other hooks of the test */
 	bool	responses;	/* B's packets, not A's */
 	struct {
 		u32	psn, times;
