@@ -322,7 +322,7 @@ struct sroce_rtt {
  * @paging: sending waits for a fault request at @paging_psn
  * @paging_psn: PSN of the packet that waits
  * @resp_dropped: responses were dropped because the memory they go to is not present, or
- *	are to be requested by payload that is not; that is done after the page fault
+ *	can't be requested as the payload of the request is not; they are after the fault
  * @resp_dropped_end: one past the last of them
  * @ofo_resps: responses kept until the memory they go to is faulted in
  * @n_ofo_resps: length of @ofo_resps, at most sroce_resp.ofo_max

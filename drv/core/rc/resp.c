@@ -704,7 +704,7 @@ static void refuse_length(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 		sroce_resp_complete(qp, pkt, IB_WC_LOC_LEN_ERR);
 }
 
-/* The request at resp.psn waits for pages, and so do all that follow it. */
+/* A request waits for pages, and so do all that follow it; resp.psn is its PSN again. */
 static void wait_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;

@@ -644,7 +644,7 @@ static u64 timer_slack(const struct sroce_retrans *rp, u64 rto, u64 timeout)
 	return timeout ? min(ns, timeout / 4) : ns;
 }
 
-/* While the oldest request, or its answer, waits for pages on this side, the peer is not late. */
+/* While the oldest request, or any answer, waits for pages on this side, the peer is not late. */
 static bool oldest_waits_here(const struct sroce_req *req)
 {
 	return req->n_ofo_resps || req->resp_dropped ||
