@@ -5,6 +5,7 @@
 #else
 #define trace_sroce_tx(qp, pkt)			((void)(qp), (void)(pkt))
 #define trace_sroce_rx(qp, pkt)			((void)(qp), (void)(pkt))
+#define trace_sroce_rx_enabled()		false
 #define trace_sroce_drop(qp, pkt, why)		((void)(qp), (void)(pkt))
 #define trace_sroce_complete(qp, cqe)		((void)(qp), (void)(cqe))
 #define trace_sroce_state(qp, state)		((void)(qp))

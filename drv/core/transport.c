@@ -111,9 +111,12 @@ void sroce_transport_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 static void trace_segs(struct sroce_qp *qp, const struct sroce_pkt *segs)
 {
-	struct sroce_pkt pkt = *segs;
+	struct sroce_pkt pkt;
 	u32 i;
 
+	if (!trace_sroce_rx_enabled())
+		return;
+	pkt = *segs;
 	pkt.payload_len = segs->seg_len;
 	for (i = 0; i < segs->segs; i++) {
 		pkt.psn = sroce_psn_add(segs->psn, i);

@@ -223,7 +223,8 @@ struct part {
  * @flat: contiguous data behind the segment that was received last, in @part
  * @flat_len: bytes at @flat; 0 if they are not known
  * @hdr: space for transport headers that are not contiguous in @skb
- * @copies: copies that were made of segments for members of a group
+ * @multicast: the packets are for a group
+ * @copies: copies that were made of segments for members of the group
  * @pkt: the packet in the segment
  */
 struct rx {
@@ -243,6 +244,7 @@ struct rx {
 	const u8		*flat;
 	u32			flat_len;
 	u8			hdr[SROCE_HDR_MAX];
+	bool			multicast;
 	u32			copies;
 	struct sroce_pkt	pkt;
 };
@@ -503,7 +505,7 @@ static int receive_one(struct rx *rx, u32 off, u32 len)
 						 SROCE_CNT_RX_MALFORMED;
 	if (!checked && !icrc_ok(rx, bth, len))
 		return SROCE_CNT_RX_ICRC;
-	if (sroce_gid_tbl_is_multicast(&pkt->dgid)) {
+	if (rx->multicast) {
 		put_qp(rx);
 		return deliver_multicast(rx, len) ? RX_DONE : SROCE_CNT_RX_NO_QP;
 	}
@@ -542,17 +544,22 @@ static u32 find_segs(struct rx *rx, u32 off, const u8 **at)
 	return n;
 }
 
-/* Whether a packet is from the middle of a message, and contiguous in memory */
-static bool is_middle(const struct sroce_pkt *pkt)
+/*
+ * Whether packets that follow may be received at once: the last one is from the middle of a
+ * message, and contiguous in memory.
+ */
+static bool may_follow(const struct rx *rx)
 {
-	return pkt->flat && !pkt->pad &&
+	const struct sroce_pkt *pkt = &rx->pkt;
+
+	return rx->kqp && !rx->icrc_checked && pkt->flat && !pkt->pad &&
 	       !(pkt->op->flags & (SROCE_START | SROCE_END));
 }
 
 /*
- * Receive the packets from @off on that continue the last one, all at once.
+ * Receive the packets from @off on that continue the last one, as may_follow(), all at once.
  * Return: how many; if 0, they are received one by one. Not inline: many kernels are built
- * to clear @at, also for those that are single.
+ * to clear @at, for single packets, too.
  */
 static noinline u32 receive_segs(struct rx *rx, u32 off)
 {
@@ -561,8 +568,6 @@ static noinline u32 receive_segs(struct rx *rx, u32 off)
 	const u8 *at[SEGS_MAX];
 	u32 n;
 
-	if (!rx->kqp || rx->icrc_checked || !is_middle(pkt))
-		return 0;
 	n = find_segs(rx, off, at);
 	/* flat_segment() looks up what follows */
 	rx->flat_len = 0;
@@ -598,10 +603,11 @@ static int receive_all(struct rx *rx)
 		count_drop(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
 		return SROCE_CNT_RX_MALFORMED;
 	}
+	rx->multicast = sroce_gid_tbl_is_multicast(&rx->pkt.dgid);
 	first_headers(rx);
 	sroce_train_icrc_init(&rx->icrc, rx->l3, rx->pkt.l3_len, rx->udp);
 	do {
-		u32 n, len = min(rx->skb->len - off, rx->seg);
+		u32 n = 0, len = min(rx->skb->len - off, rx->seg);
 
 		why = receive_one(rx, off, len);
 		if (why == RX_QUEUED)
@@ -612,7 +618,8 @@ static int receive_all(struct rx *rx)
 		}
 		off += len;
 		rx->n++;
-		n = why == RX_DONE && off < rx->skb->len ? receive_segs(rx, off) : 0;
+		if (why == RX_DONE && off < rx->skb->len && may_follow(rx))
+			n = receive_segs(rx, off);
 		off += n * rx->seg;
 		rx->n += n;
 	} while (off < rx->skb->len);

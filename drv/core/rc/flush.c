@@ -52,6 +52,22 @@ static void cq_overflow(struct sroce_qp *qp)
 		sroce_flush_qp_fatal(qp, IB_EVENT_QP_FATAL);
 }
 
+static void post_send_cqe(struct sroce_qp *qp, u64 wr_id, u8 opcode, u32 length,
+			  enum ib_wc_status status)
+{
+	struct sroce_cqe cqe = {
+		.wr_id = wr_id,
+		.status = status,
+		.opcode = opcode,
+		.byte_len = length,
+		.vlan = 0xffff,
+	};
+
+	trace_sroce_complete(qp, &cqe);
+	if (!sroce_cq_post(qp, qp->scq, &cqe, status != IB_WC_SUCCESS, SROCE_DEFER_SCQ))
+		cq_overflow(qp);
+}
+
 /**
  * sroce_sq_complete() - complete the oldest send work request
  * @qp: the QP, locked
@@ -64,13 +80,9 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 	struct sroce_wqe *wqe = sroce_sq_wqe(&qp->sq, qp->sq.cons);
 	bool signaled = qp->sig_all || wqe->flags & IB_SEND_SIGNALED ||
 			status != IB_WC_SUCCESS;
-	struct sroce_cqe cqe = {
-		.wr_id = wqe->wr_id,
-		.status = status,
-		.opcode = opcode_of(wqe),
-		.byte_len = wqe->length,
-		.vlan = 0xffff,
-	};
+	u64 wr_id = wqe->wr_id;
+	u8 opcode = opcode_of(wqe);
+	u32 length = wqe->length;
 
 	if (qp->svc == SROCE_SVC_UD && wqe->ah) {
 		sroce_ah_put(wqe->ah);
@@ -82,12 +94,8 @@ void sroce_sq_complete(struct sroce_qp *qp, enum ib_wc_status status)
 		/* the slot was copied when it was fetched; the provider may reuse it */
 		smp_store_release(&qp->sq.ring.buf->consumer_index, qp->sq.cons);
 	count_status(qp, status);
-	if (signaled) {
-		trace_sroce_complete(qp, &cqe);
-		if (!sroce_cq_post(qp, qp->scq, &cqe, status != IB_WC_SUCCESS,
-				   SROCE_DEFER_SCQ))
-			cq_overflow(qp);
-	}
+	if (signaled)
+		post_send_cqe(qp, wr_id, opcode, length, status);
 }
 
 /**

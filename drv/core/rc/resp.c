@@ -314,24 +314,25 @@ static enum verdict check_recv(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
-/* 9.7.4.1.6: R_Key, rights and range of the whole message, in its first packet */
-static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/*
+ * 9.7.4.1.6: R_Key, rights and range of the whole message, in its first packet. @mr: set to
+ * the region or window that it names, if it needs one.
+ */
+static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			       struct sroce_mr **mr)
 {
 	struct sroce_resp *resp = &qp->resp;
-	u32 flags = pkt->op->flags;
-	struct sroce_mr *mr;
-	u32 len;
+	u32 flags = pkt->op->flags, len;
+	int access = access_of(pkt);
 
 	if (!(flags & (SROCE_RETH | SROCE_ATMETH)))
 		return PASS;
 	len = flags & SROCE_ATMETH ? sizeof(u64) : pkt->length;
 	/* a READ or WRITE of length 0 needs no R_Key, a FLUSH does */
 	if (len || flags & SROCE_FLUSHING) {
-		mr = is_whole(pkt) ?
-		     sroce_mr_by_rkey_whole(qp, pkt->rkey, access_of(pkt)) :
-		     sroce_mr_by_rkey(qp, pkt->rkey, pkt->va, len,
-				      access_of(pkt));
-		if (!mr)
+		*mr = is_whole(pkt) ? sroce_mr_by_rkey_whole(qp, pkt->rkey, access) :
+		      sroce_mr_by_rkey(qp, pkt->rkey, pkt->va, len, access);
+		if (!*mr)
 			return reject(qp, pkt, REM_ACCESS);
 	}
 	if (flags & SROCE_WRITING) {
@@ -450,17 +451,18 @@ static int put_write(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	return 0;
 }
 
-static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			     struct sroce_mr *mr)
 {
 	struct sroce_resp *resp = &qp->resp;
 	u32 len = pkt->payload_len;
-	struct sroce_mr *mr;
 	int ret;
 
 	if (!len)
 		return PASS;
-	mr = sroce_mr_by_rkey(qp, resp->rkey, resp->va, len,
-			      IB_ACCESS_REMOTE_WRITE);
+	if (!mr)
+		mr = sroce_mr_by_rkey(qp, resp->rkey, resp->va, len,
+				      IB_ACCESS_REMOTE_WRITE);
 	if (!mr)
 		return reject(qp, pkt, REM_ACCESS);
 	ret = put_write(qp, pkt, mr);
@@ -551,18 +553,14 @@ static int do_atomic_op(void *span, u32 len, void *arg)
 	return 0;
 }
 
-static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			      struct sroce_mr *mr)
 {
 	struct atomic_op op = { .pkt = pkt };
-	struct sroce_mr *mr;
 	int ret;
 
 	if (!sroce_resp_res_has_room(qp))
 		return INV_REQ;
-	mr = sroce_mr_by_rkey(qp, pkt->rkey, pkt->va, sizeof(u64),
-			      access_of(pkt));
-	if (!mr)
-		return REM_ACCESS;
 	ret = sroce_mr_walk(mr, pkt->va, sizeof(u64), true, do_atomic_op, &op);
 	if (ret == -EAGAIN) {
 		ret = sroce_mr_fault_in(qp, mr, pkt->va, sizeof(u64), sizeof(u64),
@@ -575,19 +573,21 @@ static enum verdict do_atomic(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return PASS;
 }
 
-static enum verdict execute(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+/* @mr: what check_rkey() has looked up for this packet, or NULL */
+static enum verdict execute(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			    struct sroce_mr *mr)
 {
 	u32 flags = pkt->op->flags;
 
 	if (flags & SROCE_SENDING)
 		return do_send(qp, pkt);
 	if (flags & SROCE_WRITING)
-		return do_write(qp, pkt);
+		return do_write(qp, pkt, mr);
 	if (flags & SROCE_READING)
 		return do_read(qp, pkt);
 	if (flags & SROCE_FLUSHING)
 		return do_flush(qp, pkt);
-	return do_atomic(qp, pkt);
+	return do_atomic(qp, pkt, mr);
 }
 
 /**
@@ -772,6 +772,7 @@ static enum verdict check_psn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 /* Return: the verdict; the caller queues a request that waits for pages. */
 static enum verdict rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
+	struct sroce_mr *mr = NULL;
 	enum verdict v;
 
 	sroce_answer_next(qp);
@@ -779,8 +780,8 @@ static enum verdict rx_request(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	v = check_form(qp, pkt) ?: check_psn(qp, pkt) ?:
 	    check_known(qp, pkt) ?: check_sequence(qp, pkt) ?:
 	    check_enabled(qp, pkt) ?: check_length(qp, pkt) ?:
-	    check_rkey(qp, pkt) ?: check_write(qp, pkt) ?:
-	    check_recv(qp, pkt) ?: execute(qp, pkt);
+	    check_rkey(qp, pkt, &mr) ?: check_write(qp, pkt) ?:
+	    check_recv(qp, pkt) ?: execute(qp, pkt, mr);
 
 	if (v == PASS)
 		accept(qp, pkt);
