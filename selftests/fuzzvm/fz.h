@@ -102,7 +102,7 @@ struct fz_ring {
 struct fz_obj {
 	_Atomic int	 state;
 	uint32_t	 handle;
-	uint32_t	 num;		/* QPN, number of the AH */
+	uint32_t	 num;		/* QPN, of a MW that which bound it; number of the AH */
 	uint32_t	 lkey, rkey, access;
 	uint8_t		*at;		/* MR */
 	size_t		 len;

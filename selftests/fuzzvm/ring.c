@@ -108,8 +108,9 @@ static enum fz_call rc_or_uc(struct fz_thread *t, uint32_t type, struct sroce_ab
 }
 
 /*
- * Bind a window of this QP's PD. One of type 2 that is bound is invalidated first, by whoever
- * comes next; mw->access says which it is.
+ * Bind a window of this QP's PD. One of type 2 that is bound is invalidated first; mw->access
+ * says which it is. Mostly the QP that has bound it does so: for others it is an error, which
+ * ends the connection.
  */
 static bool window(struct fz_thread *t, struct fz_dev *d, const struct fz_obj *qp,
 		   struct sroce_abi_send_wr *wr)
@@ -120,6 +121,8 @@ static bool window(struct fz_thread *t, struct fz_dev *d, const struct fz_obj *q
 		return false;
 	wr->wr_id |= (uint64_t)(mw - d->obj[T_MW]) << 24;
 	if (mw->type == 2 && mw->access) {
+		if (mw->num != qp->num && !fz_one_in(t, 8))
+			return false;
 		wr->opcode = IB_UVERBS_WR_LOCAL_INV;
 		wr->wr_id += FZ_LOCAL_INV - FZ_BIND_MW;
 		wr->ex = mw->rkey;
@@ -134,6 +137,7 @@ static bool window(struct fz_thread *t, struct fz_dev *d, const struct fz_obj *q
 	wr->mw.access = fz_one_in(t, 30) ? fz_below(t, 32) : 14;
 	mw->rkey = wr->mw.rkey;
 	mw->access = wr->mw.access;
+	mw->num = qp->num;
 	return true;
 }
 
