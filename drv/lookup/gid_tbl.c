@@ -22,6 +22,18 @@ static void note_used(int index)
 	spin_unlock(&used_lock);
 }
 
+static int ifindex_of(const struct ib_gid_attr *attr)
+{
+	const struct net_device *ndev;
+	int ifindex;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(attr->ndev);
+	ifindex = ndev ? ndev->ifindex : 0;
+	rcu_read_unlock();
+	return ifindex;
+}
+
 /**
  * sroce_gid_tbl_add() - add a GID to the device's table (ib_device_ops.add_gid)
  * @attr: the GID and its index
@@ -40,6 +52,7 @@ int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context)
 	if (!g)
 		return -ENOMEM;
 	g->gid = attr->gid;
+	g->ifindex = ifindex_of(attr);
 	note_used(attr->index);
 	rcu_assign_pointer(dev->gids[attr->index], g);
 	*context = g;
@@ -67,17 +80,19 @@ int sroce_gid_tbl_del(const struct ib_gid_attr *attr, void **context)
  * sroce_gid_tbl_has() - whether a GID is in the device's table
  * @dev: the device
  * @gid: the GID
+ * @ifindex: index of the netdev that has this address, or 0 for any
  *
  * Context: RCU read lock.
  */
-bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid)
+bool sroce_gid_tbl_has(struct sroce_dev *dev, const union ib_gid *gid, int ifindex)
 {
 	int i, end = READ_ONCE(used_end);
 
 	for (i = 0; i < end; i++) {
 		struct sroce_gid *g = rcu_dereference(dev->gids[i]);
 
-		if (g && !memcmp(&g->gid, gid, sizeof(*gid)))
+		if (g && !memcmp(&g->gid, gid, sizeof(*gid)) &&
+		    (!ifindex || g->ifindex == ifindex))
 			return true;
 	}
 	return false;

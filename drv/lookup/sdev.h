@@ -52,10 +52,12 @@ enum sroce_obj {
 /**
  * struct sroce_gid - an entry of the device's GID table
  * @gid: the GID
+ * @ifindex: index of the netdev that has this address
  * @rcu: frees the structure after a grace period
  */
 struct sroce_gid {
 	union ib_gid	gid;
+	int		ifindex;
 	struct rcu_head	rcu;
 };
 

@@ -34,19 +34,20 @@ static void count(struct sroce_dev *dev, enum sroce_counter c)
 	this_cpu_inc(dev->counters->c[c]);
 }
 
-/* The device that has a GID, if possible the one on @ndev */
+/*
+ * The device that has a GID, if possible as an address of @ndev. Devices on a netdev and on its
+ * VLANs may all have it; the first is the one that rdma_cm uses, too.
+ */
 static struct sroce_dev *find_dev(struct sroce_snet *sn, const union ib_gid *dgid,
 				  const struct net_device *ndev)
 {
 	struct sroce_dev *dev, *any = NULL;
 
 	list_for_each_entry_rcu(dev, &sn->devs, net_list) {
-		if (rcu_access_pointer(dev->ndev) == ndev) {
-			if (sroce_gid_tbl_has(dev, dgid))
-				return dev;
-		} else if (!any && sroce_gid_tbl_has(dev, dgid)) {
+		if (sroce_gid_tbl_has(dev, dgid, ndev->ifindex))
+			return dev;
+		if (!any && sroce_gid_tbl_has(dev, dgid, 0))
 			any = dev;
-		}
 	}
 	return any;
 }
@@ -143,7 +144,7 @@ static struct sroce_kqp *find_qp(struct sroce_snet *sn, const struct sroce_pkt *
 	}
 	kqp = sroce_qp_tbl_get(kqp, sn);
 	if (!kqp || kqp->qp->svc != SROCE_SVC_UD ||
-	    sroce_gid_tbl_has(kqp->qp->dev, &pkt->dgid))
+	    sroce_gid_tbl_has(kqp->qp->dev, &pkt->dgid, 0))
 		return kqp;
 	sroce_qp_tbl_put(kqp);
 	return NULL;
@@ -151,9 +152,12 @@ static struct sroce_kqp *find_qp(struct sroce_snet *sn, const struct sroce_pkt *
 
 /*
  * Strong host model: a packet is for the device whose netdev has received it, or one above
- * or below that, such as a VLAN, bond or bridge. What this host sends to itself comes by lo.
+ * or below that, such as a VLAN, bond or bridge. A device on a VLAN has addresses of the other
+ * VLANs, too: a packet to one of those comes by its netdev. What this host sends to itself
+ * comes by lo.
  */
-static bool came_by_netdev(struct sroce_dev *dev, struct net_device *from)
+static bool came_by_netdev(struct sroce_dev *dev, const struct sroce_pkt *pkt,
+			   struct net_device *from)
 {
 	struct net_device *ndev = rcu_dereference(dev->ndev);
 
@@ -164,7 +168,8 @@ static bool came_by_netdev(struct sroce_dev *dev, struct net_device *from)
 	if (is_vlan_dev(from) && vlan_dev_real_dev(from) == ndev)
 		return true;
 	return netdev_has_upper_dev_all_rcu(ndev, from) ||
-	       netdev_has_upper_dev_all_rcu(from, ndev);
+	       netdev_has_upper_dev_all_rcu(from, ndev) ||
+	       sroce_gid_tbl_has(dev, &pkt->dgid, from->ifindex);
 }
 
 static u16 vlan_id(const struct sk_buff *skb)
@@ -388,7 +393,7 @@ static int get_qp(struct rx *rx)
 	kqp = find_qp(rx->sn, &rx->pkt, rx->skb);
 	if (!kqp)
 		return SROCE_CNT_RX_NO_QP;
-	if (!came_by_netdev(kqp->qp->dev, rx->skb->dev)) {
+	if (!came_by_netdev(kqp->qp->dev, &rx->pkt, rx->skb->dev)) {
 		sroce_qp_tbl_put(kqp);
 		return SROCE_CNT_RX_NETDEV;
 	}

@@ -3,8 +3,9 @@
 # rdma link add and delete: on which netdevs, with which errors, what comes
 # and goes with a link (UDP sockets, GIDs), and what takes a link away.
 set -uo pipefail
+DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
+. "$DIR/lib/common.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip "links" "about sroce only"; done_testing; exit; }
 
@@ -315,6 +316,44 @@ test_vrf()
 	topo_down
 }
 
+# vlan ID: netdevs of a VLAN at both ends, and a device on that of a
+vlan()
+{
+	local end
+	for end in "$NS_A:va:1" "$NS_B:vb:2"; do
+		local netns=${end%%:*} host=${end##*:} dev
+		dev=${end#*:}
+		dev=${dev%:*}
+		ip -n "$netns" link add link "$dev" name "$dev.$1" type vlan id "$1" &&
+			ip -n "$netns" link set "$dev.$1" up &&
+			ip -n "$netns" addr add "10.9.$1.$host/24" dev "$dev.$1" || return
+	done
+	in_a rdma link add "vlan$1" type sroce netdev "va.$1"
+}
+
+# Devices on a netdev and on VLANs of it have the addresses of each other's netdevs. rdma_cm uses
+# the first that has an address.
+test_vlans()
+{
+	topo_veth
+	check "VLANs: devices on two of them" vlan 10
+	check "VLANs: the other one" vlan 20
+	check "VLANs: rping, its server at the address of one" \
+		run_pair a cm:7174 rping -s -a 10.9.20.1 -C 3 -- rping -c -a 10.9.20.1 -C 3
+	check "VLANs: rping, its client there" \
+		run_pair b cm:7174 rping -s -a 10.9.20.2 -C 3 -- \
+		rping -c -a 10.9.20.2 -I 10.9.20.1 -C 3
+	in_a rdma link delete "$DEV_A"
+	check "VLANs: no device on their netdev: its server" \
+		run_pair a cm:7174 rping -s -a 10.9.20.1 -C 3 -- rping -c -a 10.9.20.1 -C 3
+	check "VLANs: no device on their netdev: its client" \
+		run_pair b cm:7174 rping -s -a 10.9.20.2 -C 3 -- \
+		rping -c -a 10.9.20.2 -I 10.9.20.1 -C 3
+	in_a rdma link delete vlan10
+	in_a rdma link delete vlan20
+	topo_down
+}
+
 reload()
 {
 	local i
@@ -334,6 +373,7 @@ check "eight links at once, deleted in another order" many_links
 check "links and addresses come and go together" churn
 check "a link on the port of a bond is told of in the log" on_bond_port
 test_vrf
+test_vlans
 test_disappearing
 test_unload
 done_testing
