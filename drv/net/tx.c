@@ -44,6 +44,7 @@
  * @n: number of segments; 0 in a frame of a raw packet QP
  * @max: most segments
  * @space: bytes of UDP payload that may still be appended
+ * @ifindex: index of the netdev that its path leaves by
  * @icrc: CRC of the headers of the segments, and the first IPv4 identification
  */
 struct tx_cb {
@@ -51,6 +52,7 @@ struct tx_cb {
 	u32	n;
 	u32	max;
 	u32	space;
+	int	ifindex;
 	struct sroce_train_icrc icrc;
 };
 
@@ -178,6 +180,7 @@ static struct sk_buff *skb_create(struct sroce_qp *qp, struct sroce_av *av, u32 
 	else
 		put_ipv4(skb, av);
 	train_init(qp->dev, skb);
+	tx_cb(skb)->ifindex = av->ifindex;
 	return skb;
 }
 
@@ -197,9 +200,11 @@ static bool same_path6(const struct ipv6hdr *ip, const struct sroce_av *av)
 	       !memcmp(&ip->daddr, av->dgid.raw, sizeof(ip->daddr));
 }
 
-static bool same_path(const struct sk_buff *skb, const struct sroce_av *av)
+/* Netdevs of several VLANs may have the same link-local address. */
+static bool same_path(struct sk_buff *skb, const struct sroce_av *av)
 {
-	if (udp_hdr(skb)->source != htons(av->sport) || skb->priority != av->priority)
+	if (udp_hdr(skb)->source != htons(av->sport) || skb->priority != av->priority ||
+	    tx_cb(skb)->ifindex != av->ifindex)
 		return false;
 	if (skb->protocol == htons(ETH_P_IP))
 		return !av->v6 && same_path4(ip_hdr(skb), av);

@@ -331,6 +331,22 @@ vlan()
 	in_a rdma link add "vlan$1" type sroce netdev "va.$1"
 }
 
+# Bytes that netdevs of b have received, one after the other
+received() { in_b cat "${@/#//sys/class/net/}" | paste -sd' '; }
+
+# datagrams_by_both: does each VLAN carry its half of what one QP sends by the two in turn?
+datagrams_by_both()
+{
+	local -a before after
+	local files=(vb.10/statistics/rx_bytes vb.20/statistics/rx_bytes)
+	mapfile -t before < <(received "${files[@]}" | tr ' ' '\n')
+	"$DIR/verbs/.out/vlans" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 6 || return
+	mapfile -t after < <(received "${files[@]}" | tr ' ' '\n')
+	echo "received: ${before[*]}, then ${after[*]}"
+	# 16 datagrams of 200 bytes each
+	[ $((after[0] - before[0])) -ge 3200 ] && [ $((after[1] - before[1])) -ge 3200 ]
+}
+
 # Devices on a netdev and on VLANs of it have the addresses of each other's netdevs. rdma_cm uses
 # the first that has an address.
 test_vlans()
@@ -338,6 +354,7 @@ test_vlans()
 	topo_veth
 	check "VLANs: devices on two of them" vlan 10
 	check "VLANs: the other one" vlan 20
+	check "VLANs: one QP sends by two VLANs" datagrams_by_both
 	check "VLANs: rping, its server at the address of one" \
 		run_pair a cm:7174 rping -s -a 10.9.20.1 -C 3 -- rping -c -a 10.9.20.1 -C 3
 	check "VLANs: rping, its client there" \
