@@ -5,6 +5,7 @@
 #include <net/inet_dscp.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/route.h>
 #include "drv/compat/compat.h"
 #include "drv/core/qp.h"
@@ -14,13 +15,15 @@
 
 /*
  * A path leaves by the netdev of its source GID. So the second lookup is bound to that
- * netdev. The first is not: it finds the addresses of this host's other netdevs, which
- * can't be reached through the netdev.
+ * netdev. The first is not, but to its VRF, if it is in one: it finds the addresses of the other
+ * netdevs there, which can't be reached through the netdev.
  */
 static struct rtable *lookup4(struct net *net, struct flowi4 *fl, int ifindex)
 {
-	struct rtable *rt = ip_route_output_key(net, fl);
+	struct rtable *rt;
 
+	fl->flowi4_oif = l3mdev_master_ifindex_by_index(net, ifindex);
+	rt = ip_route_output_key(net, fl);
 	if (!IS_ERR(rt)) {
 		if (rt->rt_type == RTN_LOCAL)
 			return rt;
@@ -42,6 +45,7 @@ static struct dst_entry *lookup6(struct sroce_snet *sn, struct flowi6 *fl,
 	struct dst_entry *dst;
 
 	if (!(ipv6_addr_type(&fl->daddr) & IPV6_ADDR_LINKLOCAL)) {
+		fl->flowi6_oif = l3mdev_master_ifindex_by_index(sn->net, ifindex);
 		dst = ip6_dst_lookup_flow(sn->net, sk, fl, NULL);
 		if (!IS_ERR(dst)) {
 			if (is_local6(dst))

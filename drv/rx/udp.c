@@ -12,6 +12,7 @@
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 #include "drv/compat/unaligned.h"
 #include "drv/core/env.h"
@@ -288,18 +289,29 @@ static u32 deliver_to_group(struct rx *rx, struct sroce_dev *dev, struct sroce_g
 	return n + left;
 }
 
+/* Index of the netdev that has received a packet; of one in a VRF, skb->dev is that of the VRF. */
+static int received_by(const struct sk_buff *skb)
+{
+	int sdif = skb->protocol == htons(ETH_P_IP) ? inet_sdif(skb) : inet6_sdif(skb);
+
+	return sdif ?: skb->dev->ifindex;
+}
+
 /* Pass the packet, of @len bytes, to all QPs of its group. Return: whether there is one. */
 static bool deliver_multicast(struct rx *rx, u32 len)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
 	struct sroce_group *g;
+	int ifindex = received_by(rx->skb);
+	struct net_device *ndev;
 	struct sroce_dev *dev;
 	u32 n = 0;
 
 	if (pkt->qpn != SROCE_QPN_MULTICAST)
 		return false;
 	list_for_each_entry_rcu(dev, &rx->sn->devs, net_list) {
-		if (rcu_access_pointer(dev->ndev) != rx->skb->dev)
+		ndev = rcu_dereference(dev->ndev);
+		if (!ndev || ndev->ifindex != ifindex)
 			continue;
 		g = sroce_mcast_find(dev, &pkt->dgid);
 		if (g)

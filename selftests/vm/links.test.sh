@@ -304,9 +304,22 @@ test_vrf()
 	in_a ip link set va master vrf0
 	in_a ip -6 addr replace $IP6_A/64 dev va nodad
 	in_a sysctl -qw net.ipv4.udp_l3mdev_accept=1
+	# Outside the VRF another netdev has the addresses of the peer. With VRFs the rule for
+	# local addresses comes behind theirs (the kernel's networking/vrf.rst).
+	in_a ip rule add pref 32765 table local
+	in_a ip rule del pref 0
+	in_a ip -6 rule add pref 32765 table local
+	in_a ip -6 rule del pref 0
+	in_a ip link add outside type dummy
+	in_a ip link set outside up
+	in_a ip addr add "$IP4_B/32" dev outside
+	in_a ip -6 addr add "$IP6_B/128" dev outside nodad
 	local ip
 	for ip in 4 6; do
 		local a=IP${ip}_A b=IP${ip}_B
+		tap_relay "a netdev in a VRF: IPv$ip: " < <("$DIR/verbs/.out/mcast" \
+			"$DEV_B@$NS_B" "$DEV_A@$NS_A" --family "$ip" 2>&1)
+		[ "$RELAYED" -gt 0 ] || not_ok "a netdev in a VRF: IPv$ip: multicast"
 		check "a netdev in a VRF, IPv$ip: rping, its server there" \
 			run_pair a cm:7174 rping -s -a "${!a}" -C 3 -- rping -c -a "${!a}" -C 3
 		check "a netdev in a VRF, IPv$ip: rping, its client there" \
