@@ -120,6 +120,8 @@ void sroce_state_enter(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_st
 		qp->req.excused = 0;
 		qp->req.rnr_retries = qp->attr.rnr_retry;
 		qp->drained = false;
+		/* for the next SQD the modify has to ask again */
+		qp->attr.en_sqd_async_notify = false;
 		break;
 	default:
 		break;

@@ -172,6 +172,21 @@ static void drain(void)
 	xfers_run_check(&t);
 	xfers_end(&t);
 
+	t_case("state: an event of SQD is for the modify that asks for it");
+	xfers_init(&t, NULL, 65536, 4096);
+	t.s->a.qp.attr.en_sqd_async_notify = 1;
+	sim_enter(&t.s->a, IB_QPS_SQD);
+	sim_doorbell(&t.s->a);
+	CHECK(t.s->a.events & BIT(IB_EVENT_SQ_DRAINED));
+	t.s->a.events = 0;
+	sim_enter(&t.s->a, IB_QPS_RTS);
+	sim_enter(&t.s->a, IB_QPS_SQD);
+	sim_doorbell(&t.s->a);
+	CHECK(t.s->a.qp.drained);
+	CHECK(!t.s->a.events);
+	sim_enter(&t.s->a, IB_QPS_RTS);
+	xfers_end(&t);
+
 	t_case("state: in SQD a bad work request waits like a good one");
 	xfers_init(&t, NULL, 65536, 4096);
 	sim_enter(&t.s->a, IB_QPS_SQD);
