@@ -168,6 +168,11 @@ void sroce_mr_leave(struct sroce_mr *mr);
  * their trip.
  */
 void sroce_mr_drain(struct sroce_mr *mr);
+/*
+ * Whether the system call that registers a region has succeeded. Until then it may have to be
+ * undone, which must not fail.
+ */
+bool sroce_mr_is_committed(const struct sroce_mr *mr);
 
 /*
  * Regions on demand (ODP). Enter: 0 if all pages of a range are present, and they stay

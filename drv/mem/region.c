@@ -690,6 +690,23 @@ void sroce_mr_leave(struct sroce_mr *mr)
 }
 
 /**
+ * sroce_mr_is_committed() - whether a region's system call has succeeded
+ * @mr: the region, referenced
+ *
+ * Its key may be known before: the core writes the response, and undoes the registration if it
+ * can't. It locks the object from its creation until it commits it, and while it changes or
+ * destroys it.
+ *
+ * Return: false also while the region is being changed, and for those of kernel users.
+ */
+bool sroce_mr_is_committed(const struct sroce_mr *mr)
+{
+	const struct ib_uobject *uobj = READ_ONCE(mr->ibmr.uobject);
+
+	return uobj && atomic_read(&uobj->usecnt) != -1;
+}
+
+/**
  * sroce_mr_drain() - wait until the caller is the only user of a region or window
  * @mr: the fast region or window, held by the caller, and busy, so that there are no new users
  *

@@ -77,7 +77,7 @@ static bool may_bind(const struct sroce_mr *mw, const struct sroce_mr *mr,
 		allowed |= IB_ZERO_BASED;
 
 	if (mr->kind != SROCE_MR_PLAIN || mr->dma_all ||
-	    !(mr->access & IB_ACCESS_MW_BIND))
+	    !(mr->access & IB_ACCESS_MW_BIND) || !sroce_mr_is_committed(mr))
 		return false;
 	if (b->access & ~allowed)
 		return false;

@@ -134,6 +134,7 @@ void *sim_kmalloc(size_t len)
 
 void NEVER(sroce_task_set_rnr_timer, struct sroce_qp *, u64)
 void NEVER(sroce_mr_drain, struct sroce_mr *)
+bool NEVER(sroce_mr_is_committed, const struct sroce_mr *)
 void NEVER(sroce_odp_leave, struct sroce_odp *)
 void NEVER(*sroce_odp_span, struct sroce_odp *, u64, u32 *)
 int NEVER(sroce_odp_enter, struct sroce_odp *, u64, u32, bool)

@@ -6,6 +6,14 @@
  * provider, with two processes' worth of objects around it.
  */
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/userfaultfd.h>
+#include <rdma/ib_user_verbs.h>
 #include "vt.h"
 
 #define SIZE	8192
@@ -274,6 +282,118 @@ static why_t orphaned(struct vt_pair *p, const void *arg)
 	return win_close(&w);
 }
 
+/**
+ * struct slow - a region that is being registered
+ * @ep: the region is that of its buffer
+ * @pages: two; a fault in the second waits
+ * @resp: response: the last member is in the second page
+ * @fd: its faults
+ * @err: of the system call
+ */
+struct slow {
+	struct vt_ep			*ep;
+	uint8_t				*pages;
+	struct ib_uverbs_reg_mr_resp	*resp;
+	int				fd;
+	int				err;
+};
+
+static void *register_slowly(void *arg)
+{
+	struct slow *s = arg;
+	struct {
+		struct ib_uverbs_cmd_hdr	hdr;
+		struct ib_uverbs_reg_mr		cmd;
+	} c = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_REG_MR,
+			.in_words = sizeof(c) / 4, .out_words = sizeof(*s->resp) / 4,
+		},
+		.cmd = {
+			.response = (uintptr_t)s->resp,
+			.start = (uintptr_t)s->ep->buf.data,
+			.hca_va = (uintptr_t)s->ep->buf.data, .length = SIZE,
+			.pd_handle = s->ep->dev->pd->handle,
+			.access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND |
+					IBV_ACCESS_REMOTE_WRITE,
+		},
+	};
+
+	s->err = write(s->ep->dev->ctx->cmd_fd, &c, sizeof(c)) < 0 ? errno : 0;
+	return NULL;
+}
+
+static why_t slow_memory(struct slow *s)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	s->pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+	CHECK(s->pages != MAP_FAILED, "mmap: %s", strerror(errno));
+	memset(s->pages, 0, page);
+	s->resp = (void *)(s->pages + page - offsetof(struct ib_uverbs_reg_mr_resp, rkey));
+	s->fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	reg.range = (struct uffdio_range){ .start = (uintptr_t)s->pages + page, .len = page };
+	CHECK(s->fd >= 0 && !ioctl(s->fd, UFFDIO_API, &api) &&
+	      !ioctl(s->fd, UFFDIO_REGISTER, &reg), "userfaultfd: %s", strerror(errno));
+	return NULL;
+}
+
+/* What waits for the second page fails. */
+static why_t no_memory(const struct slow *s)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct uffdio_range range = { .start = (uintptr_t)s->pages + page, .len = page };
+
+	CHECK(!mprotect(s->pages + page, page, PROT_NONE), "mprotect: %s", strerror(errno));
+	CHECK(!ioctl(s->fd, UFFDIO_UNREGISTER, &range), "unregister: %s", strerror(errno));
+	return NULL;
+}
+
+static why_t bind_early(struct slow *s, struct win *w)
+{
+	struct ibv_mr early = *s->ep->buf.mr, *mr = s->ep->buf.mr;
+	struct pollfd fault = { .fd = s->fd, .events = POLLIN };
+	why_t why;
+
+	CHECK(poll(&fault, 1, 10000) == 1 && fault.revents == POLLIN,
+	      "the response does not wait");
+	CHECK(s->resp->lkey, "the key is not there yet");
+	early.lkey = s->resp->lkey;
+	s->ep->buf.mr = &early;
+	why = post_bind(s->ep, w, 0, 100, IBV_ACCESS_REMOTE_WRITE);
+	s->ep->buf.mr = mr;
+	return why ?: vt_poll_status(s->ep->scq, 0xb1, IBV_WC_MW_BIND_ERR, "a bind");
+}
+
+/*
+ * A registration whose response can't be written is undone. Nothing may keep it: the kernel
+ * warns of a region that can't be deregistered then.
+ */
+static why_t early(struct vt_pair *p, const void *arg)
+{
+	struct slow s = { .ep = &p->b };
+	pthread_t thread;
+	struct win w;
+	why_t why, end;
+
+	(void)arg;
+	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
+	TRY(slow_memory(&s));
+	CHECK(!pthread_create(&thread, NULL, register_slowly, &s), "no thread");
+	why = bind_early(&s, &w);
+	end = no_memory(&s);
+	pthread_join(thread, NULL);
+	close(s.fd);
+	munmap(s.pages, 2 * sysconf(_SC_PAGESIZE));
+	TRY(why);
+	TRY(end);
+	CHECK(s.err == EFAULT, "registered: %s", strerror(s.err));
+	return win_close(&w);
+}
+
 int main(int argc, char **argv)
 {
 	static const enum ibv_mw_type one = IBV_MW_TYPE_1, two = IBV_MW_TYPE_2;
@@ -289,6 +409,7 @@ int main(int argc, char **argv)
 		{ "RC MW bind: window of another PD", other_pd, NULL },
 		{ "RC MW: a region with a window stays", busy, NULL },
 		{ "RC MW type 2: ends with its QP", orphaned, NULL },
+		{ "RC MW bind: a region that is still being registered", early, NULL },
 	};
 	struct vt_conf c;
 
