@@ -9,6 +9,7 @@
 #include <net/ipv6.h>
 #include "drv/lookup/gid_tbl.h"
 #include "drv/lookup/sdev.h"
+#include "drv/lookup/snet.h"
 
 /* One more than the highest index that any device has had a GID at: most have few. */
 static int used_end;
@@ -22,14 +23,18 @@ static void note_used(int index)
 	spin_unlock(&used_lock);
 }
 
-static int ifindex_of(const struct ib_gid_attr *attr)
+/*
+ * Index of the netdev that has an address. The core gives a device those of netdevs above its own
+ * in other namespaces, too, where the same index means another netdev: -1, which none has.
+ */
+static int ifindex_of(const struct sroce_dev *dev, const struct ib_gid_attr *attr)
 {
 	const struct net_device *ndev;
 	int ifindex;
 
 	rcu_read_lock();
 	ndev = rcu_dereference(attr->ndev);
-	ifindex = ndev ? ndev->ifindex : 0;
+	ifindex = ndev && net_eq(dev_net(ndev), dev->sn->net) ? ndev->ifindex : -1;
 	rcu_read_unlock();
 	return ifindex;
 }
@@ -52,7 +57,7 @@ int sroce_gid_tbl_add(const struct ib_gid_attr *attr, void **context)
 	if (!g)
 		return -ENOMEM;
 	g->gid = attr->gid;
-	g->ifindex = ifindex_of(attr);
+	g->ifindex = ifindex_of(dev, attr);
 	note_used(attr->index);
 	rcu_assign_pointer(dev->gids[attr->index], g);
 	*context = g;

@@ -52,7 +52,7 @@ enum sroce_obj {
 /**
  * struct sroce_gid - an entry of the device's GID table
  * @gid: the GID
- * @ifindex: index of the netdev that has this address
+ * @ifindex: index of the netdev that has this address; -1: in another namespace
  * @rcu: frees the structure after a grace period
  */
 struct sroce_gid {
