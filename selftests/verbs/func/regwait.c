@@ -16,7 +16,6 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "never.h"
@@ -149,19 +148,14 @@ static why_t killed(struct vt_pair *p, const void *arg)
 /* Have faults in memory at never.mem, also those of the kernel, wait for this process. */
 static why_t ask_for_faults(bool wp)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = {
-		.mode = wp ? UFFDIO_REGISTER_MODE_WP : UFFDIO_REGISTER_MODE_MISSING,
-	};
 	struct uffdio_writeprotect protect = { .mode = UFFDIO_WRITEPROTECT_MODE_WP };
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	int fd;
 
 	never.mem = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(never.mem != MAP_FAILED, "mmap: %s", strerror(errno));
-	reg.range = (struct uffdio_range){ .start = (uintptr_t)never.mem, .len = STEP };
-	protect.range = reg.range;
-	CHECK(fd >= 0 && !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &reg),
-	      "userfaultfd: %s", strerror(errno));
+	TRY(vt_userfault(&fd, never.mem, STEP, O_CLOEXEC,
+			 wp ? UFFDIO_REGISTER_MODE_WP : UFFDIO_REGISTER_MODE_MISSING));
+	protect.range = (struct uffdio_range){ .start = (uintptr_t)never.mem, .len = STEP };
 	if (!wp)
 		return NULL;
 	memset(never.mem, 1, STEP);

@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/userfaultfd.h>
 #include <rdma/ib_user_verbs.h>
@@ -326,19 +325,14 @@ static void *register_slowly(void *arg)
 static why_t slow_memory(struct slow *s)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
 
 	s->pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			-1, 0);
 	CHECK(s->pages != MAP_FAILED, "mmap: %s", strerror(errno));
 	memset(s->pages, 0, page);
 	s->resp = (void *)(s->pages + page - offsetof(struct ib_uverbs_reg_mr_resp, rkey));
-	s->fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	reg.range = (struct uffdio_range){ .start = (uintptr_t)s->pages + page, .len = page };
-	CHECK(s->fd >= 0 && !ioctl(s->fd, UFFDIO_API, &api) &&
-	      !ioctl(s->fd, UFFDIO_REGISTER, &reg), "userfaultfd: %s", strerror(errno));
-	return NULL;
+	return vt_userfault(&s->fd, s->pages + page, page, O_CLOEXEC | O_NONBLOCK,
+			    UFFDIO_REGISTER_MODE_MISSING);
 }
 
 /* What waits for the second page fails. */

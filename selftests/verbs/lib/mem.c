@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The memory of the machine. */
 
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "vt.h"
 
@@ -34,4 +37,21 @@ long vt_free_kib(void)
 		tap_bail("no MemFree in /proc/meminfo");
 	fclose(f);
 	return kib + pcp_pages() * (getpagesize() / 1024);
+}
+
+/*
+ * Have faults in memory, also those of the kernel, wait for this process. @fd: set, with @flags,
+ * to what tells of them; @mode: UFFDIO_REGISTER_MODE_*
+ */
+why_t vt_userfault(int *fd, void *at, size_t len, int flags, uint64_t mode)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = {
+		.range = { .start = (uintptr_t)at, .len = len }, .mode = mode,
+	};
+
+	*fd = syscall(SYS_userfaultfd, flags);
+	CHECK(*fd >= 0 && !ioctl(*fd, UFFDIO_API, &api) && !ioctl(*fd, UFFDIO_REGISTER, &reg),
+	      "userfaultfd: %s", strerror(errno));
+	return NULL;
 }

@@ -49,6 +49,7 @@ void vt_run_on(int cpu);
 
 /* mem.c */
 long vt_free_kib(void);
+why_t vt_userfault(int *fd, void *at, size_t len, int flags, uint64_t mode);
 
 /* dev.c */
 struct vt_opts {
