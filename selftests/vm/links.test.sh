@@ -295,6 +295,15 @@ test_unload()
 	check "rmmod and insmod ten times" reload 10
 }
 
+# rping_both NAME ADDRESS-OF-A ADDRESS-OF-B: is A's address one for servers, and for clients?
+rping_both()
+{
+	check "$1: rping, its server there" \
+		run_pair a cm:7174 rping -s -a "$2" -C 3 -- rping -c -a "$2" -C 3
+	check "$1: rping, its client there" \
+		run_pair b cm:7174 rping -s -a "$3" -C 3 -- rping -c -a "$3" -I "$2" -C 3
+}
+
 # A client of rdma_cm has to name an address of the VRF; its resolver knows no ip vrf exec.
 test_vrf()
 {
@@ -320,42 +329,34 @@ test_vrf()
 		tap_relay "a netdev in a VRF: IPv$ip: " < <("$DIR/verbs/.out/mcast" \
 			"$DEV_B@$NS_B" "$DEV_A@$NS_A" --family "$ip" 2>&1)
 		[ "$RELAYED_PLAN" = "$RELAYED" ] || not_ok "a netdev in a VRF: IPv$ip: multicast"
-		check "a netdev in a VRF, IPv$ip: rping, its server there" \
-			run_pair a cm:7174 rping -s -a "${!a}" -C 3 -- rping -c -a "${!a}" -C 3
-		check "a netdev in a VRF, IPv$ip: rping, its client there" \
-			run_pair b cm:7174 rping -s -a "${!b}" -C 3 -- \
-			rping -c -a "${!b}" -I "${!a}" -C 3
+		rping_both "a netdev in a VRF, IPv$ip" "${!a}" "${!b}"
 	done
 	topo_down
 }
 
-# vlan ID: netdevs of a VLAN at both ends, and a device on that of a
-vlan()
+# vlan_end NETNS NETDEV ADDRESS ID [OPTION...]: a netdev of a VLAN
+vlan_end()
 {
-	local end
-	for end in "$NS_A:va:1" "$NS_B:vb:2"; do
-		local netns=${end%%:*} host=${end##*:} dev
-		dev=${end#*:}
-		dev=${dev%:*}
-		{ ip -n "$netns" link show "$dev.$1" >/dev/null 2>&1 ||
-			ip -n "$netns" link add link "$dev" name "$dev.$1" type vlan id "$1"; } &&
-			ip -n "$netns" link set "$dev.$1" up &&
-			ip -n "$netns" addr add "10.9.$1.$host/24" dev "$dev.$1" || return
-	done
-	in_a rdma link add "vlan$1" type sroce netdev "va.$1"
+	ip -n "$1" link add link "$2" name "$2.$4" "${@:5}" type vlan id "$4" &&
+		ip -n "$1" link set "$2.$4" up &&
+		ip -n "$1" addr add "$3/24" dev "$2.$4"
 }
 
-# Bytes that netdevs of b have received, one after the other
-received() { in_b cat "${@/#//sys/class/net/}" | paste -sd' '; }
+# vlan ID [OPTION...]: one at both ends, and a device on that of a; the options are for that
+vlan()
+{
+	vlan_end "$NS_A" va "10.9.$1.1" "$@" && vlan_end "$NS_B" vb "10.9.$1.2" "$1" &&
+		in_a rdma link add "vlan$1" type sroce netdev "va.$1"
+}
 
 # datagrams_by_both: does each VLAN carry its half of what one QP sends by the two in turn?
 datagrams_by_both()
 {
 	local -a before after
-	local files=(vb.10/statistics/rx_bytes vb.20/statistics/rx_bytes)
-	mapfile -t before < <(received "${files[@]}" | tr ' ' '\n')
+	local received=(/sys/class/net/vb.{10,20}/statistics/rx_bytes)
+	mapfile -t before < <(in_b cat "${received[@]}")
 	"$DIR/verbs/.out/vlans" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 6 || return
-	mapfile -t after < <(received "${files[@]}" | tr ' ' '\n')
+	mapfile -t after < <(in_b cat "${received[@]}")
 	echo "received: ${before[*]}, then ${after[*]}"
 	# 16 datagrams of 200 bytes each
 	[ $((after[0] - before[0])) -ge 3200 ] && [ $((after[1] - before[1])) -ge 3200 ]
@@ -369,17 +370,9 @@ test_vlans()
 	check "VLANs: devices on two of them" vlan 10
 	check "VLANs: the other one" vlan 20
 	check "VLANs: one QP sends by two VLANs" datagrams_by_both
-	check "VLANs: rping, its server at the address of one" \
-		run_pair a cm:7174 rping -s -a 10.9.20.1 -C 3 -- rping -c -a 10.9.20.1 -C 3
-	check "VLANs: rping, its client there" \
-		run_pair b cm:7174 rping -s -a 10.9.20.2 -C 3 -- \
-		rping -c -a 10.9.20.2 -I 10.9.20.1 -C 3
+	rping_both "VLANs: the address of one" 10.9.20.1 10.9.20.2
 	in_a rdma link delete "$DEV_A"
-	check "VLANs: no device on their netdev: its server" \
-		run_pair a cm:7174 rping -s -a 10.9.20.1 -C 3 -- rping -c -a 10.9.20.1 -C 3
-	check "VLANs: no device on their netdev: its client" \
-		run_pair b cm:7174 rping -s -a 10.9.20.2 -C 3 -- \
-		rping -c -a 10.9.20.2 -I 10.9.20.1 -C 3
+	rping_both "VLANs: no device on their netdev" 10.9.20.1 10.9.20.2
 	in_a rdma link delete vlan10
 	in_a rdma link delete vlan20
 	topo_down
@@ -398,8 +391,7 @@ add_namesake()
 		ip -n c link set namesake up && ip -n c addr add 10.9.30.1/24 dev namesake &&
 		wait_until 5 grep -qs 0000:0000:0000:0000:0000:ffff:0a09:1e01 \
 			/sys/class/infiniband/first/ports/1/gids/* &&
-		in_a ip link add link va name va.30 index 500 type vlan id 30 &&
-		vlan 30 && in_b rdma link add "$DEV_B" type sroce netdev vb
+		vlan 30 index 500 && in_b rdma link add "$DEV_B" type sroce netdev vb
 }
 
 # The core gives a device the addresses of netdevs above its own, in other namespaces, too.
