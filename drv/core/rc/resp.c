@@ -323,13 +323,14 @@ static enum verdict check_rkey(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 {
 	struct sroce_resp *resp = &qp->resp;
 	u32 flags = pkt->op->flags, len;
-	int access = access_of(pkt);
 
 	if (!(flags & (SROCE_RETH | SROCE_ATMETH)))
 		return PASS;
 	len = flags & SROCE_ATMETH ? sizeof(u64) : pkt->length;
 	/* a READ or WRITE of length 0 needs no R_Key, a FLUSH does */
 	if (len || flags & SROCE_FLUSHING) {
+		int access = access_of(pkt);
+
 		*mr = is_whole(pkt) ? sroce_mr_by_rkey_whole(qp, pkt->rkey, access) :
 		      sroce_mr_by_rkey(qp, pkt->rkey, pkt->va, len, access);
 		if (!*mr)
