@@ -284,6 +284,32 @@ static void gap_after_rnr(void)
 	xfers_end(&t);
 }
 
+/* rdma_rxe also reports a gap for what follows a packet that it has refused. */
+static void gap_behind_refused(void)
+{
+	struct xfers t;
+
+	t_case("comp: a gap at a packet that was refused is no loss");
+	peer_begin(&t);
+	t.s->a.qp.req.retrans.gap_policy = SROCE_GAP_DROPS;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 4 * MTU);
+	peer_go(&t);
+	peer_ack(&t, FIRST, RNR);
+	peer_ack(&t, FIRST, GAP);
+	CHECK_EQ(txlog.n, 4);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_ACK_DUP), 1);
+	/* after the wait it is sent again, and what follows; a gap there counts */
+	sim_run_until(t.s, t.s->now + 90000);
+	peer_sent(4, FIRST, 4);
+	peer_ack(&t, FIRST, GAP);
+	peer_sent(8, FIRST, 4);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), 1);
+	peer_ack(&t, FIRST + 3, ACK);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_end(&t);
+}
+
 /* An ACK can't end within a READ, and a stale NAK changes nothing. */
 static void within_read(void)
 {
@@ -685,6 +711,7 @@ UNIT_TESTS(comp)
 	exhausted_but_received();
 	nothing_behind();
 	gap_after_rnr();
+	gap_behind_refused();
 	read_refused_midway(RNR, IB_WC_RNR_RETRY_EXC_ERR);
 	read_refused_midway(0x62, IB_WC_REM_ACCESS_ERR);
 	within_read();

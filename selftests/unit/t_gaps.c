@@ -307,39 +307,31 @@ static void came_twice(void)
 	finish_write(&t);
 }
 
-/* Packets to be sent again wait for the RNR timer; meanwhile an ACK of them arrives. */
+/* What the peer has refused has arrived; meanwhile it says so. */
 static void acked_while_waiting(void)
 {
 	struct sroce_retrans *rp;
 	struct xfers t;
 
-	t_case("retrans: ACK of all that is queued to be sent again");
+	t_case("retrans: a gap at what was refused, and an ACK of it during the wait");
 	rp = begin_write(&t);
-	CHECK_EQ(rp->to, rp->from);
 	peer_ack(&t, FIRST + 10, RNR);
 	peer_ack(&t, FIRST + 10, GAP);
-	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 1);
-	CHECK_EQ(txlog.n, 0);
+	CHECK_EQ(rp->to, rp->from);
 	peer_ack(&t, FIRST + 20, ACK);
 	/* nothing is to be sent again, unless silence follows */
-	CHECK_EQ(sroce_psn_diff(rp->to, rp->from), 0);
+	CHECK_EQ(rp->to, rp->from);
 	CHECK_EQ(txlog.n, 0);
 	finish_write(&t);
 
-	t_case("retrans: ACK of a part of what is queued to be sent again");
+	t_case("retrans: the same at what was sent again");
 	rp = begin_write(&t);
 	peer_ack(&t, FIRST + 10, GAP);
 	peer_sent(0, FIRST + 10, 1);
 	peer_ack(&t, FIRST + 11, RNR);
 	peer_ack(&t, FIRST + 11, GAP);
-	/* the first of them is sent after the others */
-	CHECK_EQ(rp->from, FIRST + 12);
-	CHECK_EQ(rp->to, FIRST + 13);
-	CHECK_EQ(rp->copies, 1);
 	peer_ack(&t, FIRST + 11, ACK);
-	CHECK_EQ(rp->from, FIRST + 12);
-	CHECK_EQ(rp->to, FIRST + 13);
-	CHECK_EQ(rp->copies, 0);
+	CHECK_EQ(rp->to, rp->from);
 	CHECK_EQ(txlog.n, 1);
 	/* once more when the wait is over */
 	sim_run_until(t.s, t.s->now + 100000);
