@@ -482,6 +482,27 @@ static u64 probed_after(u64 min_rtt, bool is_selective, bool answered)
 	return probed_after_with(14, min_rtt, is_selective, answered);
 }
 
+/* When the first probe is sent, in ns, if a request without an answer is older than a READ */
+static u64 probed_before_read(enum ib_wr_opcode opcode)
+{
+	struct xfers t;
+	u64 start;
+
+	peer_begin(&t);
+	t.s->a.qp.req.rtt.srtt = 1000;
+	t.s->a.qp.req.rtt.rttvar = 0;
+	xfer_put(&t, opcode, MTU);
+	xfer_put(&t, IB_WR_RDMA_READ, MTU);
+	peer_go(&t);
+	start = t.s->now;
+	while (!sim_count(&t.s->a, SROCE_CNT_PROBE) && sim_step(t.s))
+		;
+	start = t.s->now - start;
+	peer_sent(2, FIRST, 1);
+	xfers_end(&t);
+	return start;
+}
+
 static void patience(void)
 {
 	u64 timeout = 4096ULL << 14;
@@ -501,6 +522,11 @@ static void patience(void)
 	CHECK(probed_after(timeout / 2, false, false) > timeout / 2);
 	CHECK(probed_after(timeout / 2, false, true) > timeout / 2);
 	CHECK(probed_after(timeout / 2, false, false) < timeout);
+
+	t_case("read_retry: nobody is patient with a WRITE or SEND before a READ");
+	CHECK(probed_before_read(IB_WR_RDMA_WRITE) < timeout / 60);
+	CHECK(probed_before_read(IB_WR_SEND) < timeout / 60);
+	CHECK(probed_before_read(IB_WR_RDMA_READ) >= timeout / 4);
 
 	t_case("read_retry: nor soon with a timeout that is infinite");
 	CHECK(probed_after_with(0, 0, false, false) >= 500000000);

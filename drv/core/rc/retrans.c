@@ -576,7 +576,8 @@ static u64 earlier(u64 a, u64 b)
 /*
  * The least time until a probe, in ns, if that might repeat a READ which the peer is still
  * executing. That may take it long, and it may count repeated READs against max_rd_atomic.
- * On a path whose round trip is longer than that, the answer may still be under way.
+ * On a path whose round trip is longer than that, the answer may still be under way. If the
+ * oldest request wants only an ACK, no READ is executed before that.
  */
 static u64 patience(struct sroce_qp *qp, u64 timeout)
 {
@@ -585,13 +586,12 @@ static u64 patience(struct sroce_qp *qp, u64 timeout)
 	u32 part = PATIENCE_FIRST;
 	u64 rtt;
 
-	if (!req->reads || req->read_retry.selective)
+	if (!wqe || !sroce_wqe_wants_response(wqe) || req->read_retry.selective)
 		return 0;
 	/* 0 is for ever */
 	timeout = timeout ?: ~0ULL;
 	rtt = sroce_rtt_min(qp);
-	if (wqe && sroce_wqe_wants_response(wqe) &&
-	    req->una != sroce_read_split_start(wqe, req->una))
+	if (req->una != sroce_read_split_start(wqe, req->una))
 		part = PATIENCE_NEXT;
 	return max(min(timeout / part, PATIENCE_MAX), min(rtt + rtt / 4, timeout / 2));
 }
