@@ -20,6 +20,12 @@ static bool is_read_response(const struct sroce_pkt *pkt)
 	return pkt->op->flags & SROCE_READING && pkt->op->flags & SROCE_RESPONSE;
 }
 
+/* ACKs, NAKs and atomic responses fill no queue: their sender need not slow down. */
+static bool is_short_response(const struct sroce_pkt *pkt)
+{
+	return pkt->op->flags & SROCE_RESPONSE && !is_read_response(pkt);
+}
+
 /**
  * sroce_ecn_rx() - note that a packet was received, which may be marked
  * @qp: the QP, RC or UC, locked
@@ -42,6 +48,8 @@ void sroce_ecn_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 			sroce_cc_read_marked(qp);
 		return;
 	}
+	if (is_short_response(pkt))
+		return;
 	now = sroce_now();
 	if (qp->cnp_at && now - qp->cnp_at < SROCE_CNP_INTERVAL)
 		return;

@@ -126,6 +126,20 @@ static void responses(bool cc)
 	xfers_end(&t);
 }
 
+static void marked_ack(void)
+{
+	struct xfers t;
+
+	t_case("ecn: a marked ACK causes no CNP");
+	begin(&t, IB_QPT_RC, false);
+	seen.responses_only = true;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 5 * 1024);
+	xfers_run_check(&t);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RX_MARKED) > 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CNP_SENT), 0);
+	xfers_end(&t);
+}
+
 /* A marked WRITE of nothing arrives at B. */
 static void marked_arrives(struct xfers *t)
 {
@@ -228,7 +242,7 @@ static void error(void)
 	xfers_end(&t);
 }
 
-static void cnp_arrives(struct xfers *t)
+static void cnp_arrives_late(struct xfers *t)
 {
 	static const u8 zeros[16];
 	struct sroce_pkt pkt = {
@@ -237,6 +251,13 @@ static void cnp_arrives(struct xfers *t)
 	};
 
 	sim_deliver(t->s, sim_forge(&t->s->b, &pkt, zeros));
+}
+
+/* All requests have just been acknowledged. */
+static void cnp_arrives(struct xfers *t)
+{
+	t->s->a.qp.req.idle_since = t->s->now;
+	cnp_arrives_late(t);
 }
 
 static void heeded(void)
@@ -284,6 +305,43 @@ static void heeded(void)
 	xfers_end(&t);
 }
 
+/* A peer that sends a CNP for a marked ACK */
+static void after_idling(void)
+{
+	struct sroce_cwnd *c;
+	struct xfers t;
+	u32 before;
+
+	t_case("ecn: a CNP leaves the window of who has sent no request lately");
+	begin(&t, IB_QPT_RC, false);
+	seen.cnps = 0;
+	t.s->wire = NULL;
+	c = &t.s->a.qp.req.cwnd;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 5 * 1024);
+	xfers_run_check(&t);
+	before = sroce_cwnd(c);
+	t.s->now += 1000 * US;
+	cnp_arrives_late(&t);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CNP_RCVD), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CNP_IGNORED), 1);
+	CHECK_EQ(sroce_cwnd(c), before);
+
+	t_case("ecn: nor of who has sent one long ago, and has a large window");
+	t.s->a.qp.req.idle_since = t.s->now - 1000 * US;
+	c->cwnd = SROCE_CWND_MAX;
+	before = sroce_cwnd(c);
+	cnp_arrives_late(&t);
+	CHECK_EQ(sroce_cwnd(c), before);
+
+	t_case("ecn: but not of who has just had the last one acknowledged");
+	xfer_put(&t, IB_WR_RDMA_WRITE, 5 * 1024);
+	xfers_run_check(&t);
+	before = sroce_cwnd(c);
+	cnp_arrives(&t);
+	CHECK(sroce_cwnd(c) < before);
+	xfers_end(&t);
+}
+
 static void datagrams(void)
 {
 	struct xfers t;
@@ -308,10 +366,12 @@ UNIT_TESTS(ecn)
 	read_request();
 	responses(true);
 	responses(false);
+	marked_ack();
 	interval();
 	segments();
 	response_segments();
 	error();
 	heeded();
+	after_idling();
 	datagrams();
 }

@@ -259,26 +259,36 @@ void sroce_cc_local_drop(struct sroce_qp *qp, bool response)
 		count_decrease(qp, &qp->resp.rate.cwnd, sroce_resp_rate_decrease(qp));
 }
 
+/* The last request was acknowledged less than a round trip ago; not of a small window */
+static bool was_sending(const struct sroce_req *req)
+{
+	return req->idle_since && sroce_now() - req->idle_since <= req->rtt.srtt;
+}
+
 /**
  * sroce_cc_cnp() - heed a CNP, which is for requests or READ responses that are under way
  * @qp: the QP, locked
+ *
+ * Otherwise an ACK was marked, and no window is to blame; or it is forged: nobody marks what is not
+ * ECT.
  */
 void sroce_cc_cnp(struct sroce_qp *qp)
 {
 	struct sroce_cwnd *c = &qp->req.cwnd;
-	bool responding;
+	bool responding, sending;
 
-	/* nobody marks what is not ECT: such a CNP is forged */
-	if (!qp->cc || !sroce_is_rc(qp) || !(qp->av.tclass & ECN_MASK)) {
+	/* it does not say which packets were marked */
+	responding = sroce_is_rc(qp) && sroce_resp_rate_active(qp);
+	sending = sroce_cc_in_flight(qp) > 0 || (!responding && was_sending(&qp->req));
+	if (!qp->cc || !sroce_is_rc(qp) || !(qp->av.tclass & ECN_MASK) ||
+	    (!responding && !sending)) {
 		sroce_count(qp, SROCE_CNT_CNP_IGNORED);
 		return;
 	}
 	sroce_count(qp, SROCE_CNT_CNP_RCVD);
-	/* it does not say which packets were marked */
-	responding = sroce_resp_rate_active(qp);
 	if (responding)
 		count_decrease(qp, &qp->resp.rate.cwnd, sroce_resp_rate_decrease(qp));
-	if (!responding || sroce_cc_in_flight(qp) > 0)
+	if (sending)
 		count_decrease(qp, c, sroce_cwnd_cnp(c, sroce_now()));
 }
 
