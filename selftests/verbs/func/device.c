@@ -7,7 +7,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "vt.h"
@@ -91,20 +90,6 @@ static why_t bounds(void)
 	return NULL;
 }
 
-/* The netdev of the GID in use, in its own namespace. */
-static why_t netdev_name(char *name)
-{
-	struct ibv_gid_entry e;
-
-	CHECK(!ibv_query_gid_ex(dev->ctx, VT_PORT, dev->gid_index, &e, 0),
-	      "ibv_query_gid_ex");
-	CHECK(e.ndev_ifindex, "GID without a netdev");
-	vt_enter_netns(dev);
-	CHECK(if_indextoname(e.ndev_ifindex, name), "netdev %u of the GID: %s",
-	      e.ndev_ifindex, strerror(errno));
-	return NULL;
-}
-
 /*
  * The largest path MTU whose largest packet fits: over IPv6 40 + 8 + 12 + 16 +
  * 4 bytes go before the payload, and the ICRC after it; over IPv4 20 less.
@@ -112,14 +97,9 @@ static why_t netdev_name(char *name)
 static why_t mtu(void)
 {
 	uint32_t now = vt_mtu_bytes(dev->port.active_mtu);
-	struct ifreq ifr = {};
-	int fd, err;
+	struct ifreq ifr;
 
-	TRY(netdev_name(ifr.ifr_name));
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	err = ioctl(fd, SIOCGIFMTU, &ifr);
-	close(fd);
-	CHECK(!err, "SIOCGIFMTU: %s", strerror(errno));
+	TRY(vt_netdev(dev, &ifr));
 	CHECK((int)now + 84 <= ifr.ifr_mtu, "%u don't fit into %d", now,
 	      ifr.ifr_mtu);
 	CHECK(now == 4096 || (int)now * 2 + 84 > ifr.ifr_mtu,
@@ -160,24 +140,26 @@ static bool gid_of(const struct sockaddr *sa, union ibv_gid *gid)
 /* Every address of the netdev is a GID. */
 static why_t gids(void)
 {
-	char name[IF_NAMESIZE], text[INET6_ADDRSTRLEN];
+	char text[INET6_ADDRSTRLEN];
 	struct ifaddrs *list, *i;
+	struct ifreq ifr;
 	union ibv_gid gid;
 	why_t why = NULL;
 	int n = 0;
 
-	TRY(netdev_name(name));
+	TRY(vt_netdev(dev, &ifr));
 	CHECK(!getifaddrs(&list), "getifaddrs");
 	for (i = list; i && !why; i = i->ifa_next) {
-		if (strcmp(i->ifa_name, name) || !gid_of(i->ifa_addr, &gid))
+		if (strcmp(i->ifa_name, ifr.ifr_name) || !gid_of(i->ifa_addr, &gid))
 			continue;
 		n++;
 		inet_ntop(AF_INET6, &gid, text, sizeof(text));
 		if (!has_gid(&gid))
-			why = because("%s of %s isn't there", text, name);
+			why = because("%s of %s isn't there", text,
+				      ifr.ifr_name);
 	}
 	freeifaddrs(list);
-	CHECK(why || n, "%s has no addresses", name);
+	CHECK(why || n, "%s has no addresses", ifr.ifr_name);
 	return why;
 }
 

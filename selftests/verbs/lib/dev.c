@@ -5,7 +5,9 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "vt.h"
 
@@ -98,6 +100,26 @@ void vt_enter_netns(const struct vt_dev *dev)
 	if (fd < 0 || setns(fd, CLONE_NEWNET))
 		bail("can't enter namespace", dev->netns);
 	close(fd);
+}
+
+/* Enter the namespace of a device's netdev. @ifr: set to its name and MTU */
+why_t vt_netdev(const struct vt_dev *dev, struct ifreq *ifr)
+{
+	struct ibv_gid_entry e;
+	int fd, err;
+
+	CHECK(!ibv_query_gid_ex(dev->ctx, VT_PORT, dev->gid_index, &e, 0),
+	      "ibv_query_gid_ex");
+	CHECK(e.ndev_ifindex, "GID without a netdev");
+	vt_enter_netns(dev);
+	memset(ifr, 0, sizeof(*ifr));
+	CHECK(if_indextoname(e.ndev_ifindex, ifr->ifr_name), "netdev %u of the GID: %s",
+	      e.ndev_ifindex, strerror(errno));
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	err = ioctl(fd, SIOCGIFMTU, ifr);
+	close(fd);
+	CHECK(!err, "SIOCGIFMTU: %s", strerror(errno));
+	return NULL;
 }
 
 static struct ibv_context *open_named(const char *name)

@@ -52,6 +52,8 @@ long vt_free_kib(void);
 why_t vt_userfault(int *fd, void *at, size_t len, int flags, uint64_t mode);
 
 /* dev.c */
+struct ifreq;
+
 struct vt_opts {
 	const char *dev[2];	/* NAME or NAME@NETNS */
 	int family;		/* 4 or 6 */
@@ -83,6 +85,7 @@ void vt_dev_open(struct vt_dev *dev, const char *spec);
 void vt_open(void);
 void vt_start(int argc, char **argv);
 void vt_enter_netns(const struct vt_dev *dev);
+why_t vt_netdev(const struct vt_dev *dev, struct ifreq *ifr);
 bool vt_wanted(const char *name);
 union ibv_gid vt_group(int net, int n);
 uint64_t vt_counted(const struct vt_dev *dev, const char *what);
