@@ -25,12 +25,13 @@ static u32 elem_size(u32 max_sge)
  * @rq: the queue
  * @uc: user context, NULL for a kernel queue
  * @max_wr: in: work requests wanted; out: actual number, at least as many
+ * @most: the device's limit of that
  * @max_sge: in: scatter/gather entries wanted per work request; out: actual number
  *
  * Return: memory of the ring, or an error pointer.
  */
 struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontext *uc,
-					  u32 *max_wr, u32 *max_sge)
+					  u32 *max_wr, u32 most, u32 *max_sge)
 {
 	u32 slots = roundup_pow_of_two(*max_wr + 1);
 	u32 elem = elem_size(*max_sge);
@@ -40,7 +41,7 @@ struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontex
 	mem = sroce_ringmem_create(uc, &rq->ring, slots, elem);
 	if (IS_ERR(mem))
 		return mem;
-	*max_wr = slots - 1;
+	*max_wr = min(slots - 1, most);
 	*max_sge = min_t(u32, SROCE_MAX_SGE,
 			 (elem - sizeof(struct sroce_abi_recv_wqe)) /
 			 sizeof(struct sroce_abi_sge));
@@ -111,7 +112,8 @@ int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	if (ret)
 		return ret;
 	srq->mem = sroce_srq_create_rq(&srq->rq, sroce_uc(udata),
-				       &init->attr.max_wr, &init->attr.max_sge);
+				       &init->attr.max_wr, SROCE_MAX_SRQ_WR,
+				       &init->attr.max_sge);
 	if (IS_ERR(srq->mem)) {
 		ret = PTR_ERR(srq->mem);
 		goto err;
@@ -207,7 +209,8 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
 
 	if (!max_wr || max_wr > SROCE_MAX_SRQ_WR)
 		return -EINVAL;
-	mem = sroce_srq_create_rq(&new, sroce_uc(udata), &max_wr, &max_sge);
+	mem = sroce_srq_create_rq(&new, sroce_uc(udata), &max_wr, SROCE_MAX_SRQ_WR,
+				  &max_sge);
 	if (IS_ERR(mem))
 		return PTR_ERR(mem);
 	if (udata)

@@ -36,7 +36,7 @@ static inline struct sroce_srq *to_ssrq(struct ib_srq *ibsrq)
 }
 
 struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontext *uc,
-					  u32 *max_wr, u32 *max_sge);
+					  u32 *max_wr, u32 most, u32 *max_sge);
 int sroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata);
 int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,

@@ -121,7 +121,10 @@ static void free_slots(struct sroce_qp *qp)
 	sroce_user_uncharge(sroce_pd_owner(qp->ibqp.pd), slots_size(&qp->sq));
 }
 
-/* Number and size of slots are powers of two; @cap is raised to what fits into them. */
+/*
+ * Number and size of slots are powers of two; @cap is raised to what fits into them, within the
+ * device's limits: a program may ask for as much the next time.
+ */
 static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		     struct ib_qp_cap *cap)
 {
@@ -133,7 +136,7 @@ static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 	int ret;
 
 	space = elem - sizeof(struct sroce_abi_send_wqe);
-	cap->max_send_wr = slots - 1;
+	cap->max_send_wr = min_t(u32, slots - 1, SROCE_MAX_QP_WR);
 	cap->max_send_sge = min_t(u32, space / sizeof(struct ib_sge),
 				  SROCE_MAX_SGE);
 	cap->max_inline_data = min_t(u32, space, SROCE_MAX_INLINE);
@@ -165,7 +168,7 @@ static int create_rq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		cap->max_recv_sge = 0;
 		return 0;
 	}
-	map = sroce_srq_create_rq(&qp->rq, uc, &cap->max_recv_wr,
+	map = sroce_srq_create_rq(&qp->rq, uc, &cap->max_recv_wr, SROCE_MAX_QP_WR,
 				  &cap->max_recv_sge);
 	if (IS_ERR(map))
 		return PTR_ERR(map);

@@ -178,6 +178,52 @@ static why_t qp_limit(uint32_t wr, uint32_t sge, bool works)
 	return vt_ep_close(&ep);
 }
 
+/* A program may ask for what it was given the last time, which create has written there. */
+static why_t qp_again(void)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = dev->attr.max_qp_wr, .max_recv_wr = dev->attr.max_qp_wr,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
+	struct ibv_qp *qp;
+	int i;
+
+	CHECK(cq, "ibv_create_cq: %s", strerror(errno));
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	for (i = 0; i < 2; i++) {
+		qp = ibv_create_qp(dev->pd, &init);
+		CHECK(qp, "QP %d: %s", i, strerror(errno));
+		CHECK(!ibv_destroy_qp(qp), "ibv_destroy_qp");
+	}
+	CHECK(!ibv_destroy_cq(cq), "ibv_destroy_cq");
+	return NULL;
+}
+
+static why_t srq_again(void)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = dev->attr.max_srq_wr, .max_sge = 1 },
+	};
+	struct ibv_srq *srq;
+	struct ibv_srq_attr attr;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		srq = ibv_create_srq(dev->pd, &init);
+		CHECK(srq, "SRQ %d: %s", i, strerror(errno));
+		CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
+		CHECK(attr.max_wr == init.attr.max_wr, "max_wr %u, and then %u", init.attr.max_wr,
+		      attr.max_wr);
+		CHECK(!ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR), "modify to max_wr %u: %s",
+		      attr.max_wr, strerror(errno));
+		CHECK(!ibv_destroy_srq(srq), "ibv_destroy_srq");
+	}
+	return NULL;
+}
+
 static void test_queries(const char *name)
 {
 	const struct ibv_device_attr *a = &dev->attr;
@@ -194,6 +240,8 @@ static void test_queries(const char *name)
 	tap_report(qp_limit(16, a->max_sge, true), "%s: QP of max_sge", name);
 	tap_report(qp_limit(16, a->max_sge + 1, false),
 		   "%s: QP of more than max_sge", name);
+	tap_report(qp_again(), "%s: QP of what one of max_qp_wr has", name);
+	tap_report(srq_again(), "%s: SRQ of what one of max_srq_wr has", name);
 }
 
 /* Memory registrations that can't be (ibv_reg_mr(3)) */
