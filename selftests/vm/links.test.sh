@@ -27,9 +27,9 @@ refused()	# name netdev errno-text log-regex
 		return 1
 	fi
 	grep -qiE "$3" <<<"$out" || { echo "no /$3/ in: $out"; return 1; }
-	dmesg | sed "1,/$mark/d" | grep -qE "sroce: can't add $1: .*($4)" || {
+	dmesg | sed "0,/$mark/d" | grep -qE "sroce: can't add $1: .*($4)" || {
 		echo "no reason like /$4/ in the log"
-		dmesg | sed "1,/$mark/d"
+		dmesg | sed "0,/$mark/d"
 		return 1
 	}
 }
@@ -225,7 +225,7 @@ churn()
 }
 
 # What the kernel has logged since the line $1, and whether there is a line like /$2/ in it
-logged() { dmesg | sed "1,/$1/d" | grep -E "$2"; }
+logged() { dmesg | sed "0,/$1/d" | grep -E "$2"; }
 not_logged() { ! logged "$@"; }
 
 # A link on a netdev that others stand on works, and the log says that there is a better place.

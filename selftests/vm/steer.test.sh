@@ -44,7 +44,7 @@ hotplug()
 		echo 1 >$CPU; sleep 0.3
 	done
 	wait $pid || rc=$?
-	! dmesg | sed "1,/$mark/d" | grep 'softirq work is pending' || rc=1
+	! dmesg | sed "0,/$mark/d" | grep 'softirq work is pending' || rc=1
 	return $rc
 }
 

@@ -37,8 +37,8 @@ mtu_differs()
 		cat /tmp/client
 		return 1
 	fi
-	dmesg | sed "1,/$mark/d" | grep -q "$DEV_B: path MTU 4096.* exceeds MTU 1500 of vb" ||
-		{ dmesg | sed "1,/$mark/d"; cat /tmp/server; return 1; }
+	dmesg | sed "0,/$mark/d" | grep -q "$DEV_B: path MTU 4096.* exceeds MTU 1500 of vb" ||
+		{ dmesg | sed "0,/$mark/d"; cat /tmp/server; return 1; }
 }
 
 # With the same MTU all is well.
