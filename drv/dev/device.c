@@ -136,10 +136,7 @@ static void line_changed(struct work_struct *work)
 	struct sroce_dev *dev = container_of(work, struct sroce_dev, line_changed);
 	struct net_device *ndev = rcu_access_pointer(dev->ndev);
 
-	rtnl_lock();
-	if (ndev->reg_state == NETREG_REGISTERED)
-		sroce_sdev_update_line_limit(dev, ndev);
-	rtnl_unlock();
+	sroce_sdev_read_speed(dev, ndev);
 }
 
 static struct sroce_dev *dev_alloc(struct net_device *ndev)

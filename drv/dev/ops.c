@@ -147,15 +147,22 @@ static u32 violations(struct sroce_dev *dev, enum sroce_counter c)
 
 /*
  * State, MTU and speed of the netdev. dev_put() comes before ib_get_eth_speed(), which gets
- * the netdev itself, and takes RTNL.
+ * the netdev itself, and takes RTNL. It logs each time that the speed is not known, for any user
+ * who asks: the answer it would give is that of 1 Gbit/s.
  */
 static int query_netdev(struct sroce_dev *dev, struct net_device *ndev, struct ib_port_attr *attr)
 {
+	bool known = sroce_sdev_read_speed(dev, ndev);
+
 	attr->active_mtu = sroce_sdev_mtu(ndev->mtu);
 	attr->state = sroce_sdev_port_state(ndev);
 	attr->phys_state = phys_state(ndev);
 	dev_put(ndev);
-	return ib_get_eth_speed(&dev->ibdev, 1, &attr->active_speed, &attr->active_width);
+	if (known)
+		return ib_get_eth_speed(&dev->ibdev, 1, &attr->active_speed, &attr->active_width);
+	attr->active_speed = IB_SPEED_SDR;
+	attr->active_width = IB_WIDTH_1X;
+	return 0;
 }
 
 static int sroce_query_port(struct ib_device *ibdev, u32 port,

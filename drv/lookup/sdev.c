@@ -3,6 +3,7 @@
 
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
 #include "drv/core/wire/wire.h"
 #include "drv/lookup/sdev.h"
 
@@ -69,16 +70,16 @@ bool sroce_sdev_is_virtual(struct net_device *ndev)
 	return !ndev->dev.parent && !netdev_walk_all_lower_dev_rcu(ndev, has_parent, &priv);
 }
 
-/* Bytes that the line takes in a ms; U32_MAX if its speed is not known */
+/* Bytes that the line takes in a ms, or SROCE_LINE_UNKNOWN */
 static u32 bytes_per_ms(struct net_device *ndev)
 {
 	struct ethtool_link_ksettings link;
 
 	if (__ethtool_get_link_ksettings(ndev, &link) || !link.base.speed ||
 	    link.base.speed == (u32)SPEED_UNKNOWN)
-		return U32_MAX;
+		return SROCE_LINE_UNKNOWN;
 	/* Mbit/s */
-	return min_t(u64, link.base.speed * 125ULL, U32_MAX);
+	return min_t(u64, link.base.speed * 125ULL, SROCE_LINE_UNKNOWN - 1);
 }
 
 /**
@@ -91,6 +92,24 @@ static u32 bytes_per_ms(struct net_device *ndev)
 void sroce_sdev_update_line_limit(struct sroce_dev *dev, struct net_device *ndev)
 {
 	WRITE_ONCE(dev->line_limit, bytes_per_ms(ndev));
+}
+
+/**
+ * sroce_sdev_read_speed() - read the speed of the line
+ * @dev: the device
+ * @ndev: its netdev
+ *
+ * Context: process, without RTNL.
+ *
+ * Return: whether it is known.
+ */
+bool sroce_sdev_read_speed(struct sroce_dev *dev, struct net_device *ndev)
+{
+	rtnl_lock();
+	if (ndev->reg_state == NETREG_REGISTERED)
+		sroce_sdev_update_line_limit(dev, ndev);
+	rtnl_unlock();
+	return READ_ONCE(dev->line_limit) != SROCE_LINE_UNKNOWN;
 }
 
 /**

@@ -49,6 +49,9 @@ enum sroce_obj {
 	SROCE_OBJS,
 };
 
+/* The speed of the line is not known, as of virtual netdevs. */
+#define SROCE_LINE_UNKNOWN	U32_MAX
+
 /**
  * struct sroce_gid - an entry of the device's GID table
  * @gid: the GID
@@ -105,7 +108,7 @@ struct sroce_share {
  * @ecn: packets of RC QPs with @cc are ECN-capable, ECT(0), on paths set from now on
  * @tx_limit: bytes that a transmit queue of a QP may have in this host's qdiscs and drivers,
  *	as set by the administrator; 0: by the netdev and its line
- * @line_limit: bytes that the line takes in a ms
+ * @line_limit: bytes that the line takes in a ms; SROCE_LINE_UNKNOWN
  * @gone: the netdev is being unregistered, or has left the namespace
  * @enabled: the RDMA core has enabled the device at least once
  * @port_state: port state that was reported last
@@ -175,6 +178,7 @@ enum ib_mtu sroce_sdev_mtu(int netdev_mtu);
 enum ib_port_state sroce_sdev_port_state(const struct net_device *ndev);
 struct net_device *sroce_sdev_netdev(struct sroce_dev *dev);
 bool sroce_sdev_is_virtual(struct net_device *ndev);
+bool sroce_sdev_read_speed(struct sroce_dev *dev, struct net_device *ndev);
 void sroce_sdev_update_line_limit(struct sroce_dev *dev, struct net_device *ndev);
 u32 sroce_sdev_tx_limit(struct sroce_dev *dev);
 

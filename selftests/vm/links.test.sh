@@ -224,6 +224,21 @@ churn()
 	ip link delete td0
 }
 
+# Who asks a port for its speed, as each user may, must not fill the log.
+asked_for_speed()
+{
+	local mark=links-test-$RANDOM$RANDOM rc=0 i
+	ip link add td0 type dummy
+	echo "$mark" >/dev/kmsg
+	link_add t0 td0 || rc=1
+	for i in 1 2 3; do ibv_devinfo -d t0 | grep -q PORT_ || rc=1; done
+	cat /sys/class/infiniband/t0/ports/1/rate
+	not_logged "$mark" 'speed is unknown' || rc=1
+	rdma link delete t0
+	ip link delete td0
+	return $rc
+}
+
 # What the kernel has logged since the line $1, and whether there is a line like /$2/ in it
 logged() { dmesg | sed "0,/$1/d" | grep -E "$2"; }
 not_logged() { ! logged "$@"; }
@@ -421,6 +436,7 @@ ip link set lo up
 test_kinds
 test_without_ethernet
 test_refusals
+check "nothing is logged if the speed of a line is not known" asked_for_speed
 test_sockets
 check "eight links at once, deleted in another order" many_links
 check "links and addresses come and go together" churn
