@@ -115,7 +115,7 @@ void sroce_device_dealloc(struct ib_device *ibdev)
 	mutex_unlock(&devs_lock);
 	sroce_sockets_leave(dev);
 	cancel_work_sync(&dev->rescan);
-	cancel_work_sync(&dev->line_changed);
+	cancel_work_sync(&dev->netdev_changed);
 	WARN_ON(!xa_empty(&dev->mrs) || !xa_empty(&dev->ahs) ||
 		!xa_empty(&dev->stats) ||
 		atomic_read(&dev->objects[SROCE_OBJ_GROUP]));
@@ -131,12 +131,13 @@ void sroce_device_dealloc(struct ib_device *ibdev)
 }
 
 /* The netdev came up, went down or changed; sroce_device_dealloc() cancels this. */
-static void line_changed(struct work_struct *work)
+static void netdev_changed(struct work_struct *work)
 {
-	struct sroce_dev *dev = container_of(work, struct sroce_dev, line_changed);
+	struct sroce_dev *dev = container_of(work, struct sroce_dev, netdev_changed);
 	struct net_device *ndev = rcu_access_pointer(dev->ndev);
 
 	sroce_sdev_read_speed(dev, ndev);
+	sroce_mcast_rejoin(dev);
 }
 
 static struct sroce_dev *dev_alloc(struct net_device *ndev)
@@ -160,7 +161,7 @@ static struct sroce_dev *dev_alloc(struct net_device *ndev)
 	mutex_init(&dev->stat_lock);
 	sroce_mcast_init(dev);
 	INIT_WORK(&dev->rescan, sroce_gid_rescan);
-	INIT_WORK(&dev->line_changed, line_changed);
+	INIT_WORK(&dev->netdev_changed, netdev_changed);
 	dev->loopback = sroce_loopback_default();
 	dev->cc = true;
 	dev->trains = true;
@@ -341,8 +342,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		case NETDEV_UP:
 		case NETDEV_DOWN:
 		case NETDEV_CHANGE:
-			schedule_work(&dev->line_changed);
+			schedule_work(&dev->netdev_changed);
 			port_changed(dev, ndev);
+			break;
+		case NETDEV_CHANGEMTU:
+			schedule_work(&dev->netdev_changed);
 			break;
 		}
 	}

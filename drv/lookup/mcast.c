@@ -29,33 +29,63 @@ static const struct in6_addr *addr6(const union ib_gid *gid)
 	return (const struct in6_addr *)gid->raw;
 }
 
-static int join4(struct net_device *ndev, __be32 addr)
+static bool is_ipv4(const struct sroce_group *g)
 {
-	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
+	return ipv6_addr_v4mapped(addr6(&g->gid));
+}
 
-	if (!in_dev)
+static int join4(struct sroce_group *g, struct net_device *ndev)
+{
+	struct in_device *in4 = __in_dev_get_rtnl(ndev);
+
+	if (!in4)
 		return -ENODEV;
-	ip_mc_inc_group(in_dev, addr);
+	ip_mc_inc_group(in4, addr6(&g->gid)->s6_addr32[3]);
+	in_dev_hold(in4);
+	g->in4 = in4;
 	return 0;
 }
 
-static void leave4(struct net_device *ndev, __be32 addr)
+static int join6(struct sroce_group *g, struct net_device *ndev)
 {
-	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
+	int ret = ipv6_dev_mc_inc(ndev, addr6(&g->gid));
 
-	if (in_dev)
-		ip_mc_dec_group(in_dev, addr);
+	if (ret)
+		return ret;
+	g->in6 = in6_dev_get(ndev);
+	return 0;
 }
 
-static void leave(struct net_device *ndev, const union ib_gid *gid)
+/*
+ * IP is turned off on a netdev with an MTU that is too small for it, and forgets its groups: what
+ * is there later has not been joined by us, though maybe by others.
+ */
+static bool is_joined(const struct sroce_group *g, const struct net_device *ndev)
 {
-	if (ipv6_addr_v4mapped(addr6(gid)))
-		leave4(ndev, addr6(gid)->s6_addr32[3]);
-	else
-		ipv6_dev_mc_dec(ndev, addr6(gid));
+	return is_ipv4(g) ? g->in4 && g->in4 == __in_dev_get_rtnl(ndev) :
+			    g->in6 && g->in6 == __in6_dev_get(ndev);
 }
 
-static int netdev_join(struct sroce_dev *dev, const union ib_gid *gid)
+static void forget(struct sroce_group *g)
+{
+	if (g->in4)
+		in_dev_put(g->in4);
+	if (g->in6)
+		in6_dev_put(g->in6);
+	g->in4 = NULL;
+	g->in6 = NULL;
+}
+
+/* Join, unless it has been. Under RTNL. */
+static int join(struct sroce_group *g, struct net_device *ndev)
+{
+	if (is_joined(g, ndev))
+		return 0;
+	forget(g);
+	return is_ipv4(g) ? join4(g, ndev) : join6(g, ndev);
+}
+
+static int netdev_join(struct sroce_dev *dev, struct sroce_group *g)
 {
 	struct net_device *ndev = sroce_sdev_netdev(dev);
 	int ret;
@@ -64,30 +94,28 @@ static int netdev_join(struct sroce_dev *dev, const union ib_gid *gid)
 		return -ENODEV;
 	rtnl_lock();
 	/* it may be in another namespace by now */
-	if (dev->gone)
-		ret = -ENODEV;
-	else if (ipv6_addr_v4mapped(addr6(gid)))
-		ret = join4(ndev, addr6(gid)->s6_addr32[3]);
-	else
-		ret = ipv6_dev_mc_inc(ndev, addr6(gid));
+	ret = dev->gone ? -ENODEV : join(g, ndev);
 	rtnl_unlock();
 	dev_put(ndev);
 	return ret;
 }
 
-static void netdev_leave(struct sroce_dev *dev, const union ib_gid *gid)
+static void netdev_leave(struct sroce_dev *dev, struct sroce_group *g)
 {
 	struct net_device *ndev = sroce_sdev_netdev(dev);
 
-	if (!ndev)
-		return;
 	rtnl_lock();
 	/*
 	 * A netdev that is unregistered has left all groups. A join after that is not ours
 	 * to undo.
 	 */
-	if (!dev->gone)
-		leave(ndev, gid);
+	if (ndev && !dev->gone && is_joined(g, ndev)) {
+		if (is_ipv4(g))
+			ip_mc_dec_group(g->in4, addr6(&g->gid)->s6_addr32[3]);
+		else
+			ipv6_dev_mc_dec(ndev, addr6(&g->gid));
+	}
+	forget(g);
 	rtnl_unlock();
 	dev_put(ndev);
 }
@@ -157,12 +185,14 @@ static struct sroce_group *add_group(struct sroce_dev *dev, const union ib_gid *
 	int ret;
 
 	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
-	ret = g ? netdev_join(dev, gid) : -ENOMEM;
+	if (!g)
+		return ERR_PTR(-ENOMEM);
+	g->gid = *gid;
+	ret = netdev_join(dev, g);
 	if (ret) {
 		kfree(g);
 		return ERR_PTR(ret);
 	}
-	g->gid = *gid;
 	INIT_LIST_HEAD(&g->members);
 	hlist_add_head_rcu(&g->node, bucket(dev, gid));
 	sroce_live_inc();
@@ -173,7 +203,7 @@ static void drop_if_empty(struct sroce_dev *dev, struct sroce_group *g)
 {
 	if (g->n)
 		return;
-	netdev_leave(dev, &g->gid);
+	netdev_leave(dev, g);
 	hlist_del_rcu(&g->node);
 	kfree_rcu(g, rcu);
 	sroce_live_dec();
@@ -345,4 +375,30 @@ void sroce_mcast_detach_all(struct sroce_qp *qp)
 	for (i = 0; i < SROCE_GROUP_BUCKETS && qp->kqp->groups; i++)
 		detach_bucket(dev, &dev->groups[i], qp->kqp);
 	mutex_unlock(&dev->group_lock);
+}
+
+/**
+ * sroce_mcast_rejoin() - join groups that the netdev has forgotten
+ * @dev: the device
+ *
+ * What can't be joined now is when the netdev changes the next time.
+ *
+ * Context: process, without RTNL.
+ */
+void sroce_mcast_rejoin(struct sroce_dev *dev)
+{
+	struct net_device *ndev = sroce_sdev_netdev(dev);
+	struct sroce_group *g;
+	int i;
+
+	if (!ndev)
+		return;
+	mutex_lock(&dev->group_lock);
+	rtnl_lock();
+	for (i = 0; i < SROCE_GROUP_BUCKETS && !dev->gone; i++)
+		hlist_for_each_entry(g, &dev->groups[i], node)
+			join(g, ndev);
+	rtnl_unlock();
+	mutex_unlock(&dev->group_lock);
+	dev_put(ndev);
 }

@@ -113,7 +113,7 @@ struct sroce_share {
  * @enabled: the RDMA core has enabled the device at least once
  * @port_state: port state that was reported last
  * @rescan: makes the RDMA core read the netdev's addresses again
- * @line_changed: reads the speed of the netdev's line again
+ * @netdev_changed: reads the speed of the netdev's line, and joins groups, again
  * @gids: copy of the GID table, for the receive path, RCU
  */
 struct sroce_dev {
@@ -152,7 +152,7 @@ struct sroce_dev {
 	bool				enabled;
 	enum ib_port_state		port_state;
 	struct work_struct		rescan;
-	struct work_struct		line_changed;
+	struct work_struct		netdev_changed;
 	struct sroce_gid __rcu		*gids[SROCE_GIDS];
 };
 

@@ -2,6 +2,9 @@
 /* run: A B --family 4 6 */
 /* Multicast by the plain verbs (ibv_attach_mcast(3)); IPv4 or IPv6 as the rest. */
 
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <stdarg.h>
 #include "vt.h"
 
 #define MULTICAST_QPN	0xffffff
@@ -94,7 +97,6 @@ static why_t member(struct vt_pair *p, const void *arg)
 	return vt_quiet(p->b.rcq, VT_SHORT);
 }
 
-/* Another QP of the sender's device gets it as well as the peer's. */
 /*
  * For RoCE a LID means nothing, but the kernel takes attachments with different ones for
  * different groups. Each is undone by itself, and then the QP can be destroyed.
@@ -120,6 +122,7 @@ static why_t two_lids(struct vt_pair *p, const void *arg)
 	return vt_quiet(p->b.rcq, VT_SHORT);
 }
 
+/* Another QP of the sender's device gets it as well as the peer's. */
 static why_t here_and_there(struct vt_pair *p, const void *arg)
 {
 	struct vt_ep c;
@@ -214,6 +217,46 @@ static why_t large_group(struct vt_pair *p, const void *arg)
 	return why ?: closing;
 }
 
+static why_t ip(const char *fmt, ...)
+{
+	char cmd[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd, sizeof(cmd), fmt, ap);
+	va_end(ap);
+	CHECK(!system(cmd), "'%s' fails", cmd);
+	return NULL;
+}
+
+/* With an MTU below 1280 a netdev has no IPv6, and forgets its addresses and groups. */
+static why_t without_ipv6(const struct vt_dev *dev)
+{
+	char addr[INET6_ADDRSTRLEN];
+	struct ifreq ifr;
+
+	inet_ntop(AF_INET6, dev->gid.raw, addr, sizeof(addr));
+	TRY(vt_netdev(dev, &ifr));
+	TRY(ip("ip link set %s mtu 1200", ifr.ifr_name));
+	TRY(ip("ip link set %s mtu %d", ifr.ifr_name, ifr.ifr_mtu));
+	TRY(ip("ip addr add %s/64 dev %s nodad", addr, ifr.ifr_name));
+	/* the device joins again a little later */
+	vt_sleep_ms(500);
+	return NULL;
+}
+
+static why_t joined_again(struct vt_pair *p, const void *arg)
+{
+	(void)arg;
+	TRY(vt_post_recv_at(&p->b, 5, 0, 1024));
+	TRY(attach(&p->b, 5));
+	TRY(without_ipv6(p->b.dev));
+	vt_fill(p->a.buf.data, LEN, 1);
+	TRY(send_to(&p->a, 5));
+	TRY(gets(&p->b, &p->a));
+	return detach(&p->b, 5);
+}
+
 static why_t refused(struct vt_pair *p, const void *arg)
 {
 	union ibv_gid gid = vt_group(0, 4);
@@ -248,5 +291,7 @@ int main(int argc, char **argv)
 	vt_run("UD multicast: a train to a large group", &c, large_group, NULL);
 	vt_run("UD multicast: what is refused", &c, refused, NULL);
 	vt_run("RC multicast: none", &rc, not_rc, NULL);
+	if (vt_opts.family == 6)
+		vt_run("UD multicast: after IPv6 was off", &c, joined_again, NULL);
 	return tap_finish();
 }
