@@ -77,14 +77,15 @@ static void tell_limits(const char *name, const struct net_device *ndev)
 			    name);
 }
 
-static bool has_device(const struct net_device *ndev)
+/* Whether a netdev has no device: 0, -EEXIST, or -EBUSY if it had one that is not gone yet */
+static int check_free(const struct net_device *ndev)
 {
-	struct sroce_dev *dev;
+	const struct sroce_dev *dev;
 
 	list_for_each_entry(dev, &devs, list)
 		if (rcu_access_pointer(dev->ndev) == ndev)
-			return true;
-	return false;
+			return dev->gone ? -EBUSY : -EEXIST;
+	return 0;
 }
 
 static void set_guid(struct sroce_dev *dev, const struct net_device *ndev)
@@ -199,15 +200,12 @@ static void port_changed(struct sroce_dev *dev, const struct net_device *ndev)
  */
 static int add_to_list(struct sroce_dev *dev, struct net_device *ndev)
 {
-	int ret = 0;
+	int ret;
 
 	rtnl_lock();
 	mutex_lock(&devs_lock);
-	if (ndev->reg_state != NETREG_REGISTERED) {
-		ret = -ENODEV;
-	} else if (has_device(ndev)) {
-		ret = -EEXIST;
-	} else {
+	ret = ndev->reg_state == NETREG_REGISTERED ? check_free(ndev) : -ENODEV;
+	if (!ret) {
 		list_add_tail(&dev->list, &devs);
 		rcu_assign_pointer(dev->ndev, ndev);
 		netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
@@ -227,6 +225,7 @@ static int add_to_list(struct sroce_dev *dev, struct net_device *ndev)
  *
  * The core calls this also after it has moved the device to another namespace. While it
  * did, the device could not be unregistered. So that is done now if the netdev has gone.
+ * Addresses that were added meanwhile are looked for.
  *
  * Return: 0, or -ENODEV if the netdev has gone or left its namespace meanwhile.
  */
@@ -244,6 +243,8 @@ int sroce_device_enable(struct ib_device *ibdev)
 		ret = -ENODEV;
 	dev->enabled = true;
 	mutex_unlock(&devs_lock);
+	if (!ret)
+		schedule_work(&dev->rescan);
 	return ret;
 }
 
@@ -254,6 +255,8 @@ static const char *error_text(int err)
 		return "UDP port 4791 is taken in this namespace (rdma_rxe?)";
 	case -EEXIST:
 		return "it has an sroce device already";
+	case -EBUSY:
+		return "the device that it had where it came from is still being removed";
 	case -ENODEV:
 		return "it is going away";
 	default:
@@ -271,8 +274,9 @@ static const char *error_text(int err)
  *
  * Context: process, without RTNL.
  *
- * Return: 0, -EEXIST if the netdev has a device, -EINVAL if it can't have one, -EADDRINUSE
- * if UDP port 4791 is in use in its namespace, -ENODEV if it goes away meanwhile, -ENOMEM.
+ * Return: 0, -EEXIST if the netdev has a device, -EBUSY if it had one in another namespace that
+ * is still being removed, -EINVAL if it can't have one, -EADDRINUSE if UDP port 4791 is in use
+ * in its namespace, -ENODEV if it goes away meanwhile, -ENOMEM.
  */
 int sroce_device_add(const char *name, struct net_device *ndev)
 {
