@@ -56,11 +56,13 @@ enum sroce_obj {
  * struct sroce_gid - an entry of the device's GID table
  * @gid: the GID
  * @ifindex: index of the netdev that has this address; -1: in another namespace
+ * @vlan: VLAN of that netdev; 0xffff for none
  * @rcu: frees the structure after a grace period
  */
 struct sroce_gid {
 	union ib_gid	gid;
 	int		ifindex;
+	u16		vlan;
 	struct rcu_head	rcu;
 };
 

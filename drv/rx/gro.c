@@ -138,7 +138,7 @@ static bool is_local(struct sroce_snet *sn, const struct headers *h)
 	else
 		memcpy(dgid.raw, h->l3 + 24, sizeof(dgid));
 	list_for_each_entry_rcu(dev, &sn->devs, net_list)
-		if (sroce_gid_tbl_has(dev, &dgid, 0))
+		if (sroce_gid_tbl_has(dev, &dgid, NULL))
 			return true;
 	return false;
 }

@@ -45,9 +45,9 @@ static struct sroce_dev *find_dev(struct sroce_snet *sn, const union ib_gid *dgi
 	struct sroce_dev *dev, *any = NULL;
 
 	list_for_each_entry_rcu(dev, &sn->devs, net_list) {
-		if (sroce_gid_tbl_has(dev, dgid, ndev->ifindex))
+		if (sroce_gid_tbl_has(dev, dgid, ndev))
 			return dev;
-		if (!any && sroce_gid_tbl_has(dev, dgid, 0))
+		if (!any && sroce_gid_tbl_has(dev, dgid, NULL))
 			any = dev;
 	}
 	return any;
@@ -145,7 +145,7 @@ static struct sroce_kqp *find_qp(struct sroce_snet *sn, const struct sroce_pkt *
 	}
 	kqp = sroce_qp_tbl_get(kqp, sn);
 	if (!kqp || kqp->qp->svc != SROCE_SVC_UD ||
-	    sroce_gid_tbl_has(kqp->qp->dev, &pkt->dgid, 0))
+	    sroce_gid_tbl_has(kqp->qp->dev, &pkt->dgid, NULL))
 		return kqp;
 	sroce_qp_tbl_put(kqp);
 	return NULL;
@@ -170,14 +170,23 @@ static bool came_by_netdev(struct sroce_dev *dev, const struct sroce_pkt *pkt,
 		return true;
 	return netdev_has_upper_dev_all_rcu(ndev, from) ||
 	       netdev_has_upper_dev_all_rcu(from, ndev) ||
-	       sroce_gid_tbl_has(dev, &pkt->dgid, from->ifindex);
+	       sroce_gid_tbl_has(dev, &pkt->dgid, from);
 }
 
-static u16 vlan_id(const struct sk_buff *skb)
+/*
+ * The VLAN that a packet has come by. Of one in a VRF skb->dev is that of the VRF, and what else
+ * the stack says of it is lost in a backlog.
+ */
+static u16 vlan_id(struct sroce_snet *sn, const struct sroce_pkt *pkt, const struct sk_buff *skb)
 {
-	if (skb->dev && is_vlan_dev(skb->dev))
+	struct sroce_dev *dev;
+
+	if (is_vlan_dev(skb->dev))
 		return vlan_dev_vlan_id(skb->dev);
-	return 0xffff;
+	if (likely(!netif_is_l3_master(skb->dev)))
+		return 0xffff;
+	dev = find_dev(sn, &pkt->dgid, skb->dev);
+	return dev ? sroce_gid_tbl_vlan(dev, &pkt->dgid, skb->dev) : 0xffff;
 }
 
 static void count_rx(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 len, u32 n)
@@ -311,10 +320,12 @@ static bool deliver_multicast(struct rx *rx, u32 len)
 		return false;
 	list_for_each_entry_rcu(dev, &rx->sn->devs, net_list) {
 		ndev = rcu_dereference(dev->ndev);
-		if (!ndev || ndev->ifindex != ifindex)
+		g = ndev ? sroce_mcast_find(dev, &pkt->dgid) : NULL;
+		if (!g)
 			continue;
-		g = sroce_mcast_find(dev, &pkt->dgid);
-		if (g)
+		/* rdma_cm joins by the netdev that has the address, perhaps a VLAN on this one */
+		if (ndev->ifindex == ifindex ||
+		    (!is_vlan_dev(ndev) && sroce_gid_tbl_has_vlan(dev, ifindex)))
 			n += deliver_to_group(rx, dev, g, len);
 	}
 	return n;
@@ -613,13 +624,13 @@ static int receive_all(struct rx *rx)
 	int why, last = RX_DONE;
 
 	first_part(rx);
-	rx->pkt.vlan = vlan_id(rx->skb);
 	/* count a train of segments that can't be packets once */
 	if (rx->skb->len < off || rx->seg < SROCE_BTH_LEN + SROCE_ICRC_LEN ||
 	    !read_addresses(&rx->pkt, rx->skb)) {
 		count_drop(rx->sn, &rx->pkt, rx->skb, SROCE_CNT_RX_MALFORMED);
 		return SROCE_CNT_RX_MALFORMED;
 	}
+	rx->pkt.vlan = vlan_id(rx->sn, &rx->pkt, rx->skb);
 	rx->multicast = sroce_gid_tbl_is_multicast(&rx->pkt.dgid);
 	first_headers(rx);
 	sroce_train_icrc_init(&rx->icrc, rx->l3, rx->pkt.l3_len, rx->udp);

@@ -319,15 +319,21 @@ rping_both()
 		run_pair b cm:7174 rping -s -a "$3" -C 3 -- rping -c -a "$3" -I "$2" -C 3
 }
 
+# vrf NAME TABLE NETDEV: put a netdev of a into a VRF
+vrf()
+{
+	in_a ip link add "$1" type vrf table "$2" &&
+		in_a ip link set "$1" up &&
+		in_a ip link set "$3" master "$1" &&
+		in_a sysctl -qw net.ipv4.udp_l3mdev_accept=1
+}
+
 # A client of rdma_cm has to name an address of the VRF; its resolver knows no ip vrf exec.
 test_vrf()
 {
 	topo_veth
-	in_a ip link add vrf0 type vrf table 10
-	in_a ip link set vrf0 up
-	in_a ip link set va master vrf0
+	check "a netdev in a VRF: it is there" vrf vrf0 10 va
 	in_a ip -6 addr replace $IP6_A/64 dev va nodad
-	in_a sysctl -qw net.ipv4.udp_l3mdev_accept=1
 	# Outside the VRF another netdev has the addresses of the peer. With VRFs the rule for
 	# local addresses comes behind theirs (the kernel's networking/vrf.rst).
 	in_a ip rule add pref 32765 table local
@@ -377,6 +383,25 @@ datagrams_by_both()
 	[ $((after[0] - before[0])) -ge 3200 ] && [ $((after[1] - before[1])) -ge 3200 ]
 }
 
+# rdma_cm joins a group by the netdev that has the address, which is above the device's.
+group_by_vlan()
+{
+	local receiver rc=0 before
+	before=$(counter "$DEV_B" rx_multicast_pkts)
+	in_b timeout 60 stdbuf -oL mckey -m 239.7.7.7 -b 10.9.10.2 -C 10 -S 512 >/tmp/mckey &
+	receiver=$!
+	wait_until 20 grep -q 'receiving data' /tmp/mckey
+	sleep 1
+	in_a timeout 60 mckey -m 239.7.7.7 -b 10.9.10.1 -s -C 10 -S 512 || rc=$?
+	sleep 1
+	kill $receiver 2>/dev/null
+	wait $receiver || rc=$?
+	cat /tmp/mckey
+	# each of them once
+	[ $(($(counter "$DEV_B" rx_multicast_pkts) - before)) -eq 10 ] || rc=1
+	return $rc
+}
+
 # Devices on a netdev and on VLANs of it have the addresses of each other's netdevs. rdma_cm uses
 # the first that has an address.
 test_vlans()
@@ -385,11 +410,14 @@ test_vlans()
 	check "VLANs: devices on two of them" vlan 10
 	check "VLANs: the other one" vlan 20
 	check "VLANs: one QP sends by two VLANs" datagrams_by_both
+	check "VLANs: a group, by an address of one" group_by_vlan
 	rping_both "VLANs: the address of one" 10.9.20.1 10.9.20.2
 	in_a rdma link delete "$DEV_A"
 	rping_both "VLANs: no device on their netdev" 10.9.20.1 10.9.20.2
-	in_a rdma link delete vlan10
 	in_a rdma link delete vlan20
+	check "VLANs: one in a VRF, without a device: it is there" vrf vrf20 20 va.20
+	rping_both "VLANs: one in a VRF, without a device" 10.9.20.1 10.9.20.2
+	in_a rdma link delete vlan10
 	topo_down
 }
 
