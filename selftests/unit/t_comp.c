@@ -310,6 +310,31 @@ static void gap_behind_refused(void)
 	xfers_end(&t);
 }
 
+/* A peer that drops what follows a gap is one however often it has no receive. */
+static void refused_often(u8 policy)
+{
+	struct sroce_retrans *rp;
+	struct xfers t;
+	u32 i;
+
+	t_case("comp: a peer is not forgotten that %s what follows a gap, but often refuses",
+	       policy == SROCE_GAP_DROPS ? "drops" : "keeps");
+	peer_begin(&t);
+	t.s->a.qp.attr.rnr_retry = 7;
+	rp = &t.s->a.qp.req.retrans;
+	rp->gap_policy = policy;
+	for (i = 0; i < 20; i++) {
+		xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+		peer_go(&t);
+		peer_ack(&t, FIRST + i, RNR);
+		sim_run_until(t.s, t.s->now + 90000);
+		peer_ack(&t, FIRST + i, ACK);
+		CHECK_EQ(rp->gap_policy, policy);
+	}
+	CHECK_EQ(t.s->a.scq.n, 20);
+	xfers_end(&t);
+}
+
 /* An ACK can't end within a READ, and a stale NAK changes nothing. */
 static void within_read(void)
 {
@@ -712,6 +737,8 @@ UNIT_TESTS(comp)
 	nothing_behind();
 	gap_after_rnr();
 	gap_behind_refused();
+	refused_often(SROCE_GAP_DROPS);
+	refused_often(SROCE_GAP_KEEPS);
 	read_refused_midway(RNR, IB_WC_RNR_RETRY_EXC_ERR);
 	read_refused_midway(0x62, IB_WC_REM_ACCESS_ERR);
 	within_read();

@@ -326,7 +326,8 @@ static void retransmit(struct sroce_qp *qp, bool lost)
 	/* what was refused is sent again by nothing else */
 	if (lost && rp->gap_policy == SROCE_GAP_KEEPS && resends_window(qp))
 		return;
-	if (rp->gap_policy == SROCE_GAP_KEEPS && !forget_stale_policy(qp)) {
+	/* what was refused says nothing of what the peer does behind a gap */
+	if (rp->gap_policy == SROCE_GAP_KEEPS && !(lost && forget_stale_policy(qp))) {
 		if (lost && has_many_gaps(qp))
 			resend_window(qp);
 		else
@@ -334,7 +335,7 @@ static void retransmit(struct sroce_qp *qp, bool lost)
 		return;
 	}
 	/* the policy may have been learned from the loss of an ACK */
-	if (rp->gap_policy == SROCE_GAP_DROPS && ++rp->doubt == DOUBT_MAX) {
+	if (lost && rp->gap_policy == SROCE_GAP_DROPS && ++rp->doubt == DOUBT_MAX) {
 		rp->gap_policy = SROCE_GAP_UNKNOWN;
 		rp->doubt = 0;
 	}
