@@ -3,6 +3,7 @@
 
 #include <linux/jhash.h>
 #include <linux/random.h>
+#include <net/addrconf.h>
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -27,6 +28,21 @@ static u32 priority(const struct rdma_ah_attr *attr)
 	return sl ?: rt_tos2priority(rdma_ah_read_grh(attr)->traffic_class);
 }
 
+/*
+ * The RDMA core gives each device a default GID, fe80 and the MAC, also if IPv6 is off or has
+ * made another link-local address. The stack drops all that comes to it then.
+ */
+static bool is_address(const struct net_device *ndev, const union ib_gid *gid)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
+
+	if (!(ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL))
+		return true;
+	/* with ipv6.disable=1 there is no table to look into */
+	return ipv6_mod_enabled() &&
+	       ipv6_chk_addr_and_flags(dev_net(ndev), addr, ndev, false, 1, 0);
+}
+
 /**
  * sroce_av_from_attr() - resolve address attributes into a path
  * @dev: the device
@@ -36,7 +52,8 @@ static u32 priority(const struct rdma_ah_attr *attr)
  *	source port is made of it if there is no flow label
  *
  * Return: 0, or -EINVAL if there is no GRH or source GID, if only one of the addresses
- * is IPv4, or if the source GID's netdev is gone or in another namespace.
+ * is IPv4, or if the source GID's netdev is gone or in another namespace; -EADDRNOTAVAIL if the
+ * source GID is a link-local address that the netdev does not have.
  */
 int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 		       const struct rdma_ah_attr *attr, u32 entropy)
@@ -71,6 +88,8 @@ int sroce_av_from_attr(struct sroce_dev *dev, struct sroce_av *av,
 	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
 	if (IS_ERR(ndev) || !net_eq(dev_net(ndev), dev->sn->net))
 		ret = -EINVAL;
+	else if (!is_address(ndev, &av->sgid))
+		ret = -EADDRNOTAVAIL;
 	else
 		av->ifindex = ndev->ifindex;
 	rcu_read_unlock();

@@ -328,6 +328,21 @@ vrf()
 		in_a sysctl -qw net.ipv4.udp_l3mdev_accept=1
 }
 
+# With a GID that is no address of this host nothing would ever come back.
+default_gid()
+{
+	local gid
+	gid=$(cat "/sys/class/infiniband/$DEV_A/ports/1/gids/0")
+	[[ $gid = fe80:* ]] || { echo "GID 0 is $gid"; return 1; }
+	run_pair b tcp:18515 ibv_rc_pingpong -d "$DEV_B" -g 0 -n 10 -- \
+		ibv_rc_pingpong -d "$DEV_A" -g 0 -n 10 "$IP4_B" || return
+	in_a ip -6 addr flush dev va scope link
+	[ "$gid" = "$(cat "/sys/class/infiniband/$DEV_A/ports/1/gids/0")" ] || return
+	! run_pair b tcp:18515 ibv_rc_pingpong -d "$DEV_B" -g 0 -n 10 -- \
+		ibv_rc_pingpong -d "$DEV_A" -g 0 -n 10 "$IP4_B" || return
+	grep 'Failed to modify QP to RTR' "$PAIR_C"
+}
+
 # A client of rdma_cm has to name an address of the VRF; its resolver knows no ip vrf exec.
 test_vrf()
 {
@@ -469,6 +484,9 @@ test_sockets
 check "eight links at once, deleted in another order" many_links
 check "links and addresses come and go together" churn
 check "a link on the port of a bond is told of in the log" on_bond_port
+topo_veth
+check "a default GID that is no address is refused, not without an answer" default_gid
+topo_down
 test_vrf
 test_vlans
 test_namesake
