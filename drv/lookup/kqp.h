@@ -132,6 +132,8 @@ struct sroce_coalesce {
  * @rnr_timer: RNR timer
  * @rnr_counted: the QP counts in sroce_share.rnr_waits, until @rnr_timer has fired
  * @flush: flushes receives that were posted in the error state; returns their number
+ * @events: BIT(enum ib_event_type) that a kernel user is to be told of by @event_work
+ * @event_work: calls a kernel user's event handler
  */
 struct sroce_task {
 	struct tasklet_struct	tasklet;
@@ -149,6 +151,8 @@ struct sroce_task {
 	struct hrtimer		rnr_timer;
 	bool			rnr_counted;
 	u32			(*flush)(struct sroce_kqp *kqp);
+	atomic_t		events;
+	struct work_struct	event_work;
 };
 
 /**

@@ -121,16 +121,35 @@ void sroce_task_set_rnr_timer(struct sroce_qp *qp, u64 delay)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
-static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
+static void qp_events(struct sroce_qp *qp, u32 events)
 {
-	struct ib_event ev = { .device = qp->ibqp.device };
+	struct ib_event ev = { .device = qp->ibqp.device, .element.qp = &qp->ibqp };
 	int i;
 
-	ev.element.qp = &qp->ibqp;
 	for (i = 0; events; i++, events >>= 1) {
 		ev.event = i;
 		if (events & 1 && qp->ibqp.event_handler)
 			qp->ibqp.event_handler(&ev, qp->ibqp.qp_context);
+	}
+}
+
+static void event_work(struct work_struct *work)
+{
+	struct sroce_task *task = container_of(work, struct sroce_task, event_work);
+
+	qp_events(container_of(task, struct sroce_kqp, task)->qp, atomic_xchg(&task->events, 0));
+}
+
+/* The handler of a kernel user's QP may sleep (struct ib_qp_init_attr). */
+static void dispatch_events(struct sroce_qp *qp, u32 events, u32 srq_events)
+{
+	struct ib_event ev = { .device = qp->ibqp.device };
+
+	if (events && !qp->user) {
+		atomic_or(events, &qp->kqp->task.events);
+		schedule_work(&qp->kqp->task.event_work);
+	} else {
+		qp_events(qp, events);
 	}
 	if (!srq_events)
 		return;
@@ -720,6 +739,7 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 	sroce_hrtimer_setup(&task->ack_timer, ack_timer_fn, HRTIMER_MODE_ABS_SOFT);
 	sroce_hrtimer_setup(&task->rnr_timer, rnr_timer_fn, HRTIMER_MODE_REL_SOFT);
 	tasklet_setup(&task->tasklet, tasklet_fn);
+	INIT_WORK(&task->event_work, event_work);
 	sroce_coalesce_init(&task->coalesce);
 }
 
@@ -760,6 +780,7 @@ void sroce_task_stop(struct sroce_kqp *kqp)
 	sroce_coalesce_stop(&task->coalesce);
 	sroce_txq_stop(kqp);
 	tasklet_kill(&task->tasklet);
+	cancel_work_sync(&task->event_work);
 	sroce_backlog_purge(kqp);
 	sroce_task_drop_queued(kqp);
 }

@@ -109,6 +109,8 @@ static void qp_event(struct ib_event *ev, void *ctx)
 {
 	struct kv_qp *q = ctx;
 
+	if (in_interrupt() || irqs_disabled())
+		WRITE_ONCE(q->event_is_atomic, true);
 	set_bit(ev->event, &q->events);
 }
 
@@ -344,6 +346,8 @@ int kv_event(struct kv *kv, struct kv_qp *q, enum ib_event_type event)
 	struct event_of e = { q, event };
 
 	KV_EXPECT(kv, kv_becomes(has_event, &e), "no %s", ib_event_msg(event));
+	KV_EXPECT(kv, !READ_ONCE(q->event_is_atomic), "%s comes where nothing may sleep",
+		  ib_event_msg(event));
 	return 0;
 }
 

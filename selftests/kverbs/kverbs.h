@@ -56,6 +56,7 @@ struct kv {
  * @gid: of its port
  * @gid_index: of that
  * @events: asynchronous events, a bit for each
+ * @event_is_atomic: one was reported where its handler may not sleep
  */
 struct kv_qp {
 	struct ib_device	*dev;
@@ -66,6 +67,7 @@ struct kv_qp {
 	union ib_gid		gid;
 	u8			gid_index;
 	unsigned long		events;
+	bool			event_is_atomic;
 };
 
 /**
