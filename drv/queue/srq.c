@@ -41,7 +41,9 @@ struct sroce_ringmem *sroce_srq_create_rq(struct sroce_rq *rq, struct ib_ucontex
 	mem = sroce_ringmem_create(uc, &rq->ring, slots, elem);
 	if (IS_ERR(mem))
 		return mem;
-	*max_wr = min(slots - 1, most);
+	/* a kernel user gets what he asked for, see drv/verbs/qp.c */
+	if (uc)
+		*max_wr = min(slots - 1, most);
 	*max_sge = min_t(u32, SROCE_MAX_SGE,
 			 (elem - sizeof(struct sroce_abi_recv_wqe)) /
 			 sizeof(struct sroce_abi_sge));

@@ -123,7 +123,9 @@ static void free_slots(struct sroce_qp *qp)
 
 /*
  * Number and size of slots are powers of two; @cap is raised to what fits into them, within the
- * device's limits: a program may ask for as much the next time.
+ * device's limits: a program may ask for as much the next time. A kernel user gets as many as he
+ * asked for: some have as many under way as they get, in a CQ that is shared and was made for what
+ * they asked for (nvmet, isert).
  */
 static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 		     struct ib_qp_cap *cap)
@@ -136,7 +138,8 @@ static int create_sq(struct sroce_qp *qp, struct ib_ucontext *uc,
 	int ret;
 
 	space = elem - sizeof(struct sroce_abi_send_wqe);
-	cap->max_send_wr = min_t(u32, slots - 1, SROCE_MAX_QP_WR);
+	if (uc)
+		cap->max_send_wr = min_t(u32, slots - 1, SROCE_MAX_QP_WR);
 	cap->max_send_sge = min_t(u32, space / sizeof(struct ib_sge),
 				  SROCE_MAX_SGE);
 	cap->max_inline_data = min_t(u32, space, SROCE_MAX_INLINE);
