@@ -55,6 +55,15 @@ broken()
 	check "$2: $1" finds "$1" "${@:3}"
 }
 
+# says TEXT command...: in its output, whatever it finds
+says()
+{
+	"${@:2}" >"$OUT" 2>&1
+	grep -q "$1" "$OUT" && return
+	cat "$OUT"
+	return 1
+}
+
 good() { check "$1: nothing is found" finds "" "${@:2}"; }
 
 # shellcheck disable=SC2120 # called by way of check, too
@@ -174,6 +183,10 @@ test_good()
 {
 	good "both ends" at_a $IP4_B
 	check "GID indices are shown, and the driver" gid_is_shown
+	check "root has no limit of locked memory: that it is not checked is said" \
+		says 'not checked: how much memory users may lock' at_a
+	check "a name that no device has: those that are there are named" \
+		says "there are: .*$DEV_A" at_a -d nosuch
 	ulimit -S -l unlimited
 	good "by IPv6, and for a user with enough locked memory" at_a -u nobody $IP6_B
 	check "an unknown option is an error" status_of 2 "$DOCTOR" -x
