@@ -41,7 +41,7 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 .DEFAULT_GOAL := all
-.PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim links links-plot coverage shell
+.PHONY: uninstall all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim links links-plot coverage shell
 .PHONY: bench bench-quick bench-core bench-readme profile
 .PHONY: intree check-intree kernels netem interop router txqueues hostile stalled check-userland
 .PHONY: apps conformance check-packages features deb rpm
@@ -269,6 +269,11 @@ compile_commands: module kverbs oddbuf
 INSTALL_TO = $(if $(INSTALL_MOD_PATH),INSTALL_MOD_PATH='$(abspath $(INSTALL_MOD_PATH))')
 install: module
 	$(MAKE) -C $(KDIR) M=$(BUILD) $(INSTALL_TO) modules_install
+	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(RELEASE)
+
+## uninstall: remove what make install has put there, of the running kernel (KERNEL=, INSTALL_MOD_PATH=)
+uninstall:
+	find '$(INSTALL_MOD_PATH)/lib/modules/'$(or $(RELEASE),none)/updates -name 'sroce.ko*' ! -path '*/dkms/*' -delete
 	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(RELEASE)
 
 ## check-be: unit tests of the protocol core on a big-endian CPU, emulated
