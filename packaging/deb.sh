@@ -45,6 +45,8 @@ add_modules()	# tree headers
 {
 	local release script
 	release=$(headers_release "$2") || die "no headers in $2"
+	[ "$(uname -m)" != x86_64 ] || grep -q '^CONFIG_X86_64=y' "$2/include/config/auto.conf" ||
+		die "$2 is of another architecture: build this package there"
 	sed "s/@RELEASE@/$release/; s/@ARCH@/$(dpkg --print-architecture)/" \
 		debian/control.modules >>"$1/debian/control"
 	for script in postinst postrm; do

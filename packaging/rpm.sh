@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
 
 SOURCES=(Kbuild drv uapi LICENSES tools packaging
-	README.md CHANGELOG.md INSTALL.md TROUBLESHOOTING.md CONTAINERS.md)
+	README.md FEATURES.md SECURITY.md CHANGELOG.md INSTALL.md TROUBLESHOOTING.md CONTAINERS.md)
 
 say() { echo "rpm: $*" >&2; }
 die() { say "$*"; exit 1; }

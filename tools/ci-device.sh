@@ -124,9 +124,12 @@ main()
 	else
 		build
 	fi
+	# that of a step before, and its module: the tree may be another
+	[ ! -e /sys/module/sroce ] || rmmod sroce
 	NETDEV=${NETDEV:-$(default_netdev)}
 	[ -n "$NETDEV" ] || die "no default route: give --netdev"
-	rdma link add "$NAME" type sroce netdev "$NETDEV" || die "no device: see dmesg"
+	rdma link add "$NAME" type sroce netdev "$NETDEV" ||
+		{ dmesg | tail -n 20 >&2; die "no device: see the end of the kernel's log above"; }
 	address=$(address_of "$NETDEV")
 	[ -n "$address" ] || die "$NETDEV has no IPv4 address"
 	wait_until 10 index_now "$NAME" "$address" || die "no GID for $address"
