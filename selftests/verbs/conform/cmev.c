@@ -506,15 +506,6 @@ static why_t join_mask(struct cf *t, struct cm *c)
 
 /* What happens to the network */
 
-static why_t run(const char *fmt, const char *a, const char *b)
-{
-	char cmd[256];
-
-	snprintf(cmd, sizeof(cmd), fmt, a, b);
-	CHECK(!system(cmd), "'%s' fails", cmd);
-	return NULL;
-}
-
 /* A's QP can't follow B's answer. */
 static why_t connect_error(struct cf *t, struct cm *c)
 {
@@ -551,14 +542,14 @@ static why_t unreachable(struct cf *t, struct cm *c)
 
 	TRY(cm_resolve(c));
 	TRY(neighbour(c, name, addr));
-	TRY(run("ip neigh replace %s lladdr 02:00:00:00:77:77 nud reachable "
-		"dev %s", addr, name));
+	TRY(vt_run_cmd("ip neigh replace %s lladdr 02:00:00:00:77:77 nud reachable "
+		       "dev %s", addr, name));
 	why = cm_expect(&c->a, RDMA_CM_EVENT_UNREACHABLE, VT_LONG);
 	if (why)
 		why = strdupa(why);
 	else
 		t->cm = c->a.ev->event;
-	back = run("ip neigh del %s dev %s", addr, name);
+	back = vt_run_cmd("ip neigh del %s dev %s", addr, name);
 	return why ? because("%s", why) : back;
 }
 
@@ -575,18 +566,18 @@ static why_t own_device(struct cm *c, bool bond)
 		 (int)strcspn(c->a.dev->name, "0123456789"), c->a.dev->name);
 	vt_enter_netns(c->a.dev);
 	if (bond) {
-		TRY(run("ip link add %s type bond mode active-backup "
-			"fail_over_mac active miimon 100", OWN, NULL));
-		TRY(run("ip link add %s0 type dummy && "
-			"ip link set %s0 master " OWN, OWN, OWN));
-		TRY(run("ip link add %s1 type dummy && "
-			"ip link set %s1 master " OWN, OWN, OWN));
+		TRY(vt_run_cmd("ip link add %s type bond mode active-backup "
+			       "fail_over_mac active miimon 100", OWN));
+		TRY(vt_run_cmd("ip link add %s0 type dummy && "
+			       "ip link set %s0 master " OWN, OWN, OWN));
+		TRY(vt_run_cmd("ip link add %s1 type dummy && "
+			       "ip link set %s1 master " OWN, OWN, OWN));
 	} else {
-		TRY(run("ip link add %s type dummy", OWN, NULL));
+		TRY(vt_run_cmd("ip link add %s type dummy", OWN));
 	}
-	TRY(run("ip link set %s up && ip addr add 192.0.2.78/24 dev %s", OWN,
-		OWN));
-	return run("rdma link add %s type %s netdev " OWN, OWN, type);
+	TRY(vt_run_cmd("ip link set %s up && ip addr add 192.0.2.78/24 dev %s", OWN,
+		       OWN));
+	return vt_run_cmd("rdma link add %s type %s netdev " OWN, OWN, type);
 }
 
 static void no_device(struct cm *c)
@@ -625,7 +616,7 @@ static why_t with_own(struct cf *t, struct cm *c, bool bond, const char *what,
 	if (!why)
 		why = bind_to_own(c);
 	if (!why)
-		why = run(what, OWN, NULL);
+		why = vt_run_cmd(what, OWN);
 	if (!why)
 		why = cm_expect(&c->a, type, VT_LONG);
 	if (!why)

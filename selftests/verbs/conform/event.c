@@ -126,15 +126,6 @@ static why_t netdev(struct cf *t, char *name)
 	return NULL;
 }
 
-static why_t run(const char *fmt, const char *name)
-{
-	char cmd[256];
-
-	snprintf(cmd, sizeof(cmd), fmt, name);
-	CHECK(!system(cmd), "'%s' fails", cmd);
-	return NULL;
-}
-
 /* An event of a port, or, as port 0, of the device */
 static why_t event_of(struct cf *t, enum ibv_event_type type, int port, int ms)
 {
@@ -199,14 +190,14 @@ static why_t link_event(struct cf *t)
 	why_t why, up;
 
 	TRY(netdev(t, name));
-	TRY(run("echo 1 >/proc/sys/net/ipv6/conf/%s/keep_addr_on_down", name));
-	TRY(run("ip link set %s down", name));
+	TRY(vt_run_cmd("echo 1 >/proc/sys/net/ipv6/conf/%s/keep_addr_on_down", name));
+	TRY(vt_run_cmd("ip link set %s down", name));
 	why = port_is(t, IBV_PORT_DOWN);
 	if (!why && t->row->arg == IBV_EVENT_PORT_ERR)
 		why = port_event(t, IBV_EVENT_PORT_ERR, 5000);
 	if (why)
 		why = strdupa(why);
-	up = run("ip link set %s up", name);
+	up = vt_run_cmd("ip link set %s up", name);
 	if (!why)
 		why = up;
 	if (!why)
@@ -224,11 +215,11 @@ static why_t gid_change(struct cf *t)
 	why_t why, del;
 
 	TRY(netdev(t, name));
-	TRY(run("ip addr add 192.0.2.77/32 dev %s", name));
+	TRY(vt_run_cmd("ip addr add 192.0.2.77/32 dev %s", name));
 	why = port_event(t, IBV_EVENT_GID_CHANGE, 5000);
 	if (why)
 		why = strdupa(why);
-	del = run("ip addr del 192.0.2.77/32 dev %s", name);
+	del = vt_run_cmd("ip addr del 192.0.2.77/32 dev %s", name);
 	if (why || del)
 		return because("%s", why ? why : del);
 	return port_event(t, IBV_EVENT_GID_CHANGE, 5000);
@@ -259,7 +250,7 @@ static why_t goes_away(struct cf *t)
 	why_t why;
 
 	CHECK(dev.ctx, "can't open " FATAL_DEV ": %s", strerror(errno));
-	why = run("rdma link delete %s", FATAL_DEV);
+	why = vt_run_cmd("rdma link delete %s", FATAL_DEV);
 	if (!why)
 		why = event_of(&other, IBV_EVENT_DEVICE_FATAL, 0, 5000);
 	ibv_close_device(dev.ctx);
@@ -274,16 +265,16 @@ static why_t device_fatal(struct cf *t)
 	/* the tests name devices after their link type */
 	snprintf(type, sizeof(type), "%.*s",
 		 (int)strcspn(t->dev->name, "0123456789"), t->dev->name);
-	TRY(run("ip link add %s type dummy", FATAL_DEV));
-	why = run("ip link set %s up", FATAL_DEV);
+	TRY(vt_run_cmd("ip link add %s type dummy", FATAL_DEV));
+	why = vt_run_cmd("ip link set %s up", FATAL_DEV);
 	if (!why)
-		why = run("rdma link add " FATAL_DEV " type %s netdev "
-			  FATAL_DEV, type);
+		why = vt_run_cmd("rdma link add " FATAL_DEV " type %s netdev "
+				 FATAL_DEV, type);
 	if (!why)
 		why = goes_away(t);
 	if (why)
 		why = strdupa(why);
-	del = run("ip link del %s", FATAL_DEV);
+	del = vt_run_cmd("ip link del %s", FATAL_DEV);
 	return why ? because("%s", why) : del;
 }
 

@@ -77,12 +77,6 @@ static why_t hole(struct cf *t)
 	return why;
 }
 
-static why_t run(const char *cmd)
-{
-	CHECK(!system(cmd), "'%s' fails", cmd);
-	return NULL;
-}
-
 #define HUGE_PAGE	(2UL << 20)
 
 static why_t huge(struct cf *t)
@@ -90,7 +84,7 @@ static why_t huge(struct cf *t)
 	void *mem;
 	why_t why;
 
-	TRY(run("echo 4 >/proc/sys/vm/nr_hugepages"));
+	TRY(vt_run_cmd("echo 4 >/proc/sys/vm/nr_hugepages"));
 	mem = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 		   MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	CHECK(mem != MAP_FAILED, "no huge page: %s", strerror(errno));
@@ -100,7 +94,7 @@ static why_t huge(struct cf *t)
 		why = "ibv_dereg_mr";
 	t->mr = NULL;
 	munmap(mem, HUGE_PAGE);
-	return why ? why : run("echo 0 >/proc/sys/vm/nr_hugepages");
+	return why ? why : vt_run_cmd("echo 0 >/proc/sys/vm/nr_hugepages");
 }
 
 /* Using: the MR is B's, the request A's. */

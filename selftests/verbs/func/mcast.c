@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <stdarg.h>
 #include "vt.h"
 
 #define MULTICAST_QPN	0xffffff
@@ -217,18 +216,6 @@ static why_t large_group(struct vt_pair *p, const void *arg)
 	return why ?: closing;
 }
 
-static why_t ip(const char *fmt, ...)
-{
-	char cmd[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(cmd, sizeof(cmd), fmt, ap);
-	va_end(ap);
-	CHECK(!system(cmd), "'%s' fails", cmd);
-	return NULL;
-}
-
 /* With an MTU below 1280 a netdev has no IPv6, and forgets its addresses and groups. */
 static why_t without_ipv6(const struct vt_dev *dev)
 {
@@ -237,9 +224,9 @@ static why_t without_ipv6(const struct vt_dev *dev)
 
 	inet_ntop(AF_INET6, dev->gid.raw, addr, sizeof(addr));
 	TRY(vt_netdev(dev, &ifr));
-	TRY(ip("ip link set %s mtu 1200", ifr.ifr_name));
-	TRY(ip("ip link set %s mtu %d", ifr.ifr_name, ifr.ifr_mtu));
-	TRY(ip("ip addr add %s/64 dev %s nodad", addr, ifr.ifr_name));
+	TRY(vt_run_cmd("ip link set %s mtu 1200", ifr.ifr_name));
+	TRY(vt_run_cmd("ip link set %s mtu %d", ifr.ifr_name, ifr.ifr_mtu));
+	TRY(vt_run_cmd("ip addr add %s/64 dev %s nodad", addr, ifr.ifr_name));
 	/* the device joins again a little later */
 	vt_sleep_ms(500);
 	return NULL;

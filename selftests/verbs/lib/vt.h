@@ -44,6 +44,9 @@ void vt_sleep_ms(int ms);
 int vt_slowness(void);
 int vt_long_ms(void);
 
+/* shell.c */
+why_t vt_run_cmd(const char *fmt, ...);
+
 /* cpu.c */
 void vt_run_on(int cpu);
 
