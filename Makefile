@@ -41,11 +41,11 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
 .DEFAULT_GOAL := all
-.PHONY: uninstall all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim links links-plot coverage shell
+.PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim links links-plot coverage shell
 .PHONY: bench bench-quick bench-core bench-readme profile
 .PHONY: intree check-intree kernels netem interop router txqueues hostile stalled check-userland
 .PHONY: apps conformance check-packages features deb rpm
-.PHONY: check-be lint compile_commands clean install help
+.PHONY: check-be lint compile_commands clean install uninstall help
 
 ## all: build sroce.ko for the running kernel, KDIR= or KERNEL=6.1, 6.12-cloud, 7.3-rt ... (W=1, C=1, CC= go to Kbuild)
 all: module
