@@ -17,13 +17,20 @@ README=selftests/apps/README.md
 KERNELS=${APPS_KERNELS:-6.1 6.12}
 LINKS=${APPS_LINKS:-sroce rxe}
 
+# An application is run in a VM, or in two if its script says so.
+machines()	# script
+{
+	if grep -q '^# machines: two$' "$1"; then echo --two --mem 3G; else echo --mem 6G; fi
+}
+
 # The log of an application on a kernel and a link is TAP, and then how the VM ended.
 run()	# kernel link name
 {
-	local log=$OUT/$1-$2-$3.log rc=0
-	tools/vm.sh --kernel "$1" --timeout "${APPS_TIMEOUT:-1200}" --mem 6G \
+	local log=$OUT/$1-$2-$3.log script=selftests/apps/$3.app.sh rc=0 args
+	read -ra args < <(machines "$script")
+	tools/vm.sh --kernel "$1" --timeout "${APPS_TIMEOUT:-1200}" "${args[@]}" \
 		--env SROCE_KO="$PWD/.build/$1/sroce.ko" --env SROCE_LINK_TYPE="$2" \
-		-- "selftests/apps/$3.app.sh" >"$log.tmp" 2>&1 || rc=$?
+		-- "$script" 2>&1 | sed -u 's/^\[1\] //' >"$log.tmp" || rc=$?
 	echo "# vm: $rc" >>"$log.tmp"
 	mv "$log.tmp" "$log"
 	echo "$1 $2 $3: $(grep -c '^ok' "$log") passed," \

@@ -43,6 +43,7 @@ PACKAGES=(
 # selftests/apps
 APPS=(
 	openmpi-bin libopenmpi-dev mpich libmpich-dev libfabric-bin fio qperf iperf3
+	nfs-kernel-server open-iscsi
 )
 BACKPORTS_LIST=/etc/apt/sources.list.d/sroce-backports.sources
 QEMU_MIN=10

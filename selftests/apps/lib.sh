@@ -9,6 +9,9 @@
 
 OUT=selftests/apps/.out
 
+# As topo_one_device has it, which check calls in a subshell
+[ "$LINK_TYPE" != rxe ] || DEV_B=$DEV_A IP4_B=$IP4_A IP6_B=$IP6_A
+
 # What the table has beside the result of the last case if it has passed
 value() { echo "# value: $*"; }
 

@@ -12,7 +12,7 @@ options()
 {
 	cat <<-EOF
 	ib_send_bw|-a|-a -b|-e|-R|-q 8|--use-srq|-q 4 --use-srq -b|-c UC -a|-c UD|-c UD -b -q 4|-I 64 -s 64|-l 8
-	ib_write_bw|-a|-a -b|-e|-R|-q 8|-c UC -a|-c UC -q 4 -b|-I 64 -s 64
+	ib_write_bw|-a|-a -b|-R|-q 8|-c UC -a|-c UC -q 4 -b|-I 64 -s 64
 	ib_read_bw|-a|-a -b|-e|-R|-q 8|-o 4
 	ib_atomic_bw|-b|-e|-R|-q 8|-A FETCH_AND_ADD
 	ib_send_lat|-a|-e|-R|--use-srq|-c UC -a|-c UD|-I 64 -s 64

@@ -7,6 +7,7 @@
 #			and figures that are counted
 #   measure.sh wire	the veth pair as a wire: trains are cut up before it, with and
 #			without GRO at the receiver, at three MTUs
+#   measure.sh nvme	NVMe over Fabrics, on the veth pair and on the wire
 #   measure.sh two	two machines (tools/vm.sh --two)
 #   measure.sh icount	guest instructions (tools/vm.sh --icount), on the veth pair and on
 #			the wire
@@ -36,6 +37,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 . selftests/bench/lib.sh
 # shellcheck source=selftests/bench/count.sh
 . selftests/bench/count.sh
+# shellcheck source=selftests/apps/nvme.sh
+. selftests/apps/nvme.sh
+# shellcheck source=selftests/bench/nvme.sh
+. selftests/bench/nvme.sh
 # BASH_SOURCE of a sourced file is as it was named
 VERBS=$PWD/selftests/verbs
 
@@ -246,6 +251,7 @@ one_case()	# test:transport:size:qps:mode
 	IFS=: read -ra f <<<"$1"
 	under_way "${1//://}"
 	case $1 in
+	nvme_*)	measured_nvme "${f[@]}" ;;
 	stream*|pingpong*)	measured_tcp "${f[0]}" ;;
 	*:apart)	measured_apart "${f[@]}" ;;
 	qp:*)	measured_qp ;;
@@ -317,6 +323,8 @@ cases_icount_wire()
 	[ "$MTU" != 1500 ] || printf '%s\n' write_bw:RC:64:1:{poll,list32}
 }
 
+cases_nvme() { printf '%s\n' nvme_bw:RC:65536:1:qd32 nvme_lat:RC:4096:1:qd1; }
+
 cases_quick()
 {
 	printf '%s\n' {write,send,read}_bw:RC:65536:1:poll \
@@ -330,8 +338,12 @@ wanted() { [[ $1 =~ $ONLY && " ${BENCH_SKIP:-} " != *" $1 "* ]]; }
 cases()	# name contender
 {
 	case $2 in
-	tcp)	echo stream::0:1:
-		counts_instructions || echo pingpong::14:1: ;;
+	tcp)	if [ "$1" = nvme ]; then
+			cases_nvme
+		else
+			echo stream::0:1:
+			counts_instructions || echo pingpong::14:1:
+		fi ;;
 	memcpy)	echo memcpy::0:1: ;;
 	*)	"cases_$1" ;;
 	esac | while read -r c; do
@@ -526,6 +538,35 @@ wire()
 	contender none
 }
 
+# Each contender has a target and a host of its own.
+nvme()
+{
+	local who place list
+	REPS=${BENCH_REPS:-3} LIMIT=${BENCH_LIMIT:-$((TIME * 9 / 10))}
+	mapfile -t list < <(taking_part sroce rxe tcp)
+	bench_topology 1500
+	nvme_disk_up || { failed "to set up a disk"; return; }
+	for ((REP = 0; REP < REPS; REP++)); do
+		for place in veth wire wire_gro; do
+			for who in "${list[@]}"; do nvme_round $place "$who"; done
+		done
+	done
+	contender none
+}
+
+nvme_round()	# veth|wire|wire_gro contender
+{
+	local c
+	place_veth 1500
+	PLACE=${1/_/-}
+	"at_$1"
+	contender "$2" && nvme_up || { failed "to connect by $2"; nvme_down; return; }
+	for c in $(cases nvme "$2"); do
+		out_of_time || one_case "$c"
+	done
+	nvme_down
+}
+
 two()
 {
 	local list
@@ -596,6 +637,7 @@ case $WHAT in
 two)	lead_or_follow ;;
 full)	raw_begin && full || RC=1 ;;
 wire)	raw_begin && wire || RC=1 ;;
+nvme)	raw_begin && nvme || RC=1 ;;
 icount)	raw_begin && icount || RC=1 ;;
 quick)	raw_begin && quick || RC=1 ;;
 *)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"

@@ -3,7 +3,7 @@
 # make bench: all parts of selftests/bench/measure.sh, each in its VM, and their report in
 # .build/bench/DATE-KERNEL/ (raw.csv, table.txt, table.csv, *.svg).
 #
-# usage: selftests/bench/run.sh [part...]	wire full two icount, all by default;
+# usage: selftests/bench/run.sh [part...]	wire full two icount nvme, all by default;
 #					quick leaves its report there, too
 #
 #        selftests/bench/run.sh figures [DIR...]	figures.csv, the table in README.md and
@@ -41,7 +41,7 @@ fi
 
 DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}
 PARTS=("$@")
-[ $# -gt 0 ] || PARTS=(wire full two icount)
+[ $# -gt 0 ] || PARTS=(wire full two icount nvme)
 
 # Seconds that a part may take; measure.sh begins nothing in the last third
 limit_of()	# part
@@ -49,6 +49,7 @@ limit_of()	# part
 	case $1 in
 	wire)	echo 900 ;;
 	full)	echo 2300 ;;
+	nvme)	echo 900 ;;
 	two)	echo 700 ;;
 	icount)	echo 1800 ;;
 	quick)	echo 280 ;;
@@ -78,7 +79,10 @@ in_vm()	# part directory seconds
 # another goes on without that case, while there is time.
 part()	# part
 {
-	local try rc left end=$((SECONDS + $(limit_of "$1"))) at
+	local try rc left end at
+	# fio
+	[ "$1" != nvme ] || tools/setup.sh --apps || return
+	end=$((SECONDS + $(limit_of "$1")))
 	for try in 1 2 3; do
 		left=$((end - SECONDS))
 		[ $try -eq 1 ] || [ $left -ge 100 ] || break

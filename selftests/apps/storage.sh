@@ -1,0 +1,170 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# What the scripts of storage source, each of which runs in two VMs on one Ethernet: the
+# second has a disk in its memory, the first uses it. In both, a script's functions are
+# known by their names.
+#
+# A script defines cases, progress (how many writes have been done, on the first machine) and
+# TARGET (the device or file that is written there).
+
+# shellcheck source=selftests/apps/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=selftests/lib/two.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/two.sh"
+
+DEV=$DEV_A
+DISK=/dev/nullb0
+DISK_IP=10.9.0.2
+DATA=/tmp/storage.data
+MIB=16
+# How long a writer may stand still after a fault has gone; a consumer's own patience, which
+# is up to half a minute for some, counts
+PATIENCE=${STORAGE_PATIENCE:-150}
+
+set_up()	# on both machines
+{
+	modprobe -a ib_uverbs rdma_ucm
+	{ mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config; } &&
+		link_on && { [ "$VM_ID" = 1 ] || disk_up; }
+}
+
+# What the first machine does
+lead()
+{
+	cases
+	there leave
+}
+
+link_on() { load_module && link_add "$DEV" eth0 && gid_index "$DEV" v4 >/dev/null; }
+link_off() { timeout 60 rdma link delete "$DEV"; }
+
+disk_up()
+{
+	modprobe null_blk nr_devices=1 memory_backed=1 gb=1 completion_nsec=0 irqmode=0
+}
+
+# modules MODULE...: whether both kernels have them
+modules() { modprobe -a "$@" 2>/dev/null && on 2 "modprobe -a $*" 2>/dev/null; }
+
+# ---- data ------------------------------------------------------------------
+
+data_new() { head -c ${MIB}M /dev/urandom >$DATA; }
+
+# write_all BLOCK: no more of $DATA is in the page cache afterwards than before
+write_all()
+{
+	dd if=$DATA of="$TARGET" bs="$1" oflag=direct conv=notrunc,nocreat status=none
+}
+
+# same_in_blocks BLOCK: as the first machine reads it
+same_in_blocks()
+{
+	dd if="$TARGET" bs="$1" count=$((MIB * 1048576 / $1)) iflag=direct status=none |
+		cmp - $DATA
+}
+
+# As the second machine has it, by its disk and not its page cache: it has left the first
+same_there()
+{
+	local sum
+	sum=$(sha256sum <$DATA) &&
+	[ "$(on 2 "dd if=${SOURCE:-$DISK} bs=1M count=$MIB iflag=direct status=none |
+		sha256sum")" = "$sum" ] ||
+		{ echo "the second machine has something else"; return 1; }
+}
+
+# through WRITE-BLOCK READ-BLOCK: by the device of the first machine
+through()
+{
+	MIB=8
+	data_new && moved_by_device $((MIB * 2 * 1000000)) \
+		eval "write_all $1 && same_there && same_in_blocks $2"
+}
+
+moved_bytes()
+{
+	case $LINK_TYPE in
+	rxe)	echo $((4096 * ($(counter $DEV sent_pkts) + $(counter $DEV rcvd_pkts)))) ;;
+	*)	echo $(($(counter $DEV tx_bytes) + $(counter $DEV rx_bytes))) ;;
+	esac
+}
+
+moved_by_device()	# bytes command...
+{
+	local bytes=$1 before
+	before=$(moved_bytes)
+	shift
+	"$@" || return
+	[ $(($(moved_bytes) - before)) -ge "$bytes" ] ||
+		{ echo "$(($(moved_bytes) - before)) of $bytes bytes"; return 1; }
+}
+
+# ---- faults ----------------------------------------------------------------
+
+# Writes of a block device
+disk_writes() { awk '{ print $5 }' "/sys/block/${1#/dev/}/stat"; }
+
+more_writes() { [ "$(progress)" -gt "$1" ]; }
+
+# keep_writing: $DATA again and again, until /tmp/stop is there; the first error ends it
+keep_writing()
+{
+	until [ -e /tmp/stop ]; do write_all 64k || return; done
+}
+
+started()
+{
+	wait_until 30 more_writes "$(($(progress) + 100))" || { echo "no writes"; return 1; }
+}
+
+# interrupted FAULT...: a writer runs while a fault comes and goes; it goes on, sees no
+# error, and what it has written is there. /tmp/seconds is how long it stood still after
+# the fault had gone.
+interrupted()
+{
+	local writer count began rc=0
+	rm -f /tmp/stop /tmp/seconds
+	data_new
+	keep_writing &
+	writer=$!
+	started || { touch /tmp/stop; return 1; }
+	"$@" || { echo "the fault: $?"; rc=1; }
+	count=$(progress) began=$SECONDS
+	wait_until "$PATIENCE" more_writes "$count" || { echo "it stands still"; rc=1; }
+	echo $((SECONDS - began)) >/tmp/seconds
+	touch /tmp/stop
+	wait_until "$PATIENCE" gone $writer || { echo "the writer hangs"; return 1; }
+	wait $writer || { echo "the writer: $?"; rc=1; }
+	[ $rc -eq 0 ] && same_in_blocks 1048576
+}
+
+# given_up FAULT...: a writer runs when what it writes to goes for good; it sees an error, soon
+given_up()
+{
+	local writer rc=0
+	rm -f /tmp/stop
+	data_new
+	keep_writing 2>/tmp/writer &
+	writer=$!
+	started || { touch /tmp/stop; return 1; }
+	"$@" || { echo "the fault: $?"; rc=1; }
+	wait_until 60 gone $writer || { echo "the writer hangs"; return 1; }
+	! wait $writer || { echo "the writer has seen no error"; rc=1; }
+	return $rc
+}
+
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# A netdev without carrier for longer than QPs repeat their requests
+netdev_off_on() { on "$1" "ip link set eth0 down; sleep ${2:-3}; ip link set eth0 up"; }
+
+link_off_on() { on "$1" "link_off && sleep 1 && link_on"; }
+
+# resumes NAME FAULT...: a case, and how long it took
+resumes()
+{
+	local name=$1
+	shift
+	check "$name" interrupted "$@"
+	[ ! -e /tmp/seconds ] || value "$(</tmp/seconds) s"
+}
