@@ -214,16 +214,33 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 
 /*
  * Kernel users may post with locks held, even with interrupts off. Their completion
- * handlers may take the same locks. So the tasklet executes what is posted.
+ * handlers may take the same locks. So the tasklet executes what is posted. It does so
+ * before this returns, as after an interrupt, if bottom halves may run here and @idle: the
+ * queue was empty. It would have to wait for ksoftirqd. In a queue that was not empty a
+ * longer train is worth that wait.
  */
+static void kernel_doorbell(struct sroce_task *task, bool idle)
+{
+	bool now = idle && !irqs_disabled();
+
+	WRITE_ONCE(task->post_cpu, raw_smp_processor_id() + 1);
+	if (now)
+		local_bh_disable();
+	tasklet_schedule(&task->tasklet);
+	if (now)
+		local_bh_enable();
+}
+
 static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad)
 {
 	struct sroce_kqp *kqp = qp->kqp;
 	unsigned long flags;
 	int ret = 0;
+	bool idle;
 
 	spin_lock_irqsave(&kqp->post_lock, flags);
+	idle = kqp->posted == READ_ONCE(qp->sq.cons);
 	for (; wr; wr = wr->next) {
 		ret = kernel_wqe(qp, wr);
 		if (ret)
@@ -235,8 +252,7 @@ static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 	spin_unlock_irqrestore(&kqp->post_lock, flags);
 	if (ret)
 		*bad = wr;
-	WRITE_ONCE(kqp->task.post_cpu, raw_smp_processor_id() + 1);
-	tasklet_schedule(&kqp->task.tasklet);
+	kernel_doorbell(&kqp->task, idle);
 	return ret;
 }
 

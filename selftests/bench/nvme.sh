@@ -37,7 +37,7 @@ measured_nvme()
 	local value p
 	timeout -k 1 60 fio --name=r --filename="$(nvme_disk)" --direct=1 --ioengine=libaio \
 		--rw=randread --bs="$3" --iodepth="${5#qd}" --size=${NVME_MIB}m --time_based \
-		--ramp_time=1 --runtime="${NVME_SECONDS:-4}" --output-format=json >/tmp/bench.fio ||
+		--ramp_time=1 --lat_percentiles=1 --runtime="${NVME_SECONDS:-4}" --output-format=json >/tmp/bench.fio ||
 		{ failed "$*"; return; }
 	case $1 in
 	*_bw)	row "$@" bandwidth MB/s "$(fio_says "r['bw_bytes'] / 1e6")" ;;
@@ -53,6 +53,6 @@ fio_says()
 	python3 -c "
 import json
 r = json.load(open('/tmp/bench.fio'))['jobs'][0]['read']
-p = lambda q: r['clat_ns']['percentile'][f'{float(q):.6f}']
+p = lambda q: r['lat_ns']['percentile'][f'{float(q):.6f}']
 print(round($1, 2))"
 }

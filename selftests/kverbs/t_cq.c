@@ -403,6 +403,68 @@ static int not_from_a_verb(struct kv *kv)
 	return 0;
 }
 
+/* Post a message to the QP that is watched. Return: how many completions are there at once. */
+static int at_once(struct kv *kv, struct watch *w, int *found)
+{
+	struct ib_sge sge = { (uintptr_t)w->buf, 8, w->q[0]->pd->local_dma_lkey };
+	struct ib_send_wr wr = kv_send_wr(&sge);
+	struct ib_wc wc;
+
+	KV_TRY(kv_post(kv, w->q[0], &wr));
+	*found = ib_poll_cq(w->q[0]->scq, 1, &wc);
+	return 0;
+}
+
+/*
+ * Who posts to an idle QP and may be interrupted does not wait for ksoftirqd. A softirq that has
+ * taken its time leaves the rest to ksoftirqd, so this holds for most.
+ */
+static int sent_at_once(struct kv *kv)
+{
+	int i, found, most = 0;
+	struct watch *w;
+	struct ib_wc wc;
+
+	KV_GET(w, watch(kv));
+	KV_TRY(watched(kv, w, 20));
+	for (i = 0; i < 20; i++) {
+		KV_TRY(at_once(kv, w, &found));
+		most += found;
+		if (!found)
+			KV_TRY(kv_wait(kv, w->q[0]->scq, &wc));
+	}
+	KV_EXPECT(kv, most >= 10, "only %d of 20", most);
+	return 0;
+}
+
+/* Their handlers may take the locks that the caller holds. */
+static int not_with_softirqs_off(struct kv *kv)
+{
+	unsigned long flags;
+	int i, found, ret;
+	struct watch *w;
+	struct ib_wc wc;
+
+	KV_GET(w, watch(kv));
+	KV_TRY(watched(kv, w, 20));
+	for (i = 0; i < 20; i++) {
+		if (i % 2)
+			local_irq_save(flags);
+		else
+			local_bh_disable();
+		ret = at_once(kv, w, &found);
+		if (i % 2)
+			local_irq_restore(flags);
+		else
+			local_bh_enable();
+		KV_TRY(ret);
+		KV_IS(kv, found, 0);
+		KV_TRY(kv_wait(kv, w->q[0]->scq, &wc));
+		KV_IS(kv, wc.status, IB_WC_SUCCESS);
+	}
+	return 0;
+}
+
 static int moderated(struct kv *kv)
 {
 	struct watch *w;
@@ -541,6 +603,9 @@ KV_CASES(cq) = {
 	{ "cq: one handler at a time, for completions on two CPUs",
 	  one_at_a_time },
 	{ "cq: no handler from within ib_modify_qp", not_from_a_verb },
+	{ "post: a message of an idle QP does not wait for ksoftirqd", sent_at_once },
+	{ "post: nothing is done from within a post with softirqs or interrupts off",
+	  not_with_softirqs_off },
 	{ "cq: moderation by number and by time", moderated },
 	{ "cq: an overflow is an event of the CQ and of the QP", overflow },
 	{ "cq: the completions of a QP that is destroyed are removed", destroyed_qp },
