@@ -28,7 +28,10 @@ TITLES = {"wire-gro": "wire, GRO", "wire": "wire, no GRO",
           "veth": "a veth pair", "vms": "two VMs", "same-host": "same host",
           "icount": "guest instructions, one CPU",
           "icount-wire-gro": "guest instructions, wire, GRO",
-          "icount-wire": "guest instructions, wire, no GRO"}
+          "icount-wire": "guest instructions, wire, no GRO",
+          "nvme-wire-gro": "NVMe over Fabrics, wire, GRO",
+          "nvme-wire": "NVMe over Fabrics, wire, no GRO",
+          "nvme-veth": "NVMe over Fabrics, a veth pair"}
 
 
 def number(x):

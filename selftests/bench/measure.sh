@@ -558,7 +558,7 @@ nvme_round()	# veth|wire|wire_gro contender
 {
 	local c
 	place_veth 1500
-	PLACE=${1/_/-}
+	PLACE=nvme-${1/_/-}
 	"at_$1"
 	contender "$2" && nvme_up || { failed "to connect by $2"; nvme_down; return; }
 	for c in $(cases nvme "$2"); do
