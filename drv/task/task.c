@@ -771,6 +771,9 @@ void sroce_task_stop(struct sroce_kqp *kqp)
 {
 	struct sroce_task *task = &kqp->task;
 
+	/* a post whose work has completed may not have scheduled the tasklet yet */
+	spin_lock_irq(&kqp->post_lock);
+	spin_unlock_irq(&kqp->post_lock);
 	/* in RESET the tasklet starts no timer; but a timer schedules the tasklet */
 	tasklet_kill(&task->tasklet);
 	hrtimer_cancel(&task->ack_timer);

@@ -213,34 +213,33 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 }
 
 /*
- * Kernel users may post with locks held, even with interrupts off. Their completion
- * handlers may take the same locks. So the tasklet executes what is posted. It does so
- * before this returns, as after an interrupt, if bottom halves may run here and @idle: the
- * queue was empty. It would have to wait for ksoftirqd. In a queue that was not empty a
- * longer train is worth that wait.
+ * Whether the tasklet may run before a post returns, as it could after an interrupt there. Real-time
+ * kernels are no such place: callers hold locks that their handlers take, and with interrupts on.
  */
-static void kernel_doorbell(struct sroce_task *task, bool idle)
+static bool may_run_now(void)
 {
-	bool now = idle && !irqs_disabled();
-
-	WRITE_ONCE(task->post_cpu, raw_smp_processor_id() + 1);
-	if (now)
-		local_bh_disable();
-	tasklet_schedule(&task->tasklet);
-	if (now)
-		local_bh_enable();
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !irqs_disabled() && !in_hardirq();
 }
 
+/*
+ * Kernel users may post with locks held, even with bottom halves or interrupts off. Their
+ * completion handlers may take the same locks. So the tasklet executes what is posted. A
+ * tasklet that a process schedules runs when ksoftirqd gets the CPU. If the queue was empty and
+ * the caller may be interrupted it mostly runs at once instead, at local_bh_enable(), as what
+ * netif_rx() raises does. With more under way the wait makes longer trains.
+ */
 static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad)
 {
 	struct sroce_kqp *kqp = qp->kqp;
 	unsigned long flags;
+	bool now;
 	int ret = 0;
-	bool idle;
 
+	now = may_run_now() && READ_ONCE(kqp->posted) == READ_ONCE(qp->sq.cons);
+	if (now)
+		local_bh_disable();
 	spin_lock_irqsave(&kqp->post_lock, flags);
-	idle = kqp->posted == READ_ONCE(qp->sq.cons);
 	for (; wr; wr = wr->next) {
 		ret = kernel_wqe(qp, wr);
 		if (ret)
@@ -249,10 +248,14 @@ static int kernel_post(struct sroce_qp *qp, const struct ib_send_wr *wr,
 		smp_store_release(&kqp->posted,
 				  sroce_sq_next(&qp->sq, kqp->posted));
 	}
-	spin_unlock_irqrestore(&kqp->post_lock, flags);
 	if (ret)
 		*bad = wr;
-	kernel_doorbell(&kqp->task, idle);
+	WRITE_ONCE(kqp->task.post_cpu, raw_smp_processor_id() + 1);
+	/* inside the lock: once the last of them has completed, the QP may be destroyed */
+	tasklet_schedule(&kqp->task.tasklet);
+	spin_unlock_irqrestore(&kqp->post_lock, flags);
+	if (now)
+		local_bh_enable();
 	return ret;
 }
 

@@ -48,10 +48,11 @@ logout() { adm --logout && wait_until 30 no_disk && iscsiadm -k 0; }
 
 cases()
 {
-	if ! modules ib_iser ib_isert iscsi_target_mod target_core_iblock sd_mod; then
+	if ! has_modules ib_iser ib_isert iscsi_target_mod target_core_iblock sd_mod; then
 		skip "a target" "this kernel has no iSER"
 		return
 	fi
+	check "the modules" modules ib_iser ib_isert iscsi_target_mod target_core_iblock sd_mod
 	check "a target" on 2 export_disk
 	check "a host logs in" login
 	TARGET=$(scsi_disk)

@@ -9,7 +9,7 @@
 
 OUT=selftests/apps/.out
 
-# As topo_one_device has it, which check calls in a subshell
+# topo_one_device says so as well, but check calls it in a subshell, where that is lost.
 [ "$LINK_TYPE" != rxe ] || DEV_B=$DEV_A IP4_B=$IP4_A IP6_B=$IP6_A
 
 # What the table has beside the result of the last case if it has passed

@@ -18,7 +18,8 @@ export_it()
 		mkdir -p /run/rpcbind /var/lib/nfs/rpc_pipefs /var/lib/nfs/v4recovery /var/lib/nfs/sm || return
 	: >/var/lib/nfs/etab; : >/var/lib/nfs/rmtab
 	pgrep -x rpcbind >/dev/null || rpcbind || return
-	modprobe -a nfsd svcrdma && mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
+	modprobe -a nfsd svcrdma || return
+	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd || return
 	exportfs -o rw,no_root_squash,insecure,no_subtree_check,sync,fsid=0 "*:$EXPORT" &&
 		rpc.mountd && rpc.nfsd --grace-time 10 --lease-time 10 4 &&
 		echo "rdma 20049" >/proc/fs/nfsd/portlist
@@ -26,8 +27,7 @@ export_it()
 
 unexport_it()
 {
-	rpc.nfsd 0 && exportfs -ua && umount $EXPORT
-	pkill rpc.mountd
+	rpc.nfsd 0 && exportfs -ua && umount $EXPORT && pkill rpc.mountd
 }
 
 mount_it()	# version
@@ -62,10 +62,11 @@ version()
 
 cases()
 {
-	if ! modules rpcrdma nfs nfsd; then
+	if ! has_modules rpcrdma nfs nfsd; then
 		skip "a server" "this kernel has no NFS over RDMA"
 		return
 	fi
+	check "the modules" modules rpcrdma nfs nfsd
 	check "a server" on 2 export_it
 	version 4.2
 	version 3

@@ -18,23 +18,26 @@ reset()
 	local c
 	c=$(nvme_controller)
 	for _ in 1 2 3; do
-		echo 1 >"$c/reset_controller" || return
-		sleep 0.3
+		wait_until 30 grep -q live "$c/state" && echo 1 >"$c/reset_controller" || return
 	done
 }
 
 # The host's driver takes its controllers along with their device: writes fail, nothing hangs.
 host_link_goes() { given_up link_off && wait_until 60 no_controller; }
 
-comes_back() { link_on && connect && write_all 64k && same_there && same_in_blocks 65536; }
+comes_back()
+{
+	link_on && connect && TARGET=$(nvme_disk) && write_all 64k && same_there &&
+		same_in_blocks 65536
+}
 
 cases()
 {
-	if ! modules nvme-rdma nvmet-rdma; then
+	if ! has_modules nvme-rdma nvmet-rdma; then
 		skip "a target" "this kernel has no NVMe over RDMA"
 		return
 	fi
-	modules nvme-rdma
+	check "the modules" modules nvme-rdma nvmet-rdma
 	check "a target" on 2 "nvme_export rdma 0.0.0.0 4420 $DISK"
 	check "a host connects" connect
 	TARGET=$(nvme_disk)

@@ -7,7 +7,8 @@ set -uo pipefail
 
 TIMEOUT=${PAIR_TIMEOUT:-120}
 
-# A line: a tool, and a set of options for each of the fields that follow
+# A line: a tool, and a set of options for each of the fields that follow. perftest has no
+# events (-e) for WRITE.
 options()
 {
 	cat <<-EOF

@@ -44,7 +44,8 @@ Monitor("/run/guest.a").run("pmemsave", val=0x20000, size=2, filename="/tmp/gues
 
 migrate()	# capability...
 {
-	local a b rc=0
+	local a b port rc=0
+	port=$(any_port)
 	rm -f /run/guest.?
 	guest b -S -incoming defer &
 	b=$!
@@ -52,8 +53,9 @@ migrate()	# capability...
 	a=$!
 	wait_until 60 works && wait_until 60 test -S /run/guest.b || { echo "no guests"; rc=1; }
 	[ $rc -ne 0 ] || took 16000000 timeout 250 python3 selftests/apps/qemu.py /run/guest.a \
-		/run/guest.b "rdma:$IP4_B:4444" $((MIB * 1048576)) "$@" || rc=$?
-	[ $rc -eq 0 ] || { end_of $a; end_of $b; }
+		/run/guest.b "rdma:$IP4_B:$port" $((MIB * 1048576)) "$@" || rc=$?
+	# what nsenter has started lives on without it
+	[ $rc -eq 0 ] || { on a pkill qemu-system; on b pkill qemu-system; }
 	wait $a || rc=$?
 	wait $b || rc=$?
 	[ $rc -eq 0 ] || { cat /tmp/qemu.?; return $rc; }

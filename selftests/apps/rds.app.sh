@@ -34,17 +34,18 @@ send()
 
 cases()
 {
-	if ! modules rds rds_rdma; then
+	if ! has_modules rds rds_rdma; then
 		skip "data" "this kernel has no RDS over RDMA"
 		return
 	fi
-	check "64 bytes" send 64 0
+	check "the modules" modules rds rds_rdma
+	check "64 bytes" moved_by_device 64000 send 64 0
 	check "4 KiB" moved_by_device 4000000 send 4096 0
 	check "64 KiB" moved_by_device 60000000 send 65536 0
-	check "the sender's netdev goes and comes" send 4096 10 netdev_off_on 1
-	check "the receiver's netdev goes and comes" send 4096 10 netdev_off_on 2
-	check "the sender's link is deleted and added" send 4096 10 link_off_on 1
-	check "the receiver's link is deleted and added" send 4096 10 link_off_on 2
+	check "the sender's netdev goes and comes" moved_by_device 4000000 send 4096 20 netdev_off_on 1
+	check "the receiver's netdev goes and comes" moved_by_device 4000000 send 4096 20 netdev_off_on 2
+	check "the sender's link is deleted and added" send 4096 20 link_off_on 1
+	check "the receiver's link is deleted and added" moved_by_device 4000000 send 4096 20 link_off_on 2
 }
 
 two_run

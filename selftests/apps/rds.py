@@ -6,7 +6,7 @@ usage: rds.py receive ADDRESS PORT
        rds.py send ADDRESS PEER PORT SIZE SECONDS
 
 The sender goes on for so many seconds, but sends a thousand at least; the last one is
-empty of data. Each prints how many it has seen.
+empty of data, and is answered. Each prints how many it has seen.
 """
 
 import ctypes
@@ -59,17 +59,22 @@ def receive(ip, port):
     """Until the last one"""
     fd, want = bound(ip, int(port)), 0
     buffer = ctypes.create_string_buffer(1 << 20)
+    name, name_len = ctypes.create_string_buffer(16), ctypes.c_uint32(16)
     print("receiving", flush=True)
     while True:
-        length = call(LIBC.recv, fd, buffer, len(buffer), 0)
-        number, size = HEAD.unpack(buffer.raw[:HEAD.size])
+        length = call(LIBC.recvfrom, fd, buffer, len(buffer), 0, name, ctypes.byref(name_len))
+        number, size = HEAD.unpack(buffer[:HEAD.size])
         if number & ~LAST != want:
             sys.exit(f"datagram {number & ~LAST} instead of {want}")
-        if buffer.raw[HEAD.size:length] != data_of(number, size):
+        if buffer[HEAD.size:length] != data_of(number, size):
             sys.exit(f"datagram {want} is damaged")
         if number & LAST:
             break
         want += 1
+    packet = HEAD.pack(want, 0)
+    call(LIBC.sendto, fd, packet, len(packet), 0, name, 16)
+    # the socket's end would drop what its peer has not acknowledged
+    time.sleep(5)
     print(want)
 
 
@@ -83,8 +88,8 @@ def send(ip, peer, port, size, seconds):
         number += 1
     packet = HEAD.pack(number | LAST, 0)
     call(LIBC.sendto, fd, packet, len(packet), 0, name, len(name))
-    # the socket's end would drop what its peer has not acknowledged
-    time.sleep(5)
+    buffer = ctypes.create_string_buffer(HEAD.size)
+    call(LIBC.recv, fd, buffer, HEAD.size, 0)
     print(number)
 
 

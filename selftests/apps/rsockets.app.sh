@@ -18,7 +18,7 @@ stream()
 	local set=() tool=$2 args srv rc=0
 	[ -z "$1" ] || set=(env LD_PRELOAD="$1")
 	shift 2
-	args=(-p $CM_PORT -S 1048576 -C $MIB -I 1 "$@")
+	args=(-p "$CM_PORT" -S 1048576 -C "$MIB" -I 1 "$@")
 	in_b "${set[@]}" timeout -k 1 "$LIMIT" "$tool" -b "$IP4_B" "${args[@]}" \
 		>/tmp/rs.server 2>&1 </dev/null &
 	srv=$!
@@ -46,7 +46,7 @@ copy()
 }
 
 # rcopy listens on no address in particular, and so on no device
-rdma_listens() { rdma resource show cm_id | grep -q LISTEN; }
+rdma_listens() { rdma resource show cm_id | grep -q 'LISTEN.*comm rcopy'; }
 
 check "two ends" topo_veth
 check "rstream, data compared" stream "" rstream -T v

@@ -63,10 +63,11 @@ comes_back()
 
 cases()
 {
-	if ! modules ib_srp ib_srpt target_core_iblock sd_mod; then
+	if ! has_modules ib_srp ib_srpt target_core_iblock sd_mod; then
 		skip "a target" "this kernel has no SRP"
 		return
 	fi
+	check "the modules" modules ib_srp ib_srpt target_core_iblock sd_mod
 	check "a target" on 2 export_disk
 	check "a host connects" connect
 	TARGET=$(scsi_disk)

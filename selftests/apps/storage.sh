@@ -14,10 +14,12 @@
 
 DEV=$DEV_A
 DISK=/dev/nullb0
+# shellcheck disable=SC2034 # of the scripts
 DISK_IP=10.9.0.2
 DATA=/tmp/storage.data
 MIB=16
-# How long a writer may stand still after a fault has gone; a consumer's own patience, which
+# How long a writer may stand still after a fault has gone: consumers wait, too, before they
+# connect anew
 # is up to half a minute for some, counts
 PATIENCE=${STORAGE_PATIENCE:-150}
 
@@ -43,17 +45,19 @@ disk_up()
 	modprobe null_blk nr_devices=1 memory_backed=1 gb=1 completion_nsec=0 irqmode=0
 }
 
-# modules MODULE...: whether both kernels have them
-modules() { modprobe -a "$@" 2>/dev/null && on 2 "modprobe -a $*" 2>/dev/null; }
+# has_modules MODULE...: whether this kernel comes with them; it is the same on both machines
+has_modules() { modinfo "$@" >/dev/null 2>&1; }
+
+modules() { modprobe -a "$@" && on 2 "modprobe -a $*"; }
 
 # ---- data ------------------------------------------------------------------
 
-data_new() { head -c ${MIB}M /dev/urandom >$DATA; }
+data_new() { head -c ${MIB}M /dev/urandom >"${1:-$DATA}"; }
 
-# write_all BLOCK: no more of $DATA is in the page cache afterwards than before
+# write_all BLOCK [FILE]: no more of it is in the page cache afterwards than before
 write_all()
 {
-	dd if=$DATA of="$TARGET" bs="$1" oflag=direct conv=notrunc,nocreat status=none
+	dd if="${2:-$DATA}" of="$TARGET" bs="$1" oflag=direct conv=notrunc,nocreat status=none
 }
 
 # same_in_blocks BLOCK: as the first machine reads it
@@ -106,15 +110,34 @@ disk_writes() { awk '{ print $5 }' "/sys/block/${1#/dev/}/stat"; }
 
 more_writes() { [ "$(progress)" -gt "$1" ]; }
 
-# keep_writing: $DATA again and again, until /tmp/stop is there; the first error ends it
+# keep_writing: two files in turn, so that a write that gets lost leaves the other's data, until
+# /tmp/stop is there. $DATA is then the last one. The first error ends it.
 keep_writing()
 {
-	until [ -e /tmp/stop ]; do write_all 64k || return; done
+	until [ -e /tmp/stop ]; do
+		cp "$DATA.$((TURN ^= 1))" $DATA && write_all 64k || return
+	done
 }
 
-started()
+# It must not keep the output of check open: a writer that hangs is to be told of.
+start_writing()
 {
-	wait_until 30 more_writes "$(($(progress) + 100))" || { echo "no writes"; return 1; }
+	rm -f /tmp/stop
+	TURN=0
+	data_new $DATA.0
+	data_new $DATA.1
+	keep_writing >/tmp/writer 2>&1 </dev/null &
+	WRITER=$!
+	wait_until 30 more_writes "$(($(progress) + 100))" ||
+		{ echo "no writes"; stop_writing; return 1; }
+}
+
+# Its status, once it has ended
+stop_writing()
+{
+	touch /tmp/stop
+	wait_until "$PATIENCE" gone "$WRITER" || { echo "the writer hangs"; return 1; }
+	wait "$WRITER"
 }
 
 # interrupted FAULT...: a writer runs while a fault comes and goes; it goes on, sees no
@@ -122,40 +145,32 @@ started()
 # the fault had gone.
 interrupted()
 {
-	local writer count began rc=0
-	rm -f /tmp/stop /tmp/seconds
-	data_new
-	keep_writing &
-	writer=$!
-	started || { touch /tmp/stop; return 1; }
+	local count began rc=0
+	rm -f /tmp/seconds
+	start_writing || return
 	"$@" || { echo "the fault: $?"; rc=1; }
 	count=$(progress) began=$SECONDS
 	wait_until "$PATIENCE" more_writes "$count" || { echo "it stands still"; rc=1; }
 	echo $((SECONDS - began)) >/tmp/seconds
-	touch /tmp/stop
-	wait_until "$PATIENCE" gone $writer || { echo "the writer hangs"; return 1; }
-	wait $writer || { echo "the writer: $?"; rc=1; }
-	[ $rc -eq 0 ] && same_in_blocks 1048576
+	stop_writing || { echo "the writer:"; cat /tmp/writer; return 1; }
+	[ $rc -eq 0 ] && same_there && same_in_blocks 1048576
 }
 
 # given_up FAULT...: a writer runs when what it writes to goes for good; it sees an error, soon
 given_up()
 {
-	local writer rc=0
-	rm -f /tmp/stop
-	data_new
-	keep_writing 2>/tmp/writer &
-	writer=$!
-	started || { touch /tmp/stop; return 1; }
+	local rc=0
+	start_writing || return
 	"$@" || { echo "the fault: $?"; rc=1; }
-	wait_until 60 gone $writer || { echo "the writer hangs"; return 1; }
-	! wait $writer || { echo "the writer has seen no error"; rc=1; }
+	wait_until 60 gone "$WRITER" || { echo "the writer hangs"; return 1; }
+	! wait "$WRITER" || { echo "the writer has seen no error"; rc=1; }
 	return $rc
 }
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# A netdev without carrier for longer than QPs repeat their requests
+# A netdev that is down for some seconds. A consumer whose QPs are more patient than that sees a
+# pause only.
 netdev_off_on() { on "$1" "ip link set eth0 down; sleep ${2:-3}; ip link set eth0 up"; }
 
 link_off_on() { on "$1" "link_off && sleep 1 && link_on"; }

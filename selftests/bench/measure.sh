@@ -556,14 +556,18 @@ nvme()
 
 nvme_round()	# veth|wire|wire_gro contender
 {
-	local c
+	local c list
 	place_veth 1500
 	PLACE=nvme-${1/_/-}
+	mapfile -t list < <(cases nvme "$2")
+	[ ${#list[@]} -gt 0 ] && ! out_of_time || return
 	"at_$1"
+	under_way "$2/connect"
 	contender "$2" && nvme_up || { failed "to connect by $2"; nvme_down; return; }
-	for c in $(cases nvme "$2"); do
+	for c in "${list[@]}"; do
 		out_of_time || one_case "$c"
 	done
+	wire_is_used
 	nvme_down
 }
 

@@ -18,10 +18,10 @@ nvme_disk_up()
 
 nvme_transport() { if [ "$B_NOW" = tcp ]; then echo tcp; else echo rdma; fi; }
 
-# With one queue, as the client's only user
+# With one queue, as the client's only user; the disk of the contender before must be gone.
 nvme_up()
 {
-	nvme_export "$(nvme_transport)" $B_IP1 $NVME_PORT $NVME_DISK &&
+	no_controller && nvme_export "$(nvme_transport)" $B_IP1 $NVME_PORT $NVME_DISK &&
 		nvme_connect "$(nvme_transport)" $B_IP1 $NVME_PORT 1
 }
 
@@ -40,7 +40,7 @@ measured_nvme()
 		--ramp_time=1 --lat_percentiles=1 --runtime="${NVME_SECONDS:-4}" --output-format=json >/tmp/bench.fio ||
 		{ failed "$*"; return; }
 	case $1 in
-	*_bw)	row "$@" bandwidth MB/s "$(fio_says "r['bw_bytes'] / 1e6")" ;;
+	*_bw)	value=$(fio_says "r['bw_bytes'] / 1e6") && row "$@" bandwidth MB/s "$value" ;;
 	*_lat)	for p in 50 99 99.9; do
 			value=$(fio_says "p('$p') / 1e3") && row "$@" "p$p" us "$value"
 		done ;;
