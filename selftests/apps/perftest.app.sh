@@ -5,7 +5,7 @@ set -uo pipefail
 # shellcheck source=selftests/apps/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-TIMEOUT=${PAIR_TIMEOUT:-120}
+TIMEOUT=${PAIR_TIMEOUT:-300}
 
 # A line: a tool, and a set of options for each of the fields that follow. perftest has no
 # events (-e) for WRITE.
