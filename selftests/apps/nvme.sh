@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# NVMe over Fabrics: a target and a host. It is sourced after storage.sh.
+# NVMe over Fabrics: a target and a host. Sourced after selftests/lib/common.sh.
 
 NQN=sroce-test
 NVMET=/sys/kernel/config/nvmet

@@ -6,11 +6,11 @@
 set -uo pipefail
 # shellcheck source=selftests/lib/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/common.sh"
+# shellcheck source=selftests/apps/nvme.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../apps/nvme.sh"
 
 [ "$LINK_TYPE" = sroce ] || { skip ulp "about sroce only"; done_testing; exit; }
 
-NQN=sroce-test
-NVMET=/sys/kernel/config/nvmet
 DISK=/dev/nullb0
 MIB=8
 
@@ -31,48 +31,12 @@ link_up()
 
 target_up()
 {
-	local s=$NVMET/subsystems/$NQN p=$NVMET/ports/1
 	mountpoint -q /sys/kernel/config ||
 		mount -t configfs none /sys/kernel/config || return
-	mkdir -p $s && echo 1 >$s/attr_allow_any_host &&
-	mkdir -p $s/namespaces/1 &&
-	echo -n $DISK >$s/namespaces/1/device_path &&
-	echo 1 >$s/namespaces/1/enable &&
-	mkdir -p $p && echo rdma >$p/addr_trtype && echo ipv4 >$p/addr_adrfam &&
-	echo 10.66.0.1 >$p/addr_traddr && echo 4420 >$p/addr_trsvcid &&
-	ln -s $s $p/subsystems/
+	nvme_export rdma 10.66.0.1 4420 $DISK
 }
 
-target_down()
-{
-	rm -f $NVMET/ports/1/subsystems/$NQN
-	rmdir $NVMET/ports/1
-	echo 0 >$NVMET/subsystems/$NQN/namespaces/1/enable
-	rmdir $NVMET/subsystems/$NQN/namespaces/1 $NVMET/subsystems/$NQN
-}
-
-nvme_disk() { ls /dev/nvme[0-9]n1 2>/dev/null | head -n 1; }
-
-has_disk() { [ -n "$(nvme_disk)" ]; }
-
-connect()
-{
-	echo -n "transport=rdma,traddr=10.66.0.1,trsvcid=4420,nqn=$NQN,nr_io_queues=2,reconnect_delay=1,ctrl_loss_tmo=3" \
-		>/dev/nvme-fabrics || return
-	wait_until 20 has_disk
-}
-
-controller() { ls -d /sys/class/nvme/nvme[0-9]* 2>/dev/null | head -n 1; }
-
-no_controller() { [ -z "$(controller)" ]; }
-
-disconnect()
-{
-	local c
-	c=$(controller)
-	[ -z "$c" ] || echo 1 >"$c/delete_controller"
-	wait_until 20 no_controller
-}
+connect() { nvme_connect rdma 10.66.0.1 4420; }
 
 # Random bytes out, in blocks of $1, and back in blocks of $2; the disk's own
 # view of them is asked, too.
@@ -141,8 +105,8 @@ link_goes()
 
 clean_up()
 {
-	disconnect
-	target_down
+	nvme_disconnect
+	nvme_unexport
 	rdma link delete nv0
 	ip link del na
 	modprobe -r nvme-rdma nvmet-rdma null_blk
@@ -160,11 +124,11 @@ for how in "by the short cut" "by the wire"; do
 	check "NVMe $how: four at a time" side_by_side
 	check "NVMe $how: memory is registered and invalidated by work requests" \
 		counted
-	check "NVMe $how: disconnect" disconnect
+	check "NVMe $how: disconnect" nvme_disconnect
 	check "NVMe $how: and connect again" connect
 done
 check "a link is deleted while its disk is written" link_goes
-check "the target goes" target_down
+check "the target goes" nvme_unexport
 trap - EXIT
 clean_up
 done_testing
