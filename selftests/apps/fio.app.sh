@@ -8,7 +8,7 @@ set -uo pipefail
 # shellcheck source=selftests/apps/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-LIMIT=${PAIR_TIMEOUT:-120}
+LIMIT=${PAIR_TIMEOUT:-300}
 MIB=16
 
 job()	# a|b name options...

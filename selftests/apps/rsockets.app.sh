@@ -8,7 +8,7 @@ set -uo pipefail
 # shellcheck source=selftests/apps/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-LIMIT=${PAIR_TIMEOUT:-120}
+LIMIT=${PAIR_TIMEOUT:-300}
 PRELOAD=$(dpkg -L librdmacm1 | grep -m 1 '/librspreload.so$')
 MIB=16
 

@@ -6,7 +6,7 @@ set -uo pipefail
 # shellcheck source=selftests/apps/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-LIMIT=${PAIR_TIMEOUT:-120}
+LIMIT=${PAIR_TIMEOUT:-300}
 
 # perf BYTES TLS test-of-ucx_perftest options...: the server at b, the client at a;
 # UCX_TLS is TLS, or is not set if that is "default"
