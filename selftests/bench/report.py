@@ -394,6 +394,10 @@ FIGURES = [
       for test, mode in (("write_bw", "poll"), ("send_bw", "event"), ("read_bw", "event"))),
     *((place, 1500, "write_bw", 64, 1, mode, "instructions")
       for place in ("icount-wire-gro", "icount-wire") for mode in ("poll", "list32")),
+    *((place, 1500, *case)
+      for place in ("nvme-veth", "nvme-wire-gro", "nvme-wire")
+      for case in (("nvme_bw", 65536, 1, "qd32", "bandwidth"),
+                   ("nvme_lat", 4096, 1, "qd1", "p50"))),
 ]
 
 
