@@ -213,8 +213,8 @@ static int kernel_wqe(struct sroce_qp *qp, const struct ib_send_wr *wr)
 }
 
 /*
- * Whether the tasklet may run before a post returns, as it could after an interrupt there. Real-time
- * kernels are no such place: callers hold locks that their handlers take, and with interrupts on.
+ * Whether the tasklet may run before a post returns, as it could after an interrupt there. On
+ * real-time kernels it may not: with interrupts on, callers hold locks that their handlers take.
  */
 static bool may_run_now(void)
 {
