@@ -5,26 +5,20 @@
 NQN=sroce-test
 NVMET=/sys/kernel/config/nvmet
 
-# nvme_export rdma|tcp address port disk: as port 1 (rdma) or 2 (tcp) of the target
+# nvme_export rdma|tcp address port disk
 nvme_export()
 {
-	local s=$NVMET/subsystems/$NQN n=1 p
-	[ "$1" = rdma ] || n=2
-	p=$NVMET/ports/$n
-	mkdir -p $s && echo 1 >$s/attr_allow_any_host && mkdir -p $s/namespaces/1 || return
-	[ "$(<$s/namespaces/1/enable)" = 1 ] ||
-		{ echo -n "$4" >$s/namespaces/1/device_path && echo 1 >$s/namespaces/1/enable; } ||
-		return
-	mkdir -p $p && echo "$1" >$p/addr_trtype && echo ipv4 >$p/addr_adrfam &&
+	local s=$NVMET/subsystems/$NQN p=$NVMET/ports/1
+	mkdir -p $s && echo 1 >$s/attr_allow_any_host && mkdir -p $s/namespaces/1 &&
+		echo -n "$4" >$s/namespaces/1/device_path && echo 1 >$s/namespaces/1/enable &&
+		mkdir -p $p && echo "$1" >$p/addr_trtype && echo ipv4 >$p/addr_adrfam &&
 		echo "$2" >$p/addr_traddr && echo "$3" >$p/addr_trsvcid && ln -s $s $p/subsystems/
 }
 
 nvme_unexport()
 {
-	local s=$NVMET/subsystems/$NQN p
-	for p in $NVMET/ports/*/; do
-		rm -f "$p/subsystems/$NQN" && rmdir "$p" || return
-	done
+	local s=$NVMET/subsystems/$NQN p=$NVMET/ports/1
+	rm -f $p/subsystems/$NQN && rmdir $p || return
 	echo 0 >$s/namespaces/1/enable
 	rmdir $s/namespaces/1 $s
 }

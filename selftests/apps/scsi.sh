@@ -17,10 +17,3 @@ has_disk() { [ -b "$(scsi_disk)" ]; }
 no_disk() { [ -z "$(scsi_disk)" ]; }
 
 progress() { disk_writes "$TARGET"; }
-
-data_cases()
-{
-	check "data, 4 KiB written, 64 KiB read" through 4096 65536
-	check "data, 64 KiB written, 4 KiB read" through 65536 4096
-	check "data, 1 MiB written and read" through 1048576 1048576
-}

@@ -20,14 +20,12 @@ DATA=/tmp/storage.data
 MIB=16
 # How long a writer may stand still after a fault has gone: consumers wait, too, before they
 # connect anew
-# is up to half a minute for some, counts
 PATIENCE=${STORAGE_PATIENCE:-150}
 
 set_up()	# on both machines
 {
 	modprobe -a ib_uverbs rdma_ucm
-	{ mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config; } &&
-		link_on && { [ "$VM_ID" = 1 ] || disk_up; }
+	configfs_up && link_on && { [ "$VM_ID" = 1 ] || memory_disk; }
 }
 
 # What the first machine does
@@ -40,11 +38,6 @@ lead()
 link_on() { load_module && link_add "$DEV" eth0 && gid_index "$DEV" v4 >/dev/null; }
 link_off() { timeout 60 rdma link delete "$DEV"; }
 
-disk_up()
-{
-	modprobe null_blk nr_devices=1 memory_backed=1 gb=1 completion_nsec=0 irqmode=0
-}
-
 # has_modules MODULE...: whether this kernel comes with them; it is the same on both machines
 has_modules() { modinfo "$@" >/dev/null 2>&1; }
 
@@ -54,10 +47,10 @@ modules() { modprobe -a "$@" && on 2 "modprobe -a $*"; }
 
 data_new() { head -c ${MIB}M /dev/urandom >"${1:-$DATA}"; }
 
-# write_all BLOCK [FILE]: no more of it is in the page cache afterwards than before
+# write_all BLOCK: past the page cache
 write_all()
 {
-	dd if="${2:-$DATA}" of="$TARGET" bs="$1" oflag=direct conv=notrunc,nocreat status=none
+	dd if=$DATA of="$TARGET" bs="$1" oflag=direct conv=notrunc,nocreat status=none
 }
 
 # same_in_blocks BLOCK: as the first machine reads it
@@ -77,12 +70,21 @@ same_there()
 		{ echo "the second machine has something else"; return 1; }
 }
 
-# through WRITE-BLOCK READ-BLOCK: by the device of the first machine
+# there_and_back WRITE-BLOCK READ-BLOCK
+there_and_back() { write_all "$1" && same_there && same_in_blocks "$2"; }
+
+# through WRITE-BLOCK READ-BLOCK: that, by the device of the first machine
 through()
 {
 	MIB=8
-	data_new && moved_by_device $((MIB * 2 * 1000000)) \
-		eval "write_all $1 && same_there && same_in_blocks $2"
+	data_new && moved_by_device $((MIB * 2 * 1000000)) there_and_back "$@"
+}
+
+data_cases()
+{
+	check "data, 4 KiB written, 64 KiB read" through 4096 65536
+	check "data, 64 KiB written, 4 KiB read" through 65536 4096
+	check "data, 1 MiB written and read" through 1048576 1048576
 }
 
 moved_bytes()

@@ -337,14 +337,11 @@ wanted() { [[ $1 =~ $ONLY && " ${BENCH_SKIP:-} " != *" $1 "* ]]; }
 # What a contender is to do here
 cases()	# name contender
 {
-	case $2 in
-	tcp)	if [ "$1" = nvme ]; then
-			cases_nvme
-		else
-			echo stream::0:1:
-			counts_instructions || echo pingpong::14:1:
-		fi ;;
-	memcpy)	echo memcpy::0:1: ;;
+	case $1/$2 in
+	nvme/*)	cases_nvme ;;
+	*/tcp)	echo stream::0:1:
+		counts_instructions || echo pingpong::14:1: ;;
+	*/memcpy)	echo memcpy::0:1: ;;
 	*)	"cases_$1" ;;
 	esac | while read -r c; do
 		! wanted "$PLACE/$MTU/$2/${c//:/\/}" || echo "$c"

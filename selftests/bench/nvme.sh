@@ -11,9 +11,8 @@ NVME_PORT=4420
 nvme_disk_up()
 {
 	modprobe -a nvme-rdma nvme-tcp nvmet-rdma nvmet-tcp &&
-		modprobe null_blk nr_devices=1 memory_backed=1 gb=1 completion_nsec=0 irqmode=0 &&
-		dd if=/dev/zero of=$NVME_DISK bs=1M count=$NVME_MIB oflag=direct status=none || return
-	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+		memory_disk && configfs_up &&
+		dd if=/dev/zero of=$NVME_DISK bs=1M count=$NVME_MIB oflag=direct status=none
 }
 
 nvme_transport() { if [ "$B_NOW" = tcp ]; then echo tcp; else echo rdma; fi; }
@@ -37,7 +36,7 @@ measured_nvme()
 	local value p
 	timeout -k 1 60 fio --name=r --filename="$(nvme_disk)" --direct=1 --ioengine=libaio \
 		--rw=randread --bs="$3" --iodepth="${5#qd}" --size=${NVME_MIB}m --time_based \
-		--ramp_time=1 --lat_percentiles=1 --runtime="${NVME_SECONDS:-4}" --output-format=json >/tmp/bench.fio ||
+		--ramp_time=1 --lat_percentiles=1 --runtime=4 --output-format=json >/tmp/bench.fio ||
 		{ failed "$*"; return; }
 	case $1 in
 	*_bw)	value=$(fio_says "r['bw_bytes'] / 1e6") && row "$@" bandwidth MB/s "$value" ;;

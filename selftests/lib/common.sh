@@ -44,6 +44,20 @@ counts()
 	test "$now" "$op" "$before" || { echo "$name: $before, then $now"; return 1; }
 }
 
+# ---- disks -----------------------------------------------------------------
+
+# /dev/nullb0, of 1 GiB in memory
+memory_disk()
+{
+	modprobe null_blk nr_devices=1 memory_backed=1 gb=1 completion_nsec=0 irqmode=0
+}
+
+# What targets are set up by
+configfs_up()
+{
+	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+}
+
 # ---- captures --------------------------------------------------------------
 
 # counters_note DEVICE: what $COUNTERS are, for counters_moved

@@ -17,8 +17,7 @@ MIB=8
 need_modules()
 {
 	modprobe -a nvmet-rdma nvme-rdma 2>/dev/null &&
-		modprobe null_blk nr_devices=1 memory_backed=1 gb=1 \
-			completion_nsec=0 irqmode=0
+		memory_disk
 }
 
 link_up()
@@ -29,12 +28,7 @@ link_up()
 	ip link set nb up && link_add nv0 na && gid_index nv0 v4 >/dev/null
 }
 
-target_up()
-{
-	mountpoint -q /sys/kernel/config ||
-		mount -t configfs none /sys/kernel/config || return
-	nvme_export rdma 10.66.0.1 4420 $DISK
-}
+target_up() { configfs_up && nvme_export rdma 10.66.0.1 4420 $DISK; }
 
 connect() { nvme_connect rdma 10.66.0.1 4420; }
 
