@@ -3,7 +3,7 @@
 # Applications as Debian packages them, each in a VM of its own, on sroce and on
 # rdma_rxe: a table, .build/apps/table.md, with a log for each run beside it.
 #
-# usage: tools/apps.sh [NAME...]	those of selftests/apps; other rows stay as they are
+# usage: tools/apps.sh [NAME...]	those of selftests/apps; what is not run stays as it was
 #        APPS_KERNELS="6.1 6.12" APPS_LINKS="sroce rxe"	where
 #        tools/apps.sh --publish	put the table into selftests/apps/README.md
 set -uo pipefail
@@ -63,7 +63,7 @@ main()
 			done
 		done
 	done
-	selftests/apps/table.py $OUT >$OUT/table.md || return
+	selftests/apps/table.py $OUT $README >$OUT/table.md || return
 	return $bad
 }
 

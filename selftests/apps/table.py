@@ -2,20 +2,27 @@
 # SPDX-License-Identifier: GPL-2.0
 """Logs KERNEL-LINK-APPLICATION.log of a directory as one table in Markdown.
 
-usage: table.py DIRECTORY
+usage: table.py DIRECTORY [FILE]
+
+FILE has the table as it was: what has no log now is as there.
 
 A log is TAP. A line "# value: TEXT" is shown beside the result of the case before it, if
 that has passed; "# cause: TEXT" below the table, if it has not. The last line says how
 the VM ended.
 """
 
+import itertools
 import pathlib
 import re
 import sys
 
 CASE = re.compile(r"^(not )?ok \d+ - (.*?)(?: # (SKIP) ?(.*))?$")
 LOG = re.compile(r"^(\d[\d.]*)-(sroce|rxe)-(.+)\.log$")
+ROW = re.compile(r"^\| (?!---)(.+) \|$")
+CAUSE = re.compile(r"^\* ([^ ,]+), (\S+): (.+)$")
 NAMES = {"sroce": "sroce", "rxe": "rdma_rxe"}
+NOT_RUN, NOT_REACHED = "not run", "not reached"
+COMPLAINTS = "the kernel has no complaint, all ends"
 
 
 def read(lines):
@@ -44,9 +51,47 @@ def end_of(ended):
     return "no" if ended in (None, 125) else "yes"
 
 
-def merge(directory):
-    """(columns, rows): rows are application, case, and results by column."""
-    runs = {}
+def published(lines):
+    """The runs that a table has, as read() returns them, by application and column."""
+    runs, columns = {}, []
+    for line in itertools.takewhile(lambda line: not line.startswith("<!-- end"), lines):
+        row = ROW.match(line)
+        cause = CAUSE.match(line)
+        if row:
+            app, what, *cells = row.group(1).split(" | ")
+            if app == "application":
+                names = {name: link for link, name in NAMES.items()}
+                columns = [(names[link], kernel)
+                           for link, kernel in (c.split(", ") for c in cells)]
+                continue
+            for column, cell in zip(columns, cells):
+                if cell != NOT_RUN:
+                    add_cell(runs.setdefault((app, *column), [{}, {}, None]), what, cell)
+        elif cause:
+            add_cause(runs, *cause.groups())
+    return runs
+
+
+def add_cell(run, what, cell):
+    """One result of the run of a table."""
+    if what == COMPLAINTS:
+        run[2] = 0 if cell == "yes" else 125
+    elif cell != NOT_REACHED:
+        run[0][what] = cell
+
+
+def add_cause(runs, app, device, text):
+    """A cause stands for all kernels where the case did not pass."""
+    for (name, link, _), run in runs.items():
+        for what, result in run[0].items():
+            if (name, NAMES[link]) == (app, device) and not result.startswith("yes") and \
+               text.startswith(what + ": "):
+                run[1][what] = text[len(what) + 2:]
+
+
+def merge(directory, old):
+    """(runs, columns): of the table that was, and of the logs, which are newer."""
+    runs = published(old)
     for path in sorted(directory.glob("*.log")):
         log = LOG.match(path.name)
         if log:
@@ -63,15 +108,15 @@ def rows_of(app, runs, columns):
     logs = [runs.get((app, *column)) for column in columns]
     names = list(dict.fromkeys(name for log in logs if log for name in log[0]))
     for name in names:
-        yield app, name, [log[0].get(name, "not reached") if log else "not run"
+        yield app, name, [log[0].get(name, NOT_REACHED) if log else NOT_RUN
                           for log in logs]
-    yield app, "the kernel has no complaint, all ends", [
-        end_of(log[2]) if log else "not run" for log in logs]
+    yield app, COMPLAINTS, [end_of(log[2]) if log else NOT_RUN for log in logs]
 
 
 def main():
     """Print the table, and what is said of its failures."""
-    runs, columns = merge(pathlib.Path(sys.argv[1]))
+    old = pathlib.Path(sys.argv[2]).read_text().splitlines() if len(sys.argv) > 2 else []
+    runs, columns = merge(pathlib.Path(sys.argv[1]), old)
     head = [f"{NAMES[link]}, {kernel}" for link, kernel in columns]
     print("| application | what |", " | ".join(head), "|")
     print("|", " | ".join(["---"] * (2 + len(head))), "|")

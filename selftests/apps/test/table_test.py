@@ -34,6 +34,16 @@ TABLE = """\
 * y, sroce: three: no such module
 """
 
+# What was measured anew is only y, on 6.12
+OLD = TABLE.replace("three | not there | not run", "three | not there | no")
+NEW_LOG = "ok 1 - three\nok 2 - four\n1..2\n# vm: 0\n"
+MERGED = TABLE.replace(
+    "| y | three | not there | not run | not run |\n",
+    "| y | three | not there | yes | not run |\n"
+    "| y | four | not reached | yes | not run |\n").replace(
+        "complaint, all ends | yes | not run | not run |",
+        "complaint, all ends | yes | yes | not run |")
+
 
 def run(name, *args):
     """Exit status and output of a script"""
@@ -50,6 +60,13 @@ def main():
             (pathlib.Path(directory) / name).write_text(text)
         status, out = run("table.py", directory)
         tap.result(status == 0 and out == TABLE, "logs become a table", out)
+    with tempfile.TemporaryDirectory() as directory:
+        old = pathlib.Path(directory) / "old.md"
+        old.write_text("# A document\n\n| a | b |\n" + OLD + "<!-- end -->\n" + TABLE)
+        (pathlib.Path(directory) / "6.12-sroce-y.log").write_text(NEW_LOG)
+        status, out = run("table.py", directory, old)
+        tap.result(status == 0 and out == MERGED,
+                   "what has no log is as in the table that was", out)
     return tap.done()
 
 
