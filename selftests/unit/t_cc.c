@@ -6,8 +6,9 @@
 
 #define US	1000ULL
 #define SRTT	(400 * US)
-/* From a train to the next, with the slack of the timer */
-#define PACE	(SRTT / 4 + SRTT / 8 + 1)
+/* From a train to the next, without and with the slack of the timer */
+#define DUE	(SRTT / 4)
+#define PACE	(DUE + SRTT / 8 + 1)
 
 /* A QP with this window, and as many packets under way */
 static struct sim *begin(u32 cwnd, u32 flying)
@@ -71,8 +72,11 @@ static void grows(void)
 	end(s);
 }
 
-/* A train of a quarter of the window is acknowledged. Return: the window after that */
-static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left)
+/*
+ * A train of a quarter of the window is acknowledged, @left packets are under way, and the next
+ * train is due in @due ns. Return: the window after that
+ */
+static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left, s64 due)
 {
 	struct sim *s = begin(cwnd, cwnd / 4 + left);
 	struct sroce_req *req = &s->a.qp.req;
@@ -80,6 +84,8 @@ static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left)
 
 	req->cwnd.ssthresh = ssthresh;
 	req->quota = quota;
+	req->rtt.srtt = SRTT;
+	req->pace_at = s->now + due;
 	s->a.qp.sq.prod = more ? sroce_sq_next(&s->a.qp.sq, req->next_idx) : req->next_idx;
 	ack(s, cwnd / 4);
 	cwnd = sroce_cwnd(&req->cwnd);
@@ -91,17 +97,24 @@ static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left)
 static void held_by_pacing(void)
 {
 	t_case("cc: it grows, too, if each train is acknowledged before the next is due");
-	CHECK_EQ(train_acked(64, 0, 0, true, 0), 64 + 16);
-	CHECK_EQ(train_acked(255, 0, 0, true, 0), 255 + 63);
+	CHECK_EQ(train_acked(64, 0, 0, true, 0, 1), 64 + 16);
+	CHECK_EQ(train_acked(255, 0, 0, true, 0, 1), 255 + 63);
 
 	t_case("cc: but not beyond long trains, after a loss, or with nothing more to send");
-	CHECK_EQ(train_acked(256, 0, 0, true, 0), 256);
-	CHECK_EQ(train_acked(64, 64, 0, true, 0), 64);
-	CHECK_EQ(train_acked(64, 0, 0, false, 0), 64);
+	CHECK_EQ(train_acked(256, 0, 0, true, 0, 1), 256);
+	CHECK_EQ(train_acked(64, 64, 0, true, 0, 1), 64);
+	CHECK_EQ(train_acked(64, 0, 0, false, 0, 1), 64);
 
 	t_case("cc: nor if the pacing has held nothing back, or packets are under way");
-	CHECK_EQ(train_acked(64, 0, 1, true, 0), 64);
-	CHECK_EQ(train_acked(64, 0, 0, true, 1), 64);
+	CHECK_EQ(train_acked(64, 0, 1, true, 0, 1), 64);
+	CHECK_EQ(train_acked(64, 0, 0, true, 1, 1), 64);
+
+	t_case("cc: it grows with packets under way if ACKs come while two trains are due");
+	CHECK_EQ(train_acked(64, 0, 0, true, 1, -DUE), 64 + 16);
+	CHECK_EQ(train_acked(64, 0, 0, true, 1, -DUE + 1), 64);
+	CHECK_EQ(train_acked(256, 0, 0, true, 1, -DUE), 256);
+	CHECK_EQ(train_acked(64, 64, 0, true, 1, -DUE), 64);
+	CHECK_EQ(train_acked(64, 0, 1, true, 1, -DUE), 64);
 }
 
 static void opens(void)

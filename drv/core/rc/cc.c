@@ -8,7 +8,6 @@
  * are long, by the path or a queue, trains are more and smaller: see sroce_rtt_trains().
  */
 
-#include <linux/math64.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/cc.h"
 #include "drv/core/rc/resp_rate.h"
@@ -68,17 +67,24 @@ static bool is_slow(const struct sroce_qp *qp, const struct sroce_cwnd *c)
 	return timeout && c->rtt > timeout;
 }
 
+/* Two trains are due, but no CPU had time to send one, while ACKs have come. */
+static bool is_overdue(const struct sroce_qp *qp)
+{
+	return qp->req.pace_at && sroce_now() >= qp->req.pace_at + sroce_cc_pace(qp);
+}
+
 /*
- * Whether the pacing alone keeps the window from being used: the peer has acknowledged each
- * train before the next one was due. That is so where both ends share a CPU, for which longer
- * trains are less work.
+ * Whether the pacing alone keeps the window from being used: ACKs come before the next train
+ * leaves, and let no more leave than they acknowledge. That is so where both ends share a CPU,
+ * for which longer trains are less work.
  */
 static bool is_held_by_pacing(const struct sroce_qp *qp)
 {
 	const struct sroce_req *req = &qp->req;
 
-	return sroce_cc_unacked(qp) <= 0 && !req->quota && !req->cwnd.ssthresh &&
-	       req->next_idx != qp->sq.prod && sroce_cwnd(&req->cwnd) < CWND_LONG_TRAINS;
+	return !req->quota && !req->cwnd.ssthresh && req->next_idx != qp->sq.prod &&
+	       sroce_cwnd(&req->cwnd) < CWND_LONG_TRAINS &&
+	       (sroce_cc_unacked(qp) <= 0 || is_overdue(qp));
 }
 
 /* All of a kind was answered. A window of a new path needs no clock. */
@@ -303,7 +309,7 @@ void sroce_cc_wait(struct sroce_qp *qp)
 	if (req->quota || req->pace_at || !sroce_cc_is_paced(qp) ||
 	    sroce_cc_in_flight(qp) >= (s32)sroce_cwnd(&req->cwnd))
 		return;
-	req->pace_at = sroce_now() + div_u64(req->rtt.srtt, sroce_rtt_trains(qp)) + 1;
+	req->pace_at = sroce_now() + sroce_cc_pace(qp) + 1;
 	sroce_count(qp, SROCE_CNT_PACED);
 }
 

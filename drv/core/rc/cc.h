@@ -3,6 +3,7 @@
 #ifndef SROCE_CORE_RC_CC_H
 #define SROCE_CORE_RC_CC_H
 
+#include <linux/math64.h>
 #include "drv/core/qp.h"
 #include "drv/core/rc/rtt.h"
 
@@ -75,6 +76,17 @@ static inline u32 sroce_cc_ack_interval(const struct sroce_qp *qp)
 	u32 cwnd = sroce_cwnd(&qp->req.cwnd);
 
 	return sroce_cc_is_paced(qp) ? max(cwnd / sroce_rtt_trains(qp), 1U) : cwnd / 2;
+}
+
+/**
+ * sroce_cc_pace() - how long after a train the next one is due
+ * @qp: the QP, RC
+ *
+ * Return: a part of the round trip, in ns.
+ */
+static inline u64 sroce_cc_pace(const struct sroce_qp *qp)
+{
+	return div_u64(qp->req.rtt.srtt, sroce_rtt_trains(qp));
 }
 
 /**

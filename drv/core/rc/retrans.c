@@ -18,7 +18,6 @@
  * the PSN that it expects.
  */
 
-#include <linux/math64.h>
 #include "drv/core/env.h"
 #include "drv/core/rc/answer.h"
 #include "drv/core/rc/cc.h"
@@ -663,12 +662,11 @@ void sroce_retrans_set_timer(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
-	u64 timeout, rto, train, when;
+	u64 timeout, rto, when;
 
-	if (req->pace_at) {
-		train = div_u64(req->rtt.srtt, sroce_rtt_trains(qp));
-		sroce_task_set_ack_timer(qp, req->pace_at, min(train / 2, SROCE_SLACK_MAX));
-	}
+	if (req->pace_at)
+		sroce_task_set_ack_timer(qp, req->pace_at,
+					 min(sroce_cc_pace(qp) / 2, SROCE_SLACK_MAX));
 	if (req->rnr_wait || oldest_waits_here(req) || req->max_psn == req->una) {
 		req->deadline = 0;
 		rp->probe_at = 0;
