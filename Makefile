@@ -11,6 +11,9 @@ HEADERS := $(shell . tools/kernel.sh && kernel_headers $(KERNEL))
 KDIR    ?= $(HEADERS)
 ARCH_IS := $(shell . tools/kernel.sh && kernel_arch $(KERNEL))
 endif
+ifneq ($(filter %-uml,$(KERNEL)),)
+export ARCH := um
+endif
 ifneq ($(filter-out amd64,$(ARCH_IS)),)
 export CROSS_COMPILE := $(shell . tools/kernel.sh && arch_cross $(ARCH_IS))
 PROGRAM_ARGS = $(shell . tools/kernel.sh && arch_program_args $(ARCH_IS))

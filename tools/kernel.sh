@@ -10,7 +10,7 @@ SROCE_CACHE=${SROCE_CACHE:-$SROCE_ROOT/.cache}
 . "$SROCE_ROOT/tools/arch.sh"
 
 # A kernel is named SERIES[-FLAVOUR][-ARCH], e.g. 6.1, 6.12-cloud, 7.3-rt or 6.1-arm64;
-# SERIES-debug, SERIES-kcsan and SERIES-intree are what tools/debug-kernel.sh builds.
+# SERIES-debug, SERIES-kcsan, SERIES-intree and SERIES-uml are what tools/debug-kernel.sh builds.
 KERNEL_SERIES=(6.1 6.12 7.2 7.3)
 KERNEL_FLAVOURS=('' -cloud -rt)
 KERNELS_ARM64=(6.1-arm64 6.12-arm64)
@@ -44,7 +44,10 @@ kernel_arch()	# name
 }
 
 # True of kernels that are not Debian's but built by tools/debug-kernel.sh.
-kernel_is_built() { [[ $1 == *-@(debug|kcsan|intree) ]]; }
+kernel_is_built() { [[ $1 == *-@(debug|kcsan|intree|uml) ]]; }
+
+# True of kernels that are processes of the host.
+kernel_is_uml() { [[ $1 == *-uml ]]; }
 
 # Debian's name of the flavour of kernel $1, e.g. amd64 or rt-amd64; fails for a name
 # that is none.

@@ -67,6 +67,22 @@ network()
 	fail "eth0 has no carrier"
 }
 
+is_uml() { grep -q "User Mode Linux" /proc/cpuinfo; }
+
+# User Mode Linux does not say how fast the CPU is, by which perftest reads the clock.
+cpu_frequency()
+{
+	local khz
+	is_uml || return 0
+	khz=$(</proc/cmdline)
+	khz=${khz##*sroce.khz=} khz=${khz%% *}
+	{
+		cat /proc/cpuinfo
+		printf 'cpu MHz\t\t: %d.%03d\n\n' $((khz / 1000)) $((khz % 1000))
+	} >/run/cpuinfo
+	mount --bind /run/cpuinfo /proc/cpuinfo
+}
+
 # Wait for a child with a limit that holds even if it hangs in the kernel,
 # where no signal reaches it; 124 when the limit passed.
 wait_for()	# seconds pid
@@ -111,6 +127,17 @@ port()
 	echo /dev/null
 }
 
+# Where what the command prints goes
+output()
+{
+	if is_uml; then
+		$BB stty raw </dev/tty1
+		echo /dev/tty1
+	else
+		port '/dev/vport*p1'
+	fi
+}
+
 run_command()
 {
 	local pid rc
@@ -126,7 +153,7 @@ run_command()
 	fi
 	# The port can be opened once only, so programs get a pipe.
 	$BB mkfifo /run/out
-	$BB cat /run/out >"$(port '/dev/vport*p1')" &
+	$BB cat /run/out >"$(output)" &
 	CAT=$!
 	$BB setsid bash "$JOB/command" >/run/out 2>&1 </dev/null &
 	pid=$!
@@ -231,6 +258,7 @@ mkdir -p "$ME"
 limits
 programs
 network
+cpu_frequency
 note "the command starts"
 touch "$ME/started"
 run_command

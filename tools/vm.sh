@@ -8,7 +8,8 @@
 # usage: tools/vm.sh [options] -- command [argument...]
 #   --kernel NAME       kernel: 6.1, 6.12, 7.3, 6.12-rt ...; 6.1-arm64 runs on an
 #                       emulated arm64 CPU, with a root of its own; 6.1-debug and
-#                       6.1-kcsan are built by tools/debug-kernel.sh   [6.1]
+#                       6.1-kcsan are built by tools/debug-kernel.sh, and so is 6.1-uml,
+#                       a process that the machine's own CPU executes  [6.1]
 #   --cpus N            virtual CPUs                                   [2]
 #   --mem M             memory, as QEMU takes it                       [4G]
 #   --timeout S         limit for the command                          [600]
@@ -43,6 +44,8 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/complaints.sh"
 # shellcheck source=tools/vm-image.sh
 . "$(dirname "${BASH_SOURCE[0]}")/vm-image.sh"
+# shellcheck source=tools/vm-uml.sh
+. "$(dirname "${BASH_SOURCE[0]}")/vm-uml.sh"
 
 KERNEL=${KERNEL:-6.1}
 CPUS=2 MEM=4G TIMEOUT=600 TWO='' INTERACTIVE='' ICOUNT='' SHIFT=0 TCG='' GDB='' KEEP='' APPEND=''
@@ -330,7 +333,8 @@ start()
 		cat "$dir/out" &
 	fi
 	READERS+=($!)
-	qemu "$id" </dev/null 2>"$dir/qemu.log" &
+	if kernel_is_uml "$KERNEL"; then uml "$dir"; else qemu "$id"; fi \
+		</dev/null 2>"$dir/qemu.log" &
 	QEMUS[id]=$!
 }
 
@@ -449,6 +453,7 @@ main()
 	ARCH=$(kernel_arch "$KERNEL")
 	arch_machine "$ARCH" || die "no VM for $ARCH"
 	case $NIC in virtio|virtio-mq|igb) ;; *) die "unknown NIC $NIC" ;; esac
+	! kernel_is_uml "$KERNEL" || uml_can || die "$KERNEL has one CPU, and can't do that"
 	"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL"
 	if taps_needed; then
 		[ -n "${VM_OWN_NET:-}" ] || VM_OWN_NET=1 exec unshare -n "$0" "$@"
@@ -457,13 +462,15 @@ main()
 	find_root
 	find_kernel
 	VIRTIOFS=''
-	kernel_has_9p "$KDIR" "$RELEASE" || {
+	kernel_is_uml "$KERNEL" || kernel_has_9p "$KDIR" "$RELEASE" || {
 		VIRTIOFS=1
 		"$SROCE_ROOT/tools/setup.sh" --kernel "$KERNEL" --virtiofsd
 	}
 	make_vmlinux "$KDIR" "$RELEASE"
 	make_initramfs "$KDIR" "$RELEASE" "$BUSYBOX"
-	if [ -n "$ICOUNT" ]; then
+	if kernel_is_uml "$KERNEL"; then
+		khz=$(tsc_khz)
+	elif [ -n "$ICOUNT" ]; then
 		# sleep=on: an idle CPU's clock is the host's, or it would run
 		# ahead while a file is read
 		ACCEL=(-accel tcg,thread=single -cpu "$TCG_CPU"
@@ -479,6 +486,7 @@ main()
 	CMDLINE+=" rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on"
 	! arch_is_host "$ARCH" ||
 		CMDLINE+=" no_timer_check tsc=reliable${khz:+ tsc_early_khz=$khz}"
+	! kernel_is_uml "$KERNEL" || CMDLINE=$(uml_cmdline "$khz")
 	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"

@@ -24,7 +24,12 @@ COLUMNS = "run kernel place mtu case unit sroce rxe tcp".split()
 CONTENDERS = ("sroce", "rxe", "tcp")
 NAMES = {"sroce": "sroce", "rxe": "rxe", "tcp": "TCP"}
 COLOURS = {"sroce": "#1f5fa8", "rxe": "#c0392b", "tcp": "#2e8b57"}
-TITLES = {"wire-gro": "wire, GRO", "wire": "wire, no GRO",
+TITLES = {"native-wire-gro": "a real CPU, wire, GRO", "native-wire": "a real CPU, wire, no GRO",
+          "native-veth": "a real CPU, a veth pair",
+          "native-nvme-wire-gro": "a real CPU, NVMe over Fabrics, wire, GRO",
+          "native-nvme-wire": "a real CPU, NVMe over Fabrics, wire, no GRO",
+          "native-nvme-veth": "a real CPU, NVMe over Fabrics, a veth pair",
+          "wire-gro": "wire, GRO", "wire": "wire, no GRO",
           "veth": "a veth pair", "vms": "two VMs", "same-host": "same host",
           "icount": "guest instructions, one CPU",
           "icount-wire-gro": "guest instructions, wire, GRO",
@@ -110,16 +115,22 @@ def table(rows):
 # A panel: title, unit, place, MTU and the cases, as (label, case)
 WAYS = [("WRITE", "WRITE 64 KiB"), ("SEND", "SEND 64 KiB"),
         ("READ", "READ 64 KiB")]
+ONE_CPU = [("WRITE", "WRITE 64 KiB"), ("SEND", "SEND 64 KiB event"),
+           ("READ", "READ 64 KiB event")]
+NVME = [("64 KiB reads, 32 at once", "NVME 64 KiB qd32")]
 ROWS = [[
-    ("Wire, 64 KiB, MTU 1500", "MB/s, more is better", "wire-gro", "1500", WAYS),
-    ("Wire, 64 KiB, MTU 9000", "MB/s, more is better", "wire-gro", "9000", WAYS),
+    ("Real CPU: wire, 64 KiB", "MB/s, more is better", "native-wire-gro", "1500", ONE_CPU),
+    ("Real CPU: veth, 64 KiB", "MB/s, more is better", "native-veth", "1500", ONE_CPU),
 ], [
-    ("veth, 64 KiB, MTU 1500", "MB/s, more is better", "veth", "1500", WAYS),
-    ("veth, 64 KiB, MTU 4500", "MB/s, more is better", "veth", "4500", WAYS),
+    ("Real CPU: NVMe, wire", "MB/s, more is better", "native-nvme-wire-gro", "1500", NVME),
+    ("Real CPU: NVMe, veth", "MB/s, more is better", "native-nvme-veth", "1500", NVME),
 ], [
-    ("64 B messages, MTU 1500", "k/s, more is better", "veth", "1500",
+    ("Emulated: wire, 64 KiB", "MB/s, more is better", "wire-gro", "1500", WAYS),
+    ("Emulated: veth, 64 KiB", "MB/s, more is better", "veth", "1500", WAYS),
+], [
+    ("Emulated: veth, 64 B messages", "k/s, more is better", "veth", "1500",
      [("SEND", "SEND 64 B"), ("SEND, lists of 32", "SEND 64 B list32")]),
-    ("8 B latency, MTU 1500", "us, less is better", "veth", "1500",
+    ("Emulated: veth, 8 B latency", "us, less is better", "veth", "1500",
      [("WRITE", "WRITE 8 B median"), ("SEND", "SEND 8 B median")]),
 ]]
 WIDTH, MARGIN, LEGEND, TITLE, HEIGHT, LABEL = 700, 10, 34, 54, 120, 30

@@ -8,6 +8,8 @@
 #   measure.sh wire	the veth pair as a wire: trains are cut up before it, with and
 #			without GRO at the receiver, at three MTUs
 #   measure.sh nvme	NVMe over Fabrics, on the veth pair and on the wire
+#   measure.sh native	one CPU that is not emulated (a kernel SERIES-uml): the veth pair, the
+#			wire, and NVMe on both
 #   measure.sh two	two machines (tools/vm.sh --two)
 #   measure.sh icount	guest instructions (tools/vm.sh --icount), on the veth pair and on
 #			the wire
@@ -323,6 +325,10 @@ cases_icount_wire()
 	[ "$MTU" != 1500 ] || printf '%s\n' write_bw:RC:64:1:{poll,list32}
 }
 
+# A poller would keep the CPU from its peer.
+cases_native() { cases_icount | grep -v ^qp; }
+cases_native_wire() { cases_icount_wire; }
+
 cases_nvme() { printf '%s\n' nvme_bw:RC:65536:1:qd32 nvme_lat:RC:4096:1:qd1; }
 
 cases_quick()
@@ -536,26 +542,49 @@ wire()
 }
 
 # Each contender has a target and a host of its own.
-nvme()
+nvme_rounds()	# [prefix of places]
 {
 	local who place list
-	REPS=${BENCH_REPS:-3} LIMIT=${BENCH_LIMIT:-$((TIME * 9 / 10))}
 	mapfile -t list < <(taking_part sroce rxe tcp)
-	bench_topology 1500
 	nvme_disk_up || { failed "to set up a disk"; return; }
 	for ((REP = 0; REP < REPS; REP++)); do
 		for place in veth wire wire_gro; do
-			for who in "${list[@]}"; do nvme_round $place "$who"; done
+			for who in "${list[@]}"; do nvme_round $place "$who" "${1:-}"; done
 		done
 	done
+}
+
+nvme()
+{
+	REPS=${BENCH_REPS:-3} LIMIT=${BENCH_LIMIT:-$((TIME * 9 / 10))}
+	bench_topology 1500
+	nvme_rounds
 	contender none
 }
 
-nvme_round()	# veth|wire|wire_gro contender
+native()
+{
+	local list
+	REPS=${BENCH_REPS:-5} LIMIT=${BENCH_LIMIT:-$((TIME * 9 / 10))}
+	mapfile -t list < <(taking_part sroce rxe tcp)
+	bench_topology 1500
+	gives_way
+	for ((REP = 0; REP < REPS; REP++)); do
+		place_veth 1500
+		PLACE=native-veth
+		round native "${list[@]}"
+		wire_rounds native-
+	done
+	gives_way no longer
+	nvme_rounds native-
+	contender none
+}
+
+nvme_round()	# veth|wire|wire_gro contender [prefix of the place]
 {
 	local c list
 	place_veth 1500
-	PLACE=nvme-${1/_/-}
+	PLACE=${3:-}nvme-${1/_/-}
 	mapfile -t list < <(cases nvme "$2")
 	[ ${#list[@]} -gt 0 ] && ! out_of_time || return
 	"at_$1"
@@ -640,6 +669,7 @@ full)	raw_begin && full || RC=1 ;;
 wire)	raw_begin && wire || RC=1 ;;
 nvme)	raw_begin && nvme || RC=1 ;;
 icount)	raw_begin && icount || RC=1 ;;
+native)	raw_begin && native || RC=1 ;;
 quick)	raw_begin && quick || RC=1 ;;
 *)	sed -n '3,/^set/{/^#/s/^# \?//p}' "$0"
 	exit 2 ;;

@@ -35,8 +35,9 @@ COLOURS = {"sroce": "#1f5fa8", "sroce-stack": "#55a3d9", "rxe": "#c0392b",
            "tcp": "#2e8b57", "memcpy": "#888888"}
 # What has no verbs: its figure is beside all of a kind
 REFERENCES = ("tcp", "memcpy")
-TOPOLOGIES = ["wire-gro", "wire", "veth", "vms", "same-host", "icount", "icount-wire-gro",
-              "icount-wire"]
+TOPOLOGIES = ["native-wire-gro", "native-wire", "native-veth", "native-nvme-wire-gro",
+              "native-nvme-wire", "native-nvme-veth", "wire-gro", "wire", "veth", "vms", "same-host",
+              "icount", "icount-wire-gro", "icount-wire"]
 QUANTILES = [("p25", 25), ("p50", 50), ("p75", 75), ("p90", 90), ("p99", 99),
              ("p99.9", 99.9), ("p99.99", 99.99)]
 
@@ -351,7 +352,22 @@ def bars_text(stats, bars):
 # ---- figures ------------------------------------------------------------
 
 # What figures.csv has of a run
+# Both ends have one CPU: who waits for messages sleeps.
+ONE_CPU = (("write_bw", "poll"), ("send_bw", "event"), ("read_bw", "event"))
+NVME = (("nvme_bw", 65536, 1, "qd32", "bandwidth"), ("nvme_lat", 4096, 1, "qd1", "p50"))
 FIGURES = [
+    *((place, mtu, test, 65536, 1, mode, "bandwidth")
+      for place in ("native-wire-gro", "native-wire") for mtu in (1500, 4500, 9000)
+      for test, mode in ONE_CPU),
+    *(("native-veth", 1500, test, size, 1, mode, "bandwidth")
+      for size in (65536, 1048576) for test, mode in ONE_CPU),
+    *((place, 1500, "write_bw", 64, 1, mode, "rate")
+      for place in ("native-wire-gro", "native-wire", "native-veth")
+      for mode in ("poll", "list32")),
+    ("native-veth", 1500, "send_lat", 8, 1, "event", "p50"),
+    *((place, 1500, *case)
+      for place in ("native-nvme-wire-gro", "native-nvme-wire", "native-nvme-veth")
+      for case in NVME),
     *((place, mtu, test, 65536, 1, "poll", "bandwidth")
       for place in ("wire-gro", "wire") for mtu in (1500, 4500, 9000)
       for test in ("write_bw", "send_bw", "read_bw")),
@@ -391,13 +407,11 @@ FIGURES = [
     ("icount", 1500, "send_lat", 8, 1, "event", "instructions"),
     *((place, mtu, test, 65536, 1, mode, "instructions")
       for place in ("icount-wire-gro", "icount-wire") for mtu in (1500, 4500, 9000)
-      for test, mode in (("write_bw", "poll"), ("send_bw", "event"), ("read_bw", "event"))),
+      for test, mode in ONE_CPU),
     *((place, 1500, "write_bw", 64, 1, mode, "instructions")
       for place in ("icount-wire-gro", "icount-wire") for mode in ("poll", "list32")),
     *((place, 1500, *case)
-      for place in ("nvme-veth", "nvme-wire-gro", "nvme-wire")
-      for case in (("nvme_bw", 65536, 1, "qd32", "bandwidth"),
-                   ("nvme_lat", 4096, 1, "qd1", "p50"))),
+      for place in ("nvme-veth", "nvme-wire-gro", "nvme-wire") for case in NVME),
 ]
 
 

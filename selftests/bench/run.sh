@@ -3,8 +3,8 @@
 # make bench: all parts of selftests/bench/measure.sh, each in its VM, and their report in
 # .build/bench/DATE-KERNEL/ (raw.csv, table.txt, table.csv, *.svg).
 #
-# usage: selftests/bench/run.sh [part...]	wire full two icount nvme, all by default;
-#					quick leaves its report there, too
+# usage: selftests/bench/run.sh [part...]	native wire full two icount nvme, all by
+#					default; quick leaves its report there, too
 #
 #        selftests/bench/run.sh figures [DIR...]	figures.csv, the table in README.md and
 #					bench.svg, all beside this file, from those
@@ -41,7 +41,7 @@ fi
 
 DIR=${BENCH_DIR:-.build/bench/$(date +%Y%m%d-%H%M)-$KERNEL}
 PARTS=("$@")
-[ $# -gt 0 ] || PARTS=(wire full two icount nvme)
+[ $# -gt 0 ] || PARTS=(native wire full two icount nvme)
 
 # Seconds that a part may take; measure.sh begins nothing in the last third
 limit_of()	# part
@@ -49,6 +49,7 @@ limit_of()	# part
 	case $1 in
 	wire)	echo 900 ;;
 	full)	echo 2300 ;;
+	native)	echo 900 ;;
 	nvme)	echo 900 ;;
 	two)	echo 700 ;;
 	icount)	echo 1800 ;;
@@ -64,13 +65,21 @@ flags_of()	# part
 	esac
 }
 
+# That of the same series which is a process of the host
+kernel_of()	# part
+{
+	if [ "$1" = native ]; then echo "${KERNEL%%-*}-uml"; else echo "$KERNEL"; fi
+}
+
 in_vm()	# part directory seconds
 {
-	local v env=()
+	local v env=() kernel
+	kernel=$(kernel_of "$1")
+	[ "$kernel" = "$KERNEL" ] || make -s vm-module KERNEL="$kernel" || return
 	for v in "${!BENCH_@}"; do env+=(--env "$v=${!v}"); done
 	# shellcheck disable=SC2046,SC2086 # lists of flags
-	tools/vm.sh --kernel "$KERNEL" --timeout "$3" \
-		--keep "$2" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+	tools/vm.sh --kernel "$kernel" --timeout "$3" \
+		--keep "$2" --env "SROCE_KO=$PWD/.build/$kernel/sroce.ko" \
 		${env[@]+"${env[@]}"} $(flags_of "$1") ${VMFLAGS:-} -- \
 		selftests/bench/measure.sh "$1"
 }
@@ -81,7 +90,7 @@ part()	# part
 {
 	local try rc left end at
 	# fio
-	[ "$1" != nvme ] || tools/setup.sh --apps || return
+	case $1 in nvme|native) tools/setup.sh --apps || return ;; esac
 	end=$((SECONDS + $(limit_of "$1")))
 	for try in 1 2 3; do
 		left=$((end - SECONDS))

@@ -66,6 +66,8 @@ raw("sroce", "write_bw", [18], size=1048576, mode="counted",
 tcp("stream", [24], mode="counted", metric="ip_trips", unit="per MiB")
 raw("sroce", "write_bw", [5000], topology="same-host")
 raw("sroce-stack", "write_bw", [400], topology="same-host")
+raw("sroce", "write_bw", [900, 920], topology="native-wire-gro")
+raw("sroce", "nvme_bw", [720], mode="qd32", topology="native-nvme-veth")
 raw("memcpy", "memcpy", [10000], size=0, mode="", transport="",
     topology="same-host")
 
@@ -271,12 +273,12 @@ def picture(c):
     _, _, where = figures_of(c, "<!-- bench: begin -->\n<!-- bench: end -->\n")
     root = ET.parse(os.path.join(where, "bench.svg")).getroot()
     words = [t.text for t in root.findall(".//{*}text")]
-    for value in ("310", "55", "300", "1000"):
+    for value in ("310", "55", "300", "910", "720"):
         assert value in words, f"no {value} in {words}"
     assert "READ" not in words, "nobody has measured it"
     own = [r for r in root.findall(".//{*}rect")
            if r.get("fill") == figures.COLOURS["sroce"]]
-    assert len(own) == 5, f"{len(own)}, with that of the legend"
+    assert len(own) == 6, f"{len(own)}, with that of the legend"
 
 
 def short_line(c):

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables of tools/vm.sh
+# A VM that is a process: User Mode Linux. Sourced by tools/vm.sh.
+
+# Whether the options of tools/vm.sh are possible
+uml_can() { [ -z "$TWO$INTERACTIVE$ICOUNT$GDB$ROOT" ] && [ ${#QEMU_ARGS[@]} -eq 0 ]; }
+
+# It would boot again where others end. kHz: of the CPU's counter
+uml_cmdline()	# kHz
+{
+	echo "console=tty0 loglevel=5 panic=-1 oops=panic noreboot log_buf_len=8M" \
+		"rcupdate.rcu_cpu_stall_timeout=60 sroce.id=1 sroce.khz=$1 sroce.share.root=/"
+}
+
+# A terminal for the console and one for what the command prints. The memory is a file on a
+# tmpfs. The kernel and the programs on it are processes that wait for each other: on one CPU of
+# the host none has to wake up another, which a hypervisor makes slow.
+uml()	# vm-directory
+{
+	local args
+	read -ra args <<<"$CMDLINE sroce.share.job=$JOB"
+	exec taskset -c $(($(nproc) - 1)) "$VMLINUX" "mem=$MEM" "initrd=$INITRAMFS" con=null con0=null,fd:1 con1=null,fd:3 \
+		"${args[@]}" >"$1/console" 3>"$1/out"
+}
