@@ -37,16 +37,18 @@ read -r at <dies && sed -i 1d dies
 echo "$at" >"$keep/under-way"
 exit 125
 END
-chmod +x "$DIR/tools/vm.sh"
+printf '#!/bin/sh\n' >"$DIR/tools/setup.sh"
+chmod +x "$DIR"/tools/*.sh
+printf 'vm-module:\n\t@echo $(KERNEL) >built\n' >"$DIR/Makefile"
 
-# run NAME-OF-RUN dying-case... : its status
+# run NAME-OF-RUN dying-case... : its status, of PART
 run()
 {
 	local name=$1
 	shift
 	rm -f "$DIR"/{runs,skips,dies}
 	[ $# -eq 0 ] || printf '%s\n' "$@" >"$DIR/dies"
-	BENCH_DIR=$DIR/$name KERNEL=${KERNEL:-6.1} "$DIR/selftests/bench/run.sh" two \
+	BENCH_DIR=$DIR/$name KERNEL=${KERNEL:-6.1} "$DIR/selftests/bench/run.sh" "${PART:-two}" \
 		>"$DIR/out" 2>&1
 }
 
@@ -113,12 +115,20 @@ other_place()
 		[ "$(grep -c '^| same host' "$bench/README.md")" = 1 ]
 }
 
+# The series stays, the flavour does not.
+native()
+{
+	PART=native KERNEL=6.12-cloud run native && [ "$(cat "$DIR/built")" = 6.12-uml ] &&
+		grep -q ',6.12-uml.0,' "$DIR/native/raw.csv"
+}
+
 shown() { "$@" || { cat "$DIR/out" "$DIR/skips"; return 1; }; }
 
 check "one machine, and its report" shown well
 check "a machine that dies is followed by one that leaves that case out" \
 	shown one_dies
 check "three die: it failed, and what they measured is there" shown all_die
+check "what a real CPU does is measured on a kernel that it executes, which is built" shown native
 check "table and picture are of the runs that are named" shown figures
 check "tables of another kernel stay" shown second_kernel
 check "tables of another place stay" shown other_place
