@@ -115,12 +115,12 @@ def table(rows):
 # A panel: title, unit, place, MTU and the cases, as (label, case)
 WAYS = [("WRITE", "WRITE 64 KiB"), ("SEND", "SEND 64 KiB"),
         ("READ", "READ 64 KiB")]
-ONE_CPU = [("WRITE", "WRITE 64 KiB"), ("SEND", "SEND 64 KiB event"),
-           ("READ", "READ 64 KiB event")]
+ONE_CPU = [("WRITE", "WRITE 1 MiB"), ("SEND", "SEND 1 MiB event"),
+           ("READ", "READ 1 MiB event")]
 NVME = [("64 KiB reads, 32 at once", "NVME 64 KiB qd32")]
 ROWS = [[
-    ("Real CPU: wire, 64 KiB", "MB/s, more is better", "native-wire-gro", "1500", ONE_CPU),
-    ("Real CPU: veth, 64 KiB", "MB/s, more is better", "native-veth", "1500", ONE_CPU),
+    ("Real CPU: wire, 1 MiB", "MB/s, more is better", "native-wire-gro", "1500", ONE_CPU),
+    ("Real CPU: veth, 1 MiB", "MB/s, more is better", "native-veth", "1500", ONE_CPU),
 ], [
     ("Real CPU: NVMe, wire", "MB/s, more is better", "native-nvme-wire-gro", "1500", NVME),
     ("Real CPU: NVMe, veth", "MB/s, more is better", "native-nvme-veth", "1500", NVME),

@@ -325,9 +325,15 @@ cases_icount_wire()
 	[ "$MTU" != 1500 ] || printf '%s\n' write_bw:RC:64:1:{poll,list32}
 }
 
-# A poller would keep the CPU from its peer.
+# A poller would keep the CPU from its peer. Where system calls take as long as 10 KiB, 1 MiB shows
+# what the network does.
 cases_native() { cases_icount | grep -v ^qp; }
-cases_native_wire() { cases_icount_wire; }
+
+cases_native_wire()
+{
+	cases_icount_wire
+	printf '%s\n' write_bw:RC:1048576:1:poll {read,send}_bw:RC:1048576:1:event
+}
 
 cases_nvme() { printf '%s\n' nvme_bw:RC:65536:1:qd32 nvme_lat:RC:4096:1:qd1; }
 

@@ -356,9 +356,9 @@ def bars_text(stats, bars):
 ONE_CPU = (("write_bw", "poll"), ("send_bw", "event"), ("read_bw", "event"))
 NVME = (("nvme_bw", 65536, 1, "qd32", "bandwidth"), ("nvme_lat", 4096, 1, "qd1", "p50"))
 FIGURES = [
-    *((place, mtu, test, 65536, 1, mode, "bandwidth")
+    *((place, mtu, test, size, 1, mode, "bandwidth")
       for place in ("native-wire-gro", "native-wire") for mtu in (1500, 4500, 9000)
-      for test, mode in ONE_CPU),
+      for size in (65536, 1048576) for test, mode in ONE_CPU),
     *(("native-veth", 1500, test, size, 1, mode, "bandwidth")
       for size in (65536, 1048576) for test, mode in ONE_CPU),
     *((place, 1500, "write_bw", 64, 1, mode, "rate")

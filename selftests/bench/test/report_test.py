@@ -66,7 +66,7 @@ raw("sroce", "write_bw", [18], size=1048576, mode="counted",
 tcp("stream", [24], mode="counted", metric="ip_trips", unit="per MiB")
 raw("sroce", "write_bw", [5000], topology="same-host")
 raw("sroce-stack", "write_bw", [400], topology="same-host")
-raw("sroce", "write_bw", [900, 920], topology="native-wire-gro")
+raw("sroce", "write_bw", [900, 920], size=1048576, topology="native-wire-gro")
 raw("sroce", "nvme_bw", [720], mode="qd32", topology="native-nvme-veth")
 raw("memcpy", "memcpy", [10000], size=0, mode="", transport="",
     topology="same-host")
