@@ -67,7 +67,7 @@ network()
 	fail "eth0 has no carrier"
 }
 
-is_uml() { grep -q "User Mode Linux" /proc/cpuinfo; }
+is_uml() { $BB grep -q "User Mode Linux" /proc/cpuinfo; }
 
 # User Mode Linux does not say how fast the CPU is, by which perftest reads the clock.
 cpu_frequency()

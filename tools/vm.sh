@@ -9,7 +9,8 @@
 #   --kernel NAME       kernel: 6.1, 6.12, 7.3, 6.12-rt ...; 6.1-arm64 runs on an
 #                       emulated arm64 CPU, with a root of its own; 6.1-debug and
 #                       6.1-kcsan are built by tools/debug-kernel.sh, and so is 6.1-uml,
-#                       a process that the machine's own CPU executes  [6.1]
+#                       a process that the machine's own CPU executes. Programs on it see
+#                       the host's files read-only unless they mount them anew  [6.1]
 #   --cpus N            virtual CPUs                                   [2]
 #   --mem M             memory, as QEMU takes it                       [4G]
 #   --timeout S         limit for the command                          [600]
@@ -470,6 +471,7 @@ main()
 	make_initramfs "$KDIR" "$RELEASE" "$BUSYBOX"
 	if kernel_is_uml "$KERNEL"; then
 		khz=$(tsc_khz)
+		[ -n "$khz" ] || die "how fast is this CPU's counter?"
 	elif [ -n "$ICOUNT" ]; then
 		# sleep=on: an idle CPU's clock is the host's, or it would run
 		# ahead while a file is read

@@ -291,7 +291,7 @@ def series(kernel):
 def compared_with(stats, key, of):
     """The Stat that a bar's figure is divided by"""
     if of in REFERENCES:
-        return reference(stats, key, of)
+        return stats.get(key._replace(contender=of)) or reference(stats, key, of)
     name, eq, value = of.partition("=")
     if not eq:
         name, value = "contender", of
@@ -315,7 +315,8 @@ def bar_lines(stats, bars):
     out = []
     for kernel in sorted({k.kernel for k in stats}):
         for bar in bars:
-            if bar.kernel and series(kernel) != bar.kernel:
+            if bar.kernel and series(kernel) != bar.kernel or \
+               bar.case[0].startswith("native-") != kernel.endswith("-uml"):
                 continue
             key, stat, figure = bar_figure(stats, bar, kernel)
             what = f"{label(key)}, {TITLES.get(key.topology, key.topology)}" \

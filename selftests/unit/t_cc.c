@@ -76,7 +76,7 @@ static void grows(void)
  * A train of a quarter of the window is acknowledged, @left packets are under way, and the next
  * train is due in @due ns. Return: the window after that
  */
-static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left, s64 due)
+static u32 trains_acked(u32 trains, u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left, s64 due)
 {
 	struct sim *s = begin(cwnd, cwnd / 4 + left);
 	struct sroce_req *req = &s->a.qp.req;
@@ -85,6 +85,7 @@ static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left, s
 	req->cwnd.ssthresh = ssthresh;
 	req->quota = quota;
 	req->rtt.srtt = SRTT;
+	req->rtt.trains = trains;
 	req->pace_at = s->now + due;
 	s->a.qp.sq.prod = more ? sroce_sq_next(&s->a.qp.sq, req->next_idx) : req->next_idx;
 	ack(s, cwnd / 4);
@@ -92,6 +93,11 @@ static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left, s
 	s->a.qp.sq.prod = prod;
 	end(s);
 	return cwnd;
+}
+
+static u32 train_acked(u32 cwnd, u32 ssthresh, u32 quota, bool more, u32 left, s64 due)
+{
+	return trains_acked(0, cwnd, ssthresh, quota, more, left, due);
 }
 
 static void held_by_pacing(void)
@@ -115,6 +121,9 @@ static void held_by_pacing(void)
 	CHECK_EQ(train_acked(256, 0, 0, true, 1, -DUE), 256);
 	CHECK_EQ(train_acked(64, 64, 0, true, 1, -DUE), 64);
 	CHECK_EQ(train_acked(64, 0, 1, true, 1, -DUE), 64);
+
+	t_case("cc: but not on a long path, where trains are many and soon due");
+	CHECK_EQ(trains_acked(5, 64, 0, 0, true, 1, -DUE), 64);
 }
 
 static void opens(void)

@@ -67,10 +67,13 @@ static bool is_slow(const struct sroce_qp *qp, const struct sroce_cwnd *c)
 	return timeout && c->rtt > timeout;
 }
 
-/* Two trains are due, but no CPU had time to send one, while ACKs have come. */
+/* Two trains of a short path are due, but no CPU had time to send one, while ACKs have come. */
 static bool is_overdue(const struct sroce_qp *qp)
 {
-	return qp->req.pace_at && sroce_now() >= qp->req.pace_at + sroce_cc_pace(qp);
+	const struct sroce_req *req = &qp->req;
+
+	return req->pace_at && !req->rtt.trains &&
+	       sroce_now() >= req->pace_at + sroce_cc_pace(qp);
 }
 
 /*

@@ -7,7 +7,6 @@
 #include <linux/crc32.h>
 #include <linux/module.h>
 #include <asm/cpufeature.h>
-#include <asm/unaligned.h>
 #include <crypto/internal/hash.h>
 
 /* what its mm_malloc.h needs is not to be had in a kernel */
@@ -15,7 +14,10 @@
 #include <immintrin.h>
 #include "clmul.h"
 
-/* A CRC that begins with 0, unless a key says otherwise, and is not inverted */
+/*
+ * A CRC that begins with 0, unless a key says otherwise, and is not inverted. Keys and results are
+ * little endian, as x86 is.
+ */
 static int crc_init_tfm(struct crypto_tfm *tfm)
 {
 	*(u32 *)crypto_tfm_ctx(tfm) = 0;
@@ -26,7 +28,7 @@ static int crc_setkey(struct crypto_shash *tfm, const u8 *key, unsigned int len)
 {
 	if (len != sizeof(u32))
 		return -EINVAL;
-	*(u32 *)crypto_shash_ctx(tfm) = get_unaligned_le32(key);
+	memcpy(crypto_shash_ctx(tfm), key, len);
 	return 0;
 }
 
@@ -55,7 +57,7 @@ static int crc_update(struct shash_desc *desc, const u8 *data, unsigned int len)
 
 static int crc_final(struct shash_desc *desc, u8 *out)
 {
-	put_unaligned_le32(*(u32 *)shash_desc_ctx(desc), out);
+	memcpy(out, shash_desc_ctx(desc), sizeof(u32));
 	return 0;
 }
 
