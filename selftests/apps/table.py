@@ -23,12 +23,16 @@ CAUSE = re.compile(r"^\* ([^ ,]+), (\S+): (.+)$")
 NAMES = {"sroce": "sroce", "rxe": "rdma_rxe"}
 NOT_RUN, NOT_REACHED = "not run", "not reached"
 COMPLAINTS = "the kernel has no complaint, all ends"
+# How a VM ended: as a shell has it, where a program was ended for its time
+LATE = 124
+ENDS = {0: "yes", LATE: "out of time"}
 
 
 def read(lines):
     """Results by case, causes by case, and how the VM ended: 0, another number or None."""
     results, causes = {}, {}
     name = ended = None
+    late = complaint = False
     for line in lines:
         line = line.rstrip("\n")
         case = CASE.match(line)
@@ -43,12 +47,17 @@ def read(lines):
             causes[name] = line[9:]
         elif line.startswith("# vm: "):
             ended = int(line[6:])
+        elif line.startswith("vm: "):
+            late = late or "command still running" in line
+            complaint = complaint or "complained" in line or "without a report" in line
+    if ended == 125 and late and not complaint:
+        ended = LATE
     return results, causes, ended
 
 
 def end_of(ended):
     """The cell for the VM itself."""
-    return "no" if ended in (None, 125) else "yes"
+    return ENDS.get(ended, "no" if ended in (None, 125) else "yes")
 
 
 def published(lines):
@@ -75,7 +84,7 @@ def published(lines):
 def add_cell(run, what, cell):
     """One result of the run of a table."""
     if what == COMPLAINTS:
-        run[2] = 0 if cell == "yes" else 125
+        run[2] = next((n for n, text in ENDS.items() if text == cell), 125)
     elif cell != NOT_REACHED:
         run[0][what] = cell
 

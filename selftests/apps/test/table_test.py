@@ -18,31 +18,34 @@ LOGS = {
                         "# value: 3 s\n# vm: 1\n",
     "6.1-rxe-x.log": "ok 1 - one\nvm: the kernel complained\n# vm: 125\n",
     "6.1-sroce-y.log": "ok 1 - three # SKIP no such module\n# vm: 0\n",
+    "6.12-rxe-y.log": "vm: VM 1: command still running after 9 s\n# vm: 125\n",
+    "6.1-rxe-y.log": "vm: VM 1: command still running after 9 s\n"
+                     "vm: VM 1: the kernel complained:\n# vm: 125\n",
     "6.1-sroce-z.log.tmp": "ok 1 - not yet\n",
 }
 
 TABLE = """\
-| application | what | sroce, 6.1 | sroce, 6.12 | rdma_rxe, 6.1 |
-| --- | --- | --- | --- | --- |
-| x | one | yes, 7 MB/s | yes | yes |
-| x | two | yes | no | not reached |
-| x | the kernel has no complaint, all ends | yes | yes | no |
-| y | three | not there | not run | not run |
-| y | the kernel has no complaint, all ends | yes | not run | not run |
+| application | what | sroce, 6.1 | sroce, 6.12 | rdma_rxe, 6.1 | rdma_rxe, 6.12 |
+| --- | --- | --- | --- | --- | --- |
+| x | one | yes, 7 MB/s | yes | yes | not run |
+| x | two | yes | no | not reached | not run |
+| x | the kernel has no complaint, all ends | yes | yes | no | not run |
+| y | three | not there | not run | not reached | not reached |
+| y | the kernel has no complaint, all ends | yes | not run | no | out of time |
 
 * x, sroce: two: the moon
 * y, sroce: three: no such module
 """
 
 # What was measured anew is only y, on 6.12
-OLD = TABLE.replace("three | not there | not run", "three | not there | no")
+OLD = TABLE.replace("three | not there | not run |", "three | not there | no |")
 NEW_LOG = "ok 1 - three\nok 2 - four\n1..2\n# vm: 0\n"
 MERGED = TABLE.replace(
-    "| y | three | not there | not run | not run |\n",
-    "| y | three | not there | yes | not run |\n"
-    "| y | four | not reached | yes | not run |\n").replace(
-        "complaint, all ends | yes | not run | not run |",
-        "complaint, all ends | yes | yes | not run |")
+    "| y | three | not there | not run | not reached | not reached |\n",
+    "| y | three | not there | yes | not reached | not reached |\n"
+    "| y | four | not reached | yes | not reached | not reached |\n").replace(
+        "complaint, all ends | yes | not run | no |",
+        "complaint, all ends | yes | yes | no |")
 
 
 def run(name, *args):
