@@ -78,10 +78,14 @@ def setting(row):
 
 
 def merged(old, new):
-    """The rows of both, by kernel; of a kernel and place that is in new, only those"""
+    """
+    The rows of both, by kernel, those of a real CPU first; of a kernel and place that is in new,
+    only those
+    """
     measured = {setting(row) for row in new}
     kept = [row for row in old if setting(row) not in measured]
-    return sorted(kept + new, key=lambda row: series(row["kernel"]))
+    return sorted(kept + new, key=lambda row: (series(row["kernel"]),
+                                               not row["place"].startswith("native-")))
 
 
 # ---- table ------------------------------------------------------------------
