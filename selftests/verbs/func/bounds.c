@@ -608,6 +608,7 @@ static why_t waiting_end(struct vt_pair *p)
 }
 
 #define SOON_US		8000	/* a wait that others make longer takes 12,900 */
+#define SOON_TRIES	40
 
 /* Another QP is refused once: how many us it takes for its message to be received */
 static why_t refused_once(struct vt_pair *p, uint64_t *us)
@@ -634,7 +635,7 @@ static why_t others_wait_less(void)
 	why_t why = NULL;
 	int i;
 
-	for (i = 0; i < 8 && !why; i++) {
+	for (i = 0; i < SOON_TRIES && least >= SOON_US && !why; i++) {
 		memset(&p, 0, sizeof(p));
 		why = refused_once(&p, &us);
 		if (why)
