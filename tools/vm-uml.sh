@@ -9,8 +9,7 @@ uml_can() { [ -z "$TWO$INTERACTIVE$ICOUNT$GDB$ROOT" ] && [ ${#QEMU_ARGS[@]} -eq 
 # It would boot again where others end. kHz: of the CPU's counter
 uml_cmdline()	# kHz
 {
-	echo "console=tty0 loglevel=5 panic=-1 oops=panic noreboot log_buf_len=8M" \
-		"rcupdate.rcu_cpu_stall_timeout=60 sroce.id=1 sroce.khz=$1 sroce.share.root=/"
+	echo "console=tty0 noreboot sroce.id=1 sroce.khz=$1 sroce.share.root=/"
 }
 
 # A terminal for the console and one for what the command prints. The memory is a file on a
@@ -27,6 +26,7 @@ uml()	# vm-directory
 	cpus=$(taskset -cp $BASHPID)
 	read -ra args <<<"$CMDLINE sroce.share.job=$JOB"
 	exec setsid unshare "${own[@]}" --pid --fork --kill-child taskset -c "${cpus##*[ ,-]}" \
-		bash -c '"$@"; exit' bash "$VMLINUX" "mem=$MEM" "initrd=$INITRAMFS" uml_dir="$1/" con=null \
-		con0=null,fd:1 con1=null,fd:3 "${args[@]}" >"$1/console" 3>"$1/out"
+		bash -c '"$@"; exit' bash "$VMLINUX" "mem=$MEM" "initrd=$INITRAMFS" \
+		uml_dir="$1/" con=null con0=null,fd:1 con1=null,fd:3 "${args[@]}" \
+		>"$1/console" 3>"$1/out"
 }

@@ -483,12 +483,15 @@ main()
 		ACCEL=(-accel tcg,thread=multi -cpu "$TCG_CPU")
 		khz=$(tsc_khz)
 	fi
-	CMDLINE="console=$CONSOLE loglevel=5 panic=-1 oops=panic mitigations=off"
-	CMDLINE+=" nokaslr net.ifnames=0 apparmor=0 audit=0 log_buf_len=8M"
-	CMDLINE+=" rcupdate.rcu_cpu_stall_timeout=60 random.trust_cpu=on"
-	! arch_is_host "$ARCH" ||
-		CMDLINE+=" no_timer_check tsc=reliable${khz:+ tsc_early_khz=$khz}"
-	! kernel_is_uml "$KERNEL" || CMDLINE=$(uml_cmdline "$khz")
+	CMDLINE="loglevel=5 panic=-1 oops=panic log_buf_len=8M rcupdate.rcu_cpu_stall_timeout=60"
+	if kernel_is_uml "$KERNEL"; then
+		CMDLINE+=" $(uml_cmdline "$khz")"
+	else
+		CMDLINE+=" console=$CONSOLE mitigations=off nokaslr net.ifnames=0 apparmor=0"
+		CMDLINE+=" audit=0 random.trust_cpu=on"
+		! arch_is_host "$ARCH" ||
+			CMDLINE+=" no_timer_check tsc=reliable${khz:+ tsc_early_khz=$khz}"
+	fi
 	CMDLINE+=$APPEND
 	keep=$(kept_dirs)
 	[ -z "$keep" ] || CMDLINE+=" sroce.keep=$keep"
