@@ -93,12 +93,13 @@ update_lists()	# [force]
 	touch "$stamp"
 }
 
-# The best release of kernel $1 that the archive has.
+# The best release of kernel $1 that the archive has whole. An update's image may come hours
+# after its headers, since it is signed in between.
 archive_release()	# name
 {
-	kernel_apt apt-cache search --names-only '^linux-headers-[0-9]' |
-		sed 's/^linux-headers-//; s/ .*//' | kernel_releases "$1" |
-		head -n 1 | grep .
+	kernel_apt apt-cache search --names-only '^linux-(headers|image)-[0-9]' |
+		sed -E 's/^linux-(headers|image)-//; s/ .*//' | sort | uniq -d |
+		kernel_releases "$1" | head -n 1 | grep .
 }
 
 # Package $1 with those of its dependencies whose names match $2, each as NAME=VERSION.
@@ -296,7 +297,7 @@ fetch_kernel()	# name [newest]
 	kernel_flavour "$1" >/dev/null || die "no kernel is named $1"
 	FETCH_ARCH=$(kernel_arch "$1")
 	update_lists "${2:-}" || die "Debian's lists are not to be had"
-	rel=$(archive_release "$1") || die "Debian has no headers for $1"
+	rel=$(archive_release "$1") || die "Debian has no headers and image for $1"
 	say "fetching $rel, headers and image"
 	fetch_headers "$rel" && fetch_image "$rel" ||
 		die "$rel is not to be had"
