@@ -303,8 +303,8 @@ struct sroce_rtt {
  * @reading: READ responses that were requested and have not come
  * @since_ackreq: packets sent since the last one that requested an ACK
  * @retries: timeouts left before IB_WC_RETRY_EXC_ERR
- * @excused: timeouts since the peer's last answer that don't count, because this machine
- *	stood still or had the request in a queue
+ * @excused: timeouts since the peer's last answer that don't count: every second one, and those
+ *	while this machine stood still or had the request in a queue
  * @late_at: when a timer fired too late last, in ns of sroce_now(); 0 for never
  * @rnr_retries: RNR NAKs left before IB_WC_RNR_RETRY_EXC_ERR
  * @rnr_waits: waits for RNR since there was progress, up to a bound

@@ -182,6 +182,19 @@ struct kase {
 	.bars = { .alive = true, .all = true },						\
 	.seeds = 4,									\
 }
+/* A peer whose CPU stands still for longer than the timeouts that count take, once */
+#define SLOW_PEER(exp, tries_, ms) {							\
+	.name = "a peer whose CPU stands still for " #ms " ms: timeout " #exp		\
+		", tries " #tries_,							\
+	.flows = { .pairs = 1, .opcode = IB_WR_RDMA_WRITE, .len = 8 * MIB,		\
+		   .count = 4, .depth = 4, .kick = BURST(1000), .timeout = (exp),	\
+		   .tries = (tries_), .limit = 60000 * MS,				\
+		   .stall = { {}, { .runs = { 30 * MS, 40 * MS },			\
+				    .still = { (ms) * MS, (ms) * MS } } },		\
+		   .link = LINK(20, 1000, 0, 100, 0) },					\
+	.bars = { .alive = true, .all = true },						\
+	.seeds = 4,									\
+}
 
 static const struct kase cases[] = {
 	SLOW(100, false, 95, 1),
@@ -311,6 +324,8 @@ static const struct kase cases[] = {
 	STALLED_PEER(14, 1),
 	STALLED_PEER(12, 2),
 	STALLED_PEER(10, 8),
+	SLOW_PEER(14, 8, 800),
+	SLOW_PEER(12, 2, 55),
 };
 
 /* Of all seeds: the worst fairness, the mean of parts, the sum of counts */

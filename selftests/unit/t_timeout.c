@@ -10,6 +10,12 @@ static int cut(struct sim *s, struct sim_packet *p)
 	return s->now < *(u64 *)s->arg;
 }
 
+static int arrives_late(struct sim *s, struct sim_packet *p)
+{
+	p->when = max_t(u64, p->when, *(u64 *)s->arg);
+	return 1;
+}
+
 static void peer_gone(u32 retries)
 {
 	struct sim_cfg cfg = sim_default;
@@ -26,13 +32,15 @@ static void peer_gone(u32 retries)
 	xfers_run(&t);
 	xfers_check_failed(&t, 0, IB_WC_RETRY_EXC_ERR);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), retries + 1);
+	/* as many do not count, and are followed by a retransmission, too */
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT_EXCUSED), retries + 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT),
-		 retries + sim_count(&t.s->a, SROCE_CNT_PROBE));
+		 (retries ? 2 * retries + 1 : 0) + sim_count(&t.s->a, SROCE_CNT_PROBE));
 	CHECK_EQ(t.s->sent, 1 + sim_count(&t.s->a, SROCE_CNT_RETRANSMIT));
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE) > 0, retries > 0);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRY_EXC), 1);
 	/* 9.7.6.1.3: not before the timeout, and not after four times that */
-	CHECK(t.s->now - start >= (retries + 1) * (4096ULL << 8));
+	CHECK(t.s->now - start >= 2 * (retries + 1) * (4096ULL << 8));
 	CHECK(t.s->now - start <= 4 * (retries + 1) * (4096ULL << 8));
 	xfers_end(&t);
 }
@@ -45,9 +53,9 @@ static u32 excused_max(u32 retries)
 
 /*
  * Where timers are @percent of the timeout late the answer may be late as well: that is
- * not the peer's fault, unless it goes on.
+ * not the peer's fault, unless it goes on. @host: so late shows that this host stood still
  */
-static void held_up(u32 percent, u32 retries, u32 excused)
+static void held_up(u32 percent, u32 retries, u32 excused, bool host)
 {
 	u64 nominal = 4096ULL << 8, late = nominal * percent / 100, never = 0, most;
 	struct sim_cfg cfg = sim_default;
@@ -65,8 +73,9 @@ static void held_up(u32 percent, u32 retries, u32 excused)
 	xfers_check_failed(&t, 0, IB_WC_RETRY_EXC_ERR);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), retries + 1);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT_EXCUSED), excused);
-	/* only the timeouts that count decrease the window */
-	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE), retries + 1);
+	/* those that are this host's fault don't decrease the window */
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE),
+		 retries + 1 + (host ? 0 : excused));
 	/* what the timers were late is not the peer's time; each may be late for a probe, too */
 	most = 4 * (retries + 1) * nominal + 2 * (excused + retries + 1) * late;
 	CHECK(t.s->now >= (retries + 1) * nominal);
@@ -190,6 +199,27 @@ static void gone_after_pause(u8 timeout, u8 retries, u64 most)
 	xfers_end(&t);
 }
 
+/* A peer whose host is busy answers late: after more timeouts than retries, but it answers. */
+static void answers_late(u8 timeout, u8 retries)
+{
+	u64 nominal = 4096ULL << timeout, until = 2 * (retries + 1) * nominal - nominal / 2;
+	struct sim_cfg cfg = sim_default;
+	struct xfers t;
+
+	t_case("timeout: the peer answers after %u timeouts, %u retries", 2 * retries + 1, retries);
+	cfg.timeout = timeout;
+	cfg.retry_cnt = retries;
+	xfers_init(&t, &cfg, 65536, 4096);
+	t.s->wire = arrives_late;
+	t.s->arg = &until;
+	xfer_put(&t, IB_WR_SEND, 10);
+	xfers_run_check(&t);
+	CHECK(t.s->now > until);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), retries);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT_EXCUSED), retries + 1);
+	xfers_end(&t);
+}
+
 static void peer_goes_midway(void)
 {
 	u64 when = 5 * SIM_LATENCY;
@@ -212,10 +242,10 @@ UNIT_TESTS(timeout)
 {
 	peer_gone(0);
 	peer_gone(3);
-	held_up(5, 1, 0);
-	held_up(100, 1, 5);
-	held_up(100, 0, 2);
-	held_up(50, 7, 23);
+	held_up(5, 1, 2, false);
+	held_up(100, 1, 5, true);
+	held_up(100, 0, 2, true);
+	held_up(50, 7, 23, true);
 	in_local_queue(0, 2);
 	in_local_queue(3, 9);
 	answer_waits("the time until a probe", 14, 7, 30 * SIM_MS);
@@ -225,6 +255,9 @@ UNIT_TESTS(timeout)
 	gone_after_pause(8, 7, 100 * SIM_MS);
 	gone_after_pause(10, 0, 100 * SIM_MS);
 	/* what was a second ago is no excuse any more */
-	gone_after_pause(16, 7, 3500 * SIM_MS);
+	gone_after_pause(16, 7, 4500 * SIM_MS);
+	answers_late(8, 7);
+	answers_late(14, 0);
+	answers_late(14, 1);
 	peer_goes_midway();
 }

@@ -720,18 +720,29 @@ static bool is_late(const struct sroce_qp *qp, u64 late)
 
 /*
  * Whether a timeout does not count against the peer, since the answer may be in a queue
- * here, or the request is. All intervals together stay below TIMEOUT_FACTOR times what the
- * user asked for, but for the time in which this machine stood still.
+ * here, or the request is.
  */
-static bool is_excused(struct sroce_qp *qp, u64 now)
+static bool is_fault_of_host(struct sroce_qp *qp, u64 now)
+{
+	const struct sroce_req *req = &qp->req;
+
+	return (req->late_at && now - req->late_at < LATE_MEMORY) || sroce_tx_pending(qp);
+}
+
+/*
+ * The peer's host may be as busy: for as many timeouts as count as many others do not. All
+ * intervals together stay below TIMEOUT_FACTOR times what the user asked for, but for the
+ * time in which this machine stood still.
+ */
+static bool excuse(struct sroce_qp *qp, bool host)
 {
 	struct sroce_req *req = &qp->req;
 	u32 most = (TIMEOUT_FACTOR - 1) * (qp->attr.retry_cnt + 1) - 1;
-	bool was_late = req->late_at && now - req->late_at < LATE_MEMORY;
 
-	if (req->excused == most || !(was_late || sroce_tx_pending(qp)))
+	if (req->excused == most || (!host && req->excused + req->retries > qp->attr.retry_cnt))
 		return false;
 	req->excused++;
+	sroce_count(qp, SROCE_CNT_TIMEOUT_EXCUSED);
 	return true;
 }
 
@@ -739,13 +750,13 @@ static bool is_excused(struct sroce_qp *qp, u64 now)
 static bool count_timeout(struct sroce_qp *qp, u64 now)
 {
 	struct sroce_req *req = &qp->req;
+	bool host = is_fault_of_host(qp, now), excused = excuse(qp, host);
 
-	if (is_excused(qp, now)) {
-		sroce_count(qp, SROCE_CNT_TIMEOUT_EXCUSED);
+	if (!host || !excused)
+		sroce_cc_timeout(qp);
+	if (excused)
 		return true;
-	}
 	sroce_count(qp, SROCE_CNT_TIMEOUT);
-	sroce_cc_timeout(qp);
 	if (!req->retries) {
 		sroce_count(qp, SROCE_CNT_RETRY_EXC);
 		sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
