@@ -4,14 +4,14 @@
 # namespaces, while selftests/harness/stalled.sh holds the VM up from outside. A peer that is
 # gone is still reported.
 #
-# usage: in the VM, by selftests/harness/stalled.sh. ROUNDS: of the three tools, each time
+# usage: in the VM, by selftests/harness/stalled.sh. ROUNDS: of the tools, each time
 set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
 . "$DIR/lib/common.sh"
 
 ASKED=$SROCE_JOB/shared
-TOOLS=(ib_write_bw ib_read_bw ib_write_lat)
+TOOLS=(ib_write_bw ib_read_bw ib_write_lat "ib_send_bw -b" "ib_write_bw -q 8")
 TIMEOUT=600
 # Some hundred of 8 MiB take an emulated CPU a second or more, and the smallest stay countable.
 ITERS=200
@@ -33,14 +33,15 @@ let_go()
 
 ended() { [ -e "$ASKED/ended" ]; }
 
-all_sizes() { perftest_pair "$1" -a -n $ITERS >"$OUT" 2>&1 || { tail -n 15 "$OUT"; return 1; }; }
+all_sizes() { perftest_pair "$@" -a -n $ITERS >"$OUT" 2>&1 || { tail -n 15 "$OUT"; return 1; }; }
 
 # Is nothing retried until it fails, in any of the tools?
 tools()
 {
-	local tool
+	local tool line
 	for tool in "${TOOLS[@]}"; do
-		check "$1: $tool" stays retry_exceeded_err all_sizes "$tool"
+		read -ra line <<<"$tool"
+		check "$1: $tool" stays retry_exceeded_err all_sizes "${line[@]}"
 	done
 }
 
