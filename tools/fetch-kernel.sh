@@ -88,7 +88,7 @@ update_lists()	# [force]
 		return
 	fi
 	say "reading the lists of Debian's kernels"
-	kernel_apt apt-get -qq update >"$SROCE_CACHE/apt.log" 2>&1 ||
+	kernel_apt apt-get -qq -o APT::Update::Error-Mode=any update >"$SROCE_CACHE/apt.log" 2>&1 ||
 		{ tail -n 5 "$SROCE_CACHE/apt.log" >&2; return 1; }
 	touch "$stamp"
 }
@@ -216,16 +216,16 @@ fetch_program()	# package
 # stays as it is: a build may be using it.
 fetch_headers()	# release
 {
-	local to=$SROCE_CACHE/headers tmp p packages=() item
+	local to=$SROCE_CACHE/headers tmp p packages=() item all
 	[ ! -e "$to/usr/src/linux-headers-$1/include/config/auto.conf" ] || return 0
 	tmp=$to/tmp.$$
 	rm -rf "$tmp"
+	all=$(with_dependencies "linux-headers-$1" 'headers|kbuild') || return
 	while read -r p; do
 		compgen -G "$to/usr/*/${p%=*}" >/dev/null || packages+=("$p")
-	done < <(with_dependencies "linux-headers-$1" 'headers|kbuild')
-	unpack_packages "$tmp" ${packages[@]+"${packages[@]}"} ||
+	done <<<"$all"
+	unpack_packages "$tmp" ${packages[@]+"${packages[@]}"} && relocate_headers "$tmp" ||
 		{ rm -rf "$tmp"; return 1; }
-	relocate_headers "$tmp"
 	mkdir -p "$to/usr/src" "$to/usr/lib"
 	for item in "$tmp"/usr/lib/linux-kbuild-* "$tmp"/usr/src/*-common* \
 		    "$tmp/usr/src/linux-headers-$1"; do
@@ -253,13 +253,13 @@ arrange_image()	# directory release
 
 fetch_image()	# release
 {
-	local dir tmp packages
+	local dir tmp packages all
 	dir=$(kernel_dir "$1")
 	[ ! -e "$dir/.done" ] || return 0
 	tmp=$dir.tmp.$$
 	rm -rf "$dir" "$tmp"
-	mapfile -t packages < <(with_dependencies "linux-image-$1" \
-		'binary|modules|base')
+	all=$(with_dependencies "linux-image-$1" 'binary|modules|base') || return
+	mapfile -t packages <<<"$all"
 	unpack_packages "$tmp" "${packages[@]}" && arrange_image "$tmp" "$1" ||
 		{ rm -rf "$tmp"; return 1; }
 	touch "$tmp/.done"
