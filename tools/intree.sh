@@ -40,6 +40,7 @@ configure()
 # One object is enough: all of them wait for what the probes find.
 probe()
 {
+	rm -rf "$OUT/probe"
 	make --no-print-directory KDIR="$BUILD" BUILD="$OUT/probe" \
 		MODULE_GOAL=drv/core/mem/ring.o module
 }

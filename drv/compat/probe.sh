@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Find out which form each interface of probes/ has in the headers of a kernel, and write
 # a header that says so. Each probe has several forms; exactly one of them must compile.
 # If none does, or if more than one do, the module would be built for a kernel that nobody
@@ -69,10 +69,10 @@ complain() # probe number-that-compile
 bad=0
 # All errors count; clang stops at the twentieth, unless told in its own words.
 limit=-ferror-limit=0
-"$1" $limit -fsyntax-only -x c /dev/null 2>/dev/null || limit=-fmax-errors=0
+"$@" $limit -fsyntax-only -x c /dev/null 2>/dev/null || limit=-fmax-errors=0
 # GCC takes an error in a macro for one of where the macro is defined, unless told otherwise
 expansion=-ftrack-macro-expansion=0
-"$1" $expansion -fsyntax-only -x c /dev/null 2>/dev/null || expansion=''
+"$@" $expansion -fsyntax-only -x c /dev/null 2>/dev/null || expansion=''
 {
 	echo "#include \"$probes/probe.h\""
 	for probe in "$probes"/*.c; do
@@ -81,8 +81,11 @@ expansion=-ftrack-macro-expansion=0
 } >"$tmp/all.c"
 cat "$probes"/*.c | sed -n 's/^ \* form \([0-9]*\).*/\1/p' | sort -u >"$tmp/forms"
 while read -r form; do
-	compile "$form" "$@" || [ -s "$tmp/$form.log" ] || {
-		echo "sroce: the compiler failed without a word: $1" >&2; bad=1; }
+	compile "$form" "$@" || grep -qF 'error: ' "$tmp/$form.log" || {
+		echo "sroce: the compiler does not work: $1"
+		head -n 5 "$tmp/$form.log" | sed 's/^/sroce:   /'
+		bad=1
+	} >&2
 	check_headers "$form" || bad=1
 	[ $bad -eq 0 ] || break
 done <"$tmp/forms"

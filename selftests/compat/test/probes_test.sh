@@ -61,14 +61,15 @@ form_of()	# name number; sets FORM
 # each of them would take minutes.
 probe()	# number
 {
-	local name set=() unaligned=(none linux asm)
+	local name set=() unaligned=(none linux asm) compiler
+	read -ra compiler <<<"${CC:-gcc}"
 	for name in "${NAMES[@]}"; do
 		form_of "$name" "$1"
 		set+=("-DKERNEL_$name=$FORM")
 		[ "$name" != unaligned ] || set+=(-I "$TMP/unaligned-${unaligned[FORM]}")
 	done
 	rm -f "$TMP/probed.h"
-	sh drv/compat/probe.sh "$TMP/probed.h" "${CC:-gcc}" -I "$TMP/include" "${set[@]}"
+	sh drv/compat/probe.sh "$TMP/probed.h" "${compiler[@]}" -I "$TMP/include" "${set[@]}"
 }
 
 # That kernel's header defines the macros of the forms that it has, and no others.
@@ -100,6 +101,11 @@ like_clang()
 	chmod +x "$TMP/like-clang"
 	CC=$TMP/like-clang finds 1
 }
+
+# As with ccache
+by_a_launcher() { CC="env gcc" finds 1; }
+
+no_compiler() { CC=no-such-gcc probe 1; }
 
 # What is said is kept for the questions of complains().
 unknown()
@@ -182,6 +188,9 @@ for number in 1 2 3; do
 	check "form $number of each interface is found, and no other" finds $number
 done
 check "a compiler with clang's limit of errors finds them, too" like_clang
+check "a compiler that another program starts finds them, too" by_a_launcher
+stops "a compiler that is not there stops the build, and that is said" \
+	"compiler does not work: no-such-gcc" no_compiler
 stops "unknown forms stop the build" "not built" unknown
 for name in "${NAMES[@]}"; do
 	check "$name: an unknown form is named" complains "$name"
