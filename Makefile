@@ -275,9 +275,14 @@ install: module
 	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(RELEASE)
 
 ## uninstall: remove what make install has put there, of the running kernel (KERNEL=, INSTALL_MOD_PATH=)
+# The headers may be gone; of the running kernel that makes no difference.
+UNINSTALL_OF = $(or $(RELEASE),$(if $(KERNEL)$(filter command environment,$(origin KDIR)),,$(shell uname -r)))
+UNINSTALL_FROM = $(INSTALL_MOD_PATH)/lib/modules/$(UNINSTALL_OF)
 uninstall:
-	find '$(INSTALL_MOD_PATH)/lib/modules/'$(or $(RELEASE),none)/updates -name 'sroce.ko*' ! -path '*/dkms/*' -delete
-	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(RELEASE)
+	$(if $(UNINSTALL_OF),,$(error the headers of that kernel are not there, so its release is not known))
+	[ ! -d '$(UNINSTALL_FROM)' ] || { \
+	find '$(UNINSTALL_FROM)' -path '*/updates/*' -name 'sroce.ko*' ! -path '*/dkms/*' -delete && \
+	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(UNINSTALL_OF); }
 
 ## check-be: unit tests of the protocol core on a big-endian CPU, emulated
 check-be:

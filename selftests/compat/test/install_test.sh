@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # make install leaves a module that modprobe and `rdma link add` find, also with headers for
-# which Kbuild does not call depmod.
+# which Kbuild does not call depmod; make uninstall takes it away, also if the headers are gone.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
@@ -15,7 +15,24 @@ install_module() { make --no-print-directory KERNEL="$KERNEL" INSTALL_MOD_PATH="
 
 finds() { modprobe -d "$TREE" -S "$(ls "$TREE/lib/modules")" -R "$1" | grep -x sroce; }
 
+uninstall_module() { make --no-print-directory INSTALL_MOD_PATH="$TREE" "$@" uninstall; }
+
+# The module of the kernel that runs, whose headers are nowhere
+headers_gone()
+{
+	local dir
+	dir=$TREE/lib/modules/$(uname -r)/updates
+	mkdir -p "$dir/dkms"
+	touch "$dir/sroce.ko.zst" "$dir/dkms/sroce.ko"
+	! uninstall_module KDIR=/nowhere 2>/dev/null && [ -e "$dir/sroce.ko.zst" ] &&
+		uninstall_module && [ ! -e "$dir/sroce.ko.zst" ] && [ -e "$dir/dkms/sroce.ko" ]
+}
+
 check "make install" install_module
 check "modprobe finds it by name" finds sroce
 check "the core finds it by the type of a link" finds rdma-link-sroce
+check "make uninstall" uninstall_module KERNEL="$KERNEL"
+check_fails "then it is not found" 'not found' finds sroce
+check "make uninstall where nothing is" uninstall_module KERNEL="$KERNEL"
+check "make uninstall without headers takes that of the running kernel, and no other" headers_gone
 done_testing
