@@ -5,7 +5,8 @@
 #
 # usage: packaging/deb.sh OUTPUT-DIRECTORY [HEADERS-DIRECTORY]
 #
-# SIGN_KEY= and SIGN_CERT= (files) sign the module.
+# SIGN_KEY= and SIGN_CERT= (files) sign the module. Packages of ours in OUTPUT-DIRECTORY are
+# replaced.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/kernel.sh
@@ -55,28 +56,41 @@ add_modules()	# tree headers
 	done
 }
 
+# What signs the module, as absolute paths: neither or both
+signers()
+{
+	local name
+	[ -n "${SIGN_KEY:-}${SIGN_CERT:-}" ] || return 0
+	for name in SIGN_KEY SIGN_CERT; do
+		[ -n "${!name:-}" ] || die "$name is missing"
+		[ -r "${!name}" ] || die "$name: ${!name} can't be read"
+	done
+	SIGN_KEY=$(realpath "$SIGN_KEY") SIGN_CERT=$(realpath "$SIGN_CERT")
+}
+
 main()
 {
 	local out kdir=${2:+$(realpath "$2")} tree
+	signers
 	install_needs
 	mkdir -p "$1"
 	out=$(realpath "$1")
 	tree=$out/sroce-$(tools/version.sh)
-	rm -rf "$tree" "$out"/*.deb
+	rm -rf "$tree" "$out"/sroce-*.deb
 	mkdir "$tree"
 	cp -r "${SOURCES[@]}" "$tree/"
 	[ ! -d man ] || cp -r man "$tree/"
 	# the same sources give the same packages
-	export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y CHANGELOG.md)}
+	export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null ||
+		stat -c %Y CHANGELOG.md)}
 	changelog "$SOURCE_DATE_EPOCH" >"$tree/debian/changelog"
 	[ -z "$kdir" ] || add_modules "$tree" "$kdir"
 	(cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL KDIR="$kdir" \
-		SIGN_KEY="${SIGN_KEY:+$(realpath "$SIGN_KEY")}" \
-		SIGN_CERT="${SIGN_CERT:+$(realpath "$SIGN_CERT")}" \
+		SIGN_KEY="${SIGN_KEY:-}" SIGN_CERT="${SIGN_CERT:-}" \
 		dpkg-buildpackage -b -us -uc) >"$out/build.log" 2>&1 ||
 		{ tail -n 30 "$out/build.log" >&2; die "see $out/build.log"; }
-	rm -rf "$tree" "$out"/*.{buildinfo,changes}
-	ls "$out"/*.deb
+	rm -rf "$tree" "$out"/sroce_*.{buildinfo,changes}
+	ls "$out"/sroce-*.deb
 }
 
 main "$@"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Build the RPM packages sroce-dkms and sroce-tools.
 #
-# usage: packaging/rpm.sh OUTPUT-DIRECTORY
+# usage: packaging/rpm.sh OUTPUT-DIRECTORY, where packages of ours are replaced
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
@@ -30,8 +30,10 @@ main()
 	version=$(tools/version.sh)
 	install_needs
 	mkdir -p "$1"
-	out=$(realpath "$1") top=$out/rpmbuild
-	rm -rf "$top" "$out"/*.rpm
+	out=$(realpath "$1")
+	TOP=$(mktemp -d "$out/sroce.XXXXXX") top=$TOP
+	trap 'rm -rf "$TOP"' EXIT
+	rm -f "$out"/sroce-*.rpm
 	mkdir -p "$top"/{SOURCES,SPECS}
 	[ ! -d man ] || man=(man)
 	tar -czhf "$top/SOURCES/sroce-$version.tar.gz" \
@@ -42,8 +44,7 @@ main()
 		>"$out/build.log" 2>&1 ||
 		{ tail -n 30 "$out/build.log" >&2; die "see $out/build.log"; }
 	find "$top" -name '*.rpm' -exec mv -t "$out" {} +
-	rm -rf "$top"
-	ls "$out"/*.rpm
+	ls "$out"/sroce-*.rpm
 }
 
 main "$@"
