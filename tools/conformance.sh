@@ -72,21 +72,38 @@ take()
 	cp "$from/release" "$OUT/release"
 }
 
+# A complaint, or what is left behind, when no script was under way is of no script.
+blame_vm()	# status, found before
+{
+	local log
+	[ "$1" -ne 0 ] && [[ $(tail -n 1 "$OUT/progress") == end\ * ]] || return 0
+	[ "$(grep -c '^found' "$OUT/records")" -eq "$2" ] || return 0
+	log=$OUT/vm-$(($(find "$OUT" -name 'vm-*.log' | wc -l) + 1)).log
+	cp "$OUT/vm.log" "$log"
+	echo "the VM has failed, with status $1: see $log" >&2
+	VM_FAILED=1
+}
+
 # One VM after the other, until each script was begun: one may end its VM.
 in_vm()
 {
+	local found rc
+	VM_FAILED=0
 	tools/setup.sh --kernel "$KERNEL" || return
 	[ "$DEV" != sroce ] || make -s KERNEL="$KERNEL" module || return
 	while remaining; [ ${#TODO[@]} -gt 0 ]; do
 		echo "$DEV, $KERNEL: ${#TODO[@]} scripts to go"
 		rm -rf "$OUT/vm"
+		found=$(grep -cs '^found' "$OUT/records")
+		rc=0
 		tools/vm.sh --kernel "$KERNEL" --timeout $((BUDGET + 200)) --keep "$OUT/vm" \
 			--env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
 			--env "SROCE_LINK_TYPE=$DEV" --env "CONFORM_FAMILY=${FAMILY:-}" \
 			-- selftests/vm/conformance.sh "$BUDGET" "${TODO[@]}" \
-			>"$OUT/vm.log" 2>&1
+			>"$OUT/vm.log" 2>&1 || rc=$?
 		take || { cat "$OUT/vm.log"; echo "the VM has run no script" >&2; return 1; }
 		unfinished
+		blame_vm "$rc" "${found:-0}"
 	done
 }
 
@@ -138,7 +155,7 @@ main()
 	mkdir -p "$OUT"
 	$WIRE/wire --list $WIRE/scripts/*.wire >"$OUT/list" || return
 	if [ -n "${NETDEV:-}" ]; then on_this_machine; else in_vm; fi || return
-	$WIRE/report.py "$OUT"
+	$WIRE/report.py "$OUT" && [ "${VM_FAILED:-0}" -eq 0 ]
 }
 
 main "$@"

@@ -58,7 +58,9 @@ run_script()	# name
 	wait_for $! || rc=$?
 	kernel_said "$1" "$line"
 	case $rc in
-	0|1)	;;
+	0)	;;
+	1)	grep -qsP "^case\t\Q$1\E\t" "$OUT/records" ||
+			found "$1" died "no case: $(tail -n 1 "$OUT/log")" ;;
 	124)	found "$1" hang "not done after $LIMIT s" ;;
 	125)	found "$1" hang "can't be killed after $LIMIT s"; return 1 ;;
 	*)	found "$1" died "exit status $rc: $(tail -n 1 "$OUT/log")" ;;

@@ -115,6 +115,10 @@ class Report:
                self.results[n].verdict in ("passes", "fails")]
         return ran, [n for n in ran if self.results[n].verdict == "fails"]
 
+    def is_bad(self):
+        """It does not do what it must, or something else than an answer was found"""
+        return bool(self.of_level("must")[1] or any(r.found for r in self.results.values()))
+
     def verdict(self, clause):
         """fails: where it must not; differs: where it may; passes; or nobody asked"""
         verdicts = {(self.items[n].level, self.results[n].verdict) for n in clause.names
@@ -281,7 +285,7 @@ def main():
     write(report.path / "report.html", "\n".join(as_html(report)))
     print("\n".join([f"{report.device} on Linux {report.release}", *report.summary(),
                      f"see {sys.argv[1]}/report.txt, .json, .html"]))
-    return 1 if report.of_level("must")[1] else 0
+    return 1 if report.is_bad() else 0
 
 
 if __name__ == "__main__":

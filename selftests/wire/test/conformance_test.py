@@ -140,6 +140,12 @@ def test_report(tap, directory, monkey):
     tap.result("crash: BUG: unable" in text and "(A=2), IPv4: line 3" in text, "the text", text)
     page = "\n".join(monkey.as_html(made))
     tap.result("&lt;came&gt;" in page and "<came>" not in page, "the page", page)
+    for what, records in (("what must be and is not", RECORDS.splitlines(True)[:2]),
+                          ("a crash of what is ours", RECORDS.splitlines(True)[-1:])):
+        (run / "records").write_text("".join(records))
+        tap.result(monkey.Report(run).is_bad(), f"{what} is a failure of the command")
+    (run / "records").write_text(RECORDS.splitlines(True)[0])
+    tap.result(not monkey.Report(run).is_bad(), "what passes is none")
 
 
 def main():
