@@ -51,8 +51,9 @@ complaint()	# log...
 			without_foreign_races)
 		grep -aE -m1 -B3 -A45 "$COMPLAINTS" <<<"$found" || continue
 		echo "all complaints:"
-		grep -aE "$COMPLAINTS" <<<"$found" | uniq | head -n 30
-		return
+		# all of them are read: who writes to a pipe that was closed has failed
+		grep -aE "$COMPLAINTS" <<<"$found" | uniq | sed -n 1,30p
+		return 0
 	done
 	return 1
 }
@@ -60,5 +61,6 @@ complaint()	# log...
 # The first line of a complaint that says what it is about, from where it says so
 first_complaint()	# file
 {
-	grep -aoE "($COMPLAINTS).*" "$1" | grep -vm1 '^cut here' || echo "none"
+	grep -aoE "($COMPLAINTS).*" "$1" |
+		awk '!/^cut here/ && !n++; END { if (!n) print "none" }'
 }

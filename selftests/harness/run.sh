@@ -167,6 +167,16 @@ finds_early_one()
 	grep -q 'WARNING: CPU' "$DIR/found" && grep -q 'duplicate' "$DIR/found"
 }
 
+# A kernel that goes on complaining is no better than one that does so once.
+finds_many()
+{
+	local i
+	complaints | head -n 1 >"$DIR/line"
+	for ((i = 0; i < 1000; i++)); do sed "s/PID: /&$i/" "$DIR/line"; done >"$DIR/log"
+	complaint "$DIR/log" >"$DIR/found" || { echo "not noticed"; return 1; }
+	[ "$(first_complaint "$DIR/found" | wc -l)" -eq 1 ]
+}
+
 # ---- machines -------------------------------------------------------------
 
 build_trouble()
@@ -271,6 +281,7 @@ check_machines()
 
 check "every kind of complaint is found in a log" finds_all
 check "at the start of a long log as well" finds_early_one
+check "and if there are a thousand" finds_many
 check "nothing harmless is" finds_nothing_else
 check "nor the stacks shown at a time limit" ignores_its_own_stacks
 	check "races of KCSAN are complaints if one access is ours" tells_races_apart

@@ -22,11 +22,11 @@ skip()	# name [reason]
 
 diag() { sed 's/^/# /' <<<"$*"; }
 
-# The plan, and the exit status of a test script.
+# The plan, and the exit status of a test script. One without a case has tested nothing.
 done_testing()
 {
 	echo "1..$TAP_N"
-	[ "$TAP_FAILED" -eq 0 ]
+	[ "$TAP_FAILED" -eq 0 ] && [ "$TAP_N" -gt 0 ]
 }
 
 # one_of N command...: as often as that at most, until it succeeds: for what chance disturbs
@@ -79,6 +79,17 @@ tap_relay()
 			echo "# ${line#\# }"
 		fi
 	done
+}
+
+# relay_ended NAME STATUS: what was relayed last has ended with STATUS. One case more, a failure,
+# if there were none, or not all of the plan, or if only the status tells of a failure.
+relay_ended()
+{
+	if [ "$2" -ne 0 ] && [ $RELAYED_FAILED -eq 0 ]; then
+		not_ok "$1: exit status $2"
+	elif [ "${RELAYED_PLAN:-0}" -ne $RELAYED ] || [ $RELAYED -eq 0 ]; then
+		not_ok "$1: planned ${RELAYED_PLAN:-nothing}, ran $RELAYED"
+	fi
 }
 
 # The reason of a failure may follow its name, as that of a skip does.

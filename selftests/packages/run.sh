@@ -49,9 +49,7 @@ in_vm()	# name option-of-vm.sh... -- test-of-in-vm.sh...
 	shift
 	tap_relay "$name: " < <(tools/vm.sh --timeout 900 "${options[@]}" \
 		-- selftests/packages/in-vm.sh "$@" 2>&1; echo $? >"$SCRATCH/rc")
-	[ "$(cat "$SCRATCH/rc")" -eq 0 ] || [ $RELAYED_FAILED -gt 0 ] ||
-		not_ok "the VM: exit status $(cat "$SCRATCH/rc")"
-	[ "${RELAYED_PLAN:-0}" -eq $RELAYED ] || not_ok "the VM ran $RELAYED cases"
+	relay_ended "the VM" "$(<"$SCRATCH/rc")"
 }
 
 # ---- what packages are made of -----------------------------------------------

@@ -17,10 +17,6 @@ fi
 for app in $APPS; do
 	tap_relay "$app: " < <(timeout -k 5 400 bash "$DIR/$app.app.sh" --quick 2>&1
 		echo $? >/tmp/rc)
-	if [ "${RELAYED_PLAN:-0}" -ne "$RELAYED" ]; then
-		not_ok "$app: planned ${RELAYED_PLAN:-nothing}, ran $RELAYED"
-	elif [ "$(</tmp/rc)" -ne 0 ] && [ "$RELAYED_FAILED" -eq 0 ]; then
-		not_ok "$app: exit status $(</tmp/rc)"
-	fi
+	relay_ended "$app" "$(</tmp/rc)"
 done
 done_testing

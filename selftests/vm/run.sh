@@ -42,18 +42,13 @@ busy()
 
 run_test()	# file
 {
-	local name rc start=$SECONDS cpu
+	local name start=$SECONDS cpu
 	cpu=$(busy)
 	name=$(basename "$1" .test.sh)
 	echo "# $name"
 	tap_relay "$name: " < <(timeout -k 5 "$LIMIT" bash "$1" 2>&1
 		echo $? >/tmp/rc)
-	rc=$(cat /tmp/rc)
-	if [ "$rc" -ne 0 ] && [ $RELAYED_FAILED -eq 0 ]; then
-		not_ok "$name: exit status $rc"
-	elif [ "${RELAYED_PLAN:-0}" -ne $RELAYED ]; then
-		not_ok "$name: planned ${RELAYED_PLAN:-nothing}, ran $RELAYED"
-	fi
+	relay_ended "$name" "$(</tmp/rc)"
 	tidy
 	TOOK+=$(printf '# %6d %6d  %s' $((SECONDS - start)) $(($(busy) - cpu)) "$name")$'\n'
 }

@@ -48,6 +48,23 @@ others()
 		"not ok 1 - x: " "1..1" "1 1 1 1 0"
 }
 
+# ends TEXT STATUS FAILED: so many failures in all after relay_ended
+ends()
+{
+	bash -c '. selftests/lib/tap.sh
+		tap_relay <<<"$1"; relay_ended x "$2"
+		[ $TAP_FAILED -eq "$3" ]' - "$@"
+}
+
+ended()
+{
+	ends $'ok 1 - a\n1..1' 0 0 && ends $'not ok 1 - a\n1..1' 1 1 &&
+		ends $'ok 1 - a\n1..1' 1 1 && ends $'ok 1 - a\n1..2' 0 1 &&
+		ends 'ok 1 - a' 0 1 && ends '' 0 1 && ends 1..0 0 1
+}
+
+says_nothing() { ! bash -c '. selftests/lib/tap.sh; done_testing'; }
+
 python()
 {
 	diff <(PYTHONPATH=selftests/lib python3 -B -c '
@@ -71,5 +88,7 @@ check "relayed cases are numbered anew, with a prefix" numbers
 check "a relayed failure is one, and its reason is shown" failures
 check "a relayed skip is counted as one" skips
 check "only results are cases" others
+check "a script that ends early, or has no case, is a failure" ended
+check "a script without cases has failed" says_nothing
 check "Python's writer prints the same" python
 done_testing
