@@ -30,6 +30,9 @@ void *kv_buf(struct kv *kv, u32 len)
 	return buf;
 }
 
+/* Longer lists name the same pages again, and again; a prime, so that no stride meets few. */
+#define DISTINCT_MAX	4093
+
 struct pages {
 	struct sg_table		sgt;
 	struct ib_device	*dev;
@@ -78,7 +81,7 @@ static struct pages *alloc_apart(u32 n)
 }
 
 /**
- * kv_pages() - scattered pages, mapped
+ * kv_pages() - scattered pages, mapped; of more than some thousand not all are distinct
  * @kv: the run
  * @q: for whose device
  * @pages: how many
@@ -88,7 +91,7 @@ static struct pages *alloc_apart(u32 n)
 struct sg_table *kv_pages(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip,
 			  u32 cut)
 {
-	struct pages *p = alloc_apart(pages);
+	struct pages *p = alloc_apart(min_t(u32, pages, DISTINCT_MAX));
 	struct scatterlist *sg;
 	u32 i;
 
@@ -105,7 +108,7 @@ struct sg_table *kv_pages(struct kv *kv, struct kv_qp *q, u32 pages, u32 skip,
 		u32 from = i ? 0 : skip;
 		u32 to = PAGE_SIZE - (i + 1 == pages ? cut : 0);
 
-		sg_set_page(sg, p->page[i], to - from, from);
+		sg_set_page(sg, p->page[i % p->n], to - from, from);
 	}
 	p->sgt.nents = ib_dma_map_sg(q->dev, p->sgt.sgl, pages,
 				     DMA_BIDIRECTIONAL);
@@ -223,7 +226,7 @@ int kv_sg_margins(struct kv *kv, struct sg_table *sgt)
 	for_each_sgtable_sg(sgt, sg, i) {
 		const u8 *page = page_address(sg_page(sg));
 
-		for (n = 0; n < PAGE_SIZE; n++) {
+		for (n = 0; sg->length < PAGE_SIZE && n < PAGE_SIZE; n++) {
 			if (n >= sg->offset && n < sg->offset + sg->length)
 				continue;
 			KV_EXPECT(kv, page[n] == MARGIN,

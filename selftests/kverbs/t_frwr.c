@@ -58,7 +58,10 @@ static int pages_256(struct kv *kv)
 	return whole(kv, 256, 3, 5);
 }
 
-/* The peer's own buffer would be too large for one piece of memory. */
+/*
+ * As SMC-R registers its largest buffer, of 512 MiB. The peer's own buffer would be too large for
+ * one piece of memory.
+ */
 static int pages_most(struct kv *kv)
 {
 	u32 n, len, most = kv->dev[1]->attrs.max_fast_reg_page_list_len;
@@ -66,7 +69,12 @@ static int pages_most(struct kv *kv)
 	void *buf;
 	u64 at;
 
-	KV_TRY(kv_target(kv, &t, most, 8, 8, KV_ALL_RIGHTS));
+	KV_EXPECT(kv, most >= 512 << (20 - PAGE_SHIFT), "it is %u", most);
+	KV_TRY(kv_pair(kv, NULL, &t.a, &t.b));
+	KV_GET(t.sgt, kv_pages(kv, t.b, most, 8, 8));
+	KV_GET(t.mr, kv_mr(kv, t.b, IB_MR_TYPE_MEM_REG, most));
+	KV_TRY(kv_map(kv, t.mr, t.sgt, PAGE_SIZE));
+	KV_IS(kv, kv_reg(kv, t.b, t.mr, KV_ALL_RIGHTS), IB_WC_SUCCESS);
 	len = kv_sg_len(t.sgt);
 	KV_GET(buf, kv_buf(kv, PAGE_SIZE));
 	for (n = 0; n < 32; n++) {
