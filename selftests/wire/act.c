@@ -323,8 +323,6 @@ static why_t step_to(struct wt_qp *qp, enum ibv_qp_state to)
 	address(qp, &qp->attr.ah_attr);
 	ret = ibv_modify_qp(qp->qp, &qp->attr, mask);
 	CHECK(!ret, "modify to state %d: %s", to, strerror(ret));
-	if (to == IBV_QPS_RESET)
-		qp->nseen = 0;
 	return NULL;
 }
 
@@ -517,6 +515,12 @@ why_t wt_do_modify(struct wt_run *r, struct wt_stmt *s)
 	      "ibv_query_qp: %s", strerror(errno));
 	r->qp->attr.qp_state = now.qp_state;
 	TRY(step_to(r->qp, to));
+	if (to == IBV_QPS_RESET) {
+		/* what a QP that retries has sent again until now */
+		if (r->qp->attr.retry_cnt)
+			TRY(wt_no_frames(r, WT_POLL));
+		r->qp->nseen = 0;
+	}
 	return set_names(r);
 }
 
