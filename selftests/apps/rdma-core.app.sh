@@ -28,7 +28,8 @@ of_kind() { grep -cE "\.\.\. $1" $WORK/out; }
 # Most of what it skips is for other providers.
 most_pass() { [ "$(of_kind ok)" -ge 80 ] || { echo "only $(of_kind ok)"; return 1; }; }
 
-bad() { sed -nE 's/^(ERROR|FAIL): ([a-z_0-9]+) .*/\2/p' $WORK/out; }
+# Of a class or a file, too
+bad() { sed -nE 's/^(ERROR|FAIL): ([^ ]+).*/\2/p' $WORK/out; }
 
 no_other_errors() { ! bad | grep -vx test_rss_traffic; }
 rss_works() { ! bad | grep -x test_rss_traffic; }

@@ -25,11 +25,12 @@ talk()	# port
 ueid() { $SMC ueid SROCE-TEST; }
 
 check "two ends" topo_veth
-if ! modprobe smc; then
+if ! has_modules smc; then
 	skip "data by the devices" "this kernel has no SMC"
 	done_testing
 	exit
 fi
+check "the kernel's SMC" modprobe smc
 check "data without an ID: TCP" talk 7100
 check "an ID, which is for the whole kernel" ueid
 check "data by the devices" took $((2 * MIB * 1000000)) talk 7101

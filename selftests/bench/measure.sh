@@ -483,14 +483,14 @@ goodput_row()	# test transport size cell value
 one_goodput()	# cell
 {
 	under_way "goodput/$1"
-	faults "$1"
+	faults "$1" || { failed "to set netem to $1"; return; }
 	if [ "$B_NOW" = tcp ]; then
 		tcp_bw 1 >/tmp/bench.tcp
 		goodput_row stream "" 0 "$1" "$(cat /tmp/bench.tcp)"
 		return
 	fi
 	goodput_row write RC 1048576 "$1" "$(verbs_goodput write 1048576 600)"
-	faults "$1"
+	faults "$1" || { failed "to set netem to $1"; return; }
 	goodput_row send RC 65536 "$1" "$(verbs_goodput send 65536 600)"
 }
 

@@ -65,12 +65,20 @@ faults_dropped()	# a|b NETDEV
 	"in_$1" tc -s qdisc show dev "i$2" | grep -oP 'dropped \K[0-9]+' | head -n1
 }
 
+# Something has been dropped, or what was measured was a perfect wire.
+has_dropped()
+{
+	[ "$(faults_dropped a "${FAULTS_A:-va}")" -gt 0 ] ||
+		[ "$(faults_dropped b "${FAULTS_B:-vb}")" -gt 0 ] ||
+		{ echo "netem has dropped nothing"; return 1; }
+}
+
 # One fault of each kind, as netem says it. Reordering lets one packet in a
 # hundred overtake all those of the last millisecond.
 fault_args()	# name
 {
 	case $1 in
-	*+*)		echo "$(fault_args "${1%%+*}") $(fault_args "${1#*+}")" ;;
+	*+*)		fault_args "${1%%+*}" && fault_args "${1#*+}" ;;
 	none)		;;
 	loss[0-9]*)		echo "loss ${1#loss}%" ;;
 	duplicate)	echo "duplicate 1%" ;;
@@ -78,6 +86,7 @@ fault_args()	# name
 	corrupt)	echo "corrupt 1%" ;;
 	delay)		echo "delay 5ms" ;;
 	gone)		echo "loss 100%" ;;
+	*)		echo "no fault is named $1" >&2; return 1 ;;
 	esac
 }
 
@@ -85,7 +94,8 @@ fault_args()	# name
 faults()
 {
 	local args
-	read -ra args <<<"$(fault_args "$1")"
+	args=$(fault_args "$1") || return
+	read -rd '' -a args <<<"$args"
 	faults_set a "${FAULTS_A:-va}" "${args[@]}" &&
 		faults_set b "${FAULTS_B:-vb}" "${args[@]}"
 }

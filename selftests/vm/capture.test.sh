@@ -45,8 +45,8 @@ dissect()
 	# shellcheck disable=SC2046
 	tshark $(no_guesses) -r $CAP -T fields -E separator=/t -e frame.number -e udp.dstport \
 		-e infiniband.bth.opcode -e _ws.malformed -e _ws.expert.message \
-		2>/tmp/tshark.log >/tmp/fields
-	[ -s /tmp/fields ] || { cat /tmp/tshark.log; return 1; }
+		2>/tmp/tshark.log >/tmp/fields && [ -s /tmp/fields ] ||
+		{ cat /tmp/tshark.log; return 1; }
 }
 
 all_infiniband() { ! awk -F'\t' '$2 == 4791 && $3 == ""' /tmp/fields | grep .; }

@@ -24,6 +24,19 @@ churn_start()	# seconds number
 	done
 }
 
+has_moved() { [ "$(both rx_pkts)" -ge $(($1 + 1000)) ]; }
+
+# Packets have come, and all processes run.
+at_work()
+{
+	local pid
+	wait_until 20 has_moved "$(both rx_pkts)" ||
+		{ echo "no traffic"; cat /tmp/churn.?; return 1; }
+	for pid in "${PIDS[@]}"; do
+		kill -0 "$pid" || { echo "one has ended"; cat /tmp/churn.?; return 1; }
+	done
+}
+
 # They may find their devices gone, but have to end, and not by a signal.
 churn_end()
 {
@@ -69,7 +82,8 @@ killed()
 	local i
 	for i in 1 2 3 4; do
 		churn_start 30 3
-		sleep 1.$i
+		at_work || return
+		sleep 0.$i
 		churn_kill
 	done
 	wait_until 20 idle || { rdma resource show qp; return 1; }
@@ -136,6 +150,7 @@ nudged()
 {
 	local i how
 	churn_start 25 3
+	at_work || return
 	for how in nudge nudge_quickly nudge_quickly; do
 		sleep 0.3
 		$how in_a va $IP4_A $IP6_A && $how in_b vb $IP4_B $IP6_B ||
@@ -154,7 +169,7 @@ nudged()
 link_deleted()
 {
 	churn_start 30 2
-	sleep 1.5
+	at_work || return
 	rdma link delete $DEV_A && rdma link delete $DEV_B || return
 	churn_end || return
 	topo_down
@@ -164,7 +179,7 @@ link_deleted()
 netdev_deleted()
 {
 	churn_start 30 2
-	sleep 1.5
+	at_work || return
 	in_a ip link delete va || return
 	wait_until 20 gone $DEV_A && wait_until 20 gone $DEV_B || return
 	churn_end || return
@@ -176,7 +191,7 @@ netdev_deleted()
 netns_deleted()
 {
 	churn_start 30 2
-	sleep 1.5
+	at_work || return
 	ip netns delete $NS_A && ip netns delete $NS_B || return
 	churn_kill
 	wait_until 20 gone $DEV_A && wait_until 20 gone $DEV_B
@@ -198,19 +213,17 @@ delete_and_delete()
 
 delete_and_events()
 {
-	local i pid
+	local pid n=0
 	ip link add td0 type dummy || return
 	while :; do
 		ip link set td0 up && ip link set td0 down
 	done &
 	pid=$!
-	for i in {1..15}; do
-		if ! link_add t0 td0 || ! rdma link delete t0; then break; fi
-	done
+	while [ $n -lt 15 ] && link_add t0 td0 && rdma link delete t0; do n=$((n + 1)); done
 	kill $pid
 	wait $pid 2>/dev/null
 	ip link delete td0
-	[ "$i" -eq 15 ] && gone t0
+	[ $n -eq 15 ] && gone t0
 }
 
 # A netdev leaves while a link is added to it: no link may stay behind.
@@ -267,15 +280,16 @@ moved_and_deleted_slowly()
 
 add_and_delete()
 {
-	local i pid
+	local pid n=0
 	ip link add td0 type dummy || return
 	while :; do rdma link delete t0; done 2>/dev/null &
 	pid=$!
-	for i in {1..20}; do link_add t0 td0; done 2>/dev/null
+	for _ in {1..20}; do link_add t0 td0 && n=$((n + 1)); done 2>/dev/null
 	kill $pid
 	wait $pid 2>/dev/null
 	rdma link delete t0 2>/dev/null
-	gone t0 && ip link delete td0
+	echo "$n of 20 were added"
+	gone t0 && ip link delete td0 && [ $n -ge 2 ]
 }
 
 # The last close of a verbs file may still be on its way.
@@ -283,7 +297,7 @@ module_removed()
 {
 	up || return
 	churn_start 30 3
-	sleep 1.5
+	at_work || return
 	churn_kill
 	wait_until 20 module_gone || { rmmod sroce; return 1; }
 	dmesg | grep 'sroce: .* leaked' && return 1

@@ -47,7 +47,13 @@ trace()
 	diag "$TIMERS timers, $WORKS work items, $FLUSHED flushed in $MS ms"
 }
 
-no_loss() { ! grep -q 'LOST' $TRACE/trace; }
+# Neither while it was read, nor overwritten before
+no_loss()
+{
+	! grep -q 'LOST' $TRACE/trace &&
+		sed -n 's|^# entries-in-buffer/entries-written: \([0-9]*\)/\([0-9]*\) .*|\1 \2|p' \
+			$TRACE/trace | awk '{ n++; bad += $1 != $2 } END { exit !n || bad }'
+}
 
 # besiege MODE: processes of one user, who has no privileges
 besiege()
@@ -98,6 +104,7 @@ check "tracepoints" traced_up
 besiege idle || not_ok "QPs in the error state"
 trace
 check "1,000 QPs in the error state have few timers and work items" few $IDLE_MOST
+check "the trace of that is complete" no_loss
 lift
 besiege errors || not_ok "QPs in the error state, to which receives are posted"
 trace

@@ -94,7 +94,7 @@ unloads()
 works() { topo_veth && gid_index "$DEV_A" v4 >/dev/null && stock_tool ibv_rc_pingpong b v4; }
 
 make -s -C "$DIR/fuzzvm" || exit 1
-trap 'rm -f /tmp/fuzz.run; topo_down' EXIT
+trap 'rm -f /tmp/fuzz.run; echo 1 >/proc/sys/debug/exception-trace; topo_down' EXIT
 # the kernel's word for programs that spoil their own memory is no complaint of ours
 echo 0 >/proc/sys/debug/exception-trace
 topo_veth

@@ -69,7 +69,13 @@ enemies_down()
 	ENEMIES=()
 } 2>/dev/null
 
-all_alive() { [ ${#ENEMIES[@]} -eq 4 ] && kill -0 "${ENEMIES[@]}"; }
+# kill is content with one of several.
+all_alive()
+{
+	local pid
+	[ ${#ENEMIES[@]} -eq 4 ] || return
+	for pid in "${ENEMIES[@]}"; do kill -0 "$pid" || return; done
+}
 
 # A macvlan of A's netdev in a namespace without a device: B takes its packets
 third_namespace()

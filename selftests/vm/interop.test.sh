@@ -166,10 +166,22 @@ all_streams()
 		fadd:8:60 mix:20000:60:both
 }
 
-loss()	# netem arguments
+loss()	# percent
 {
-	faults_set a eth0 "$@"
-	on 2 faults_set a eth0 "$@"
+	check "$1 % loss: netem is set" loss_is "$1"
+}
+
+loss_is()	# percent
+{
+	faults_set a eth0 loss "$1%" && on 2 faults_set a eth0 loss "$1%"
+}
+
+dropped_some() { [ "$(faults_dropped a eth0)" -gt 0 ] && [ "$(on 2 faults_dropped a eth0)" -gt 0 ]; }
+
+# before the next one, which starts its statistics at zero
+was_lossy()	# percent
+{
+	check "$1 % loss: either end has lost something" dropped_some
 }
 
 # READs so long that each is hit, several times: the responder has to serve repeats of
@@ -178,7 +190,7 @@ long_reads()
 {
 	local percent size c began=$SECONDS
 	for percent in 0.3 1; do
-		loss loss $percent%
+		loss $percent
 		for size in 262144 1048576; do
 			tool_case "$percent % loss: " ib_read_bw+$size 2 v4
 			for c in 1 2; do
@@ -186,6 +198,7 @@ long_reads()
 					--limit 90 read:$size:40
 			done
 		done
+		was_lossy $percent
 	done
 	diag "long READs with losses: $((SECONDS - began)) s"
 }
@@ -193,12 +206,13 @@ long_reads()
 lossy_tools()
 {
 	local c
-	loss loss 1%
+	loss 1
 	tools "1 % loss: " "$LOSSY_TOOLS" v4
 	for c in 1 2; do
 		streams "1 % loss: " 4 $c write:65536:24 read:16384:40 \
 			send:16384:40 fadd:8:60 cswap:8:60 mix:8000:60
 	done
+	was_lossy 1
 }
 
 with_loss()	# command...
@@ -216,8 +230,8 @@ dissect()
 	# shellcheck disable=SC2046
 	tshark $(no_guesses) -r $CAP -T fields -E separator=/t -e frame.number \
 		-e infiniband.bth.opcode -e _ws.malformed \
-		>/tmp/fields 2>/tmp/tshark.log
-	[ -s /tmp/fields ] || { cat /tmp/tshark.log; return 1; }
+		>/tmp/fields 2>/tmp/tshark.log && [ -s /tmp/fields ] ||
+		{ cat /tmp/tshark.log; return 1; }
 	bad=$(awk -F'\t' '$2 == "" || $3 != ""' /tmp/fields | head -n 20)
 	[ -z "$bad" ] || { echo "$bad"; return 1; }
 }

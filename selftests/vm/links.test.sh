@@ -75,15 +75,27 @@ drop_netdev()	# kind
 	esac
 }
 
+# What the kernel knows no kind for is skipped, all else is a failure.
+no_netdev()	# case message
+{
+	if grep -qE 'Unknown device type|not supported|No such (file|device)' <<<"$2"; then
+		skip "$1" "no such netdev here"
+	else
+		not_ok "$1" "$2"
+	fi
+}
+
 test_kinds()
 {
-	local kind
+	local kind out
 	modprobe -q tun
 	for kind in veth bridge vlan bond dummy macvlan tun tap lo; do
-		if ! make_netdev $kind 2>/dev/null; then
-			skip "link on $kind" "no such netdev here"
+		if ! out=$(make_netdev $kind 2>&1); then
+			no_netdev "link on $kind" "$out"
 			continue
 		fi
+		# it was set in a subshell
+		[ $kind = lo ] && NETDEV=lo || NETDEV=t$kind
 		check "link on $kind" on_netdev "$NETDEV"
 		drop_netdev $kind
 	done

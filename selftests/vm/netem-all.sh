@@ -35,7 +35,7 @@ all_cells()
 one()	# op size
 {
 	local mb
-	faults "$CELL"
+	faults "$CELL" || { echo -; return; }
 	mb=$(verbs_goodput "$1" "$2" "$MS")
 	[ "$mb" != - ] || [ -z "${NETEM_WHY:-}" ] ||
 		sed "s/^/# $CELL $1: /" $PEERS_OUT >&2
@@ -56,7 +56,7 @@ $(one fadd 8)"
 tcp_row()
 {
 	local mb
-	faults "$CELL"
+	faults "$CELL" || { echo -; return; }
 	B_PORT=$((B_PORT + RANDOM % 1000))	# this is a subshell
 	mb=$(tcp_bw 1 2>/dev/null)
 	echo "${mb:--}"

@@ -45,6 +45,7 @@ alone()
 	[ "$who" = roce ] || proto=tcp
 	bottleneck "$RATE" "$R_QUEUE" "$DELAY" || return
 	from=$(arrived $proto)
+	rm -f /tmp/wait
 	"$who" "$SECONDS_EACH" >/tmp/rate &
 	pid=$!
 	wait_until 10 flowing $proto "$from" && ping_mean $((SECONDS_EACH - 2)) >/tmp/wait

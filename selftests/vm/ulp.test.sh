@@ -14,11 +14,7 @@ set -uo pipefail
 DISK=/dev/nullb0
 MIB=8
 
-need_modules()
-{
-	modprobe -a nvmet-rdma nvme-rdma 2>/dev/null &&
-		memory_disk
-}
+need_modules() { modprobe -a nvmet-rdma nvme-rdma && memory_disk; }
 
 link_up()
 {
@@ -76,9 +72,22 @@ all_sizes()
 		through 512 131072
 }
 
-moved() { [ "$(counter nv0 "$1")" -gt 0 ] || { echo "no $1"; return 1; }; }
+# counted NAME...: these counters have moved since they were noted
+counted()
+{
+	local c
+	for c in "$@"; do
+		[ "$(counter nv0 "$c")" -gt "${NOTED[$c]}" ] || { echo "no $c"; return 1; }
+	done
+}
 
-counted() { moved fast_reg_mrs && moved key_invalidations; }
+note_counters()
+{
+	local c
+	for c in fast_reg_mrs key_invalidations loopback_pkts rx_pkts; do
+		NOTED[$c]=$(counter nv0 "$c")
+	done
+}
 
 # The disk is in use when its link is deleted: an error, and nothing hangs.
 link_goes()
@@ -106,18 +115,26 @@ clean_up()
 	modprobe -r nvme-rdma nvmet-rdma null_blk
 } >/dev/null 2>&1
 
-need_modules || { skip ulp "no NVMe over RDMA in this kernel"; done_testing; exit; }
+if ! modinfo nvmet-rdma nvme-rdma >/dev/null 2>&1; then
+	skip ulp "no NVMe over RDMA in this kernel"
+	done_testing
+	exit
+fi
+declare -A NOTED
 trap clean_up EXIT
+check "the kernel's target and host, and a disk" need_modules
 check "a device" link_up
 check "an NVMe target listens" target_up
 check "and a host connects to it" connect
 for how in "by the short cut" "by the wire"; do
-	case $how in *wire) local=0 ;; *) local=1 ;; esac
-	echo $local >/sys/class/infiniband/nv0/loopback
+	case $how in *wire) local=0 way=rx_pkts ;; *) local=1 way=loopback_pkts ;; esac
+	check "NVMe $how" eval "echo $local >/sys/class/infiniband/nv0/loopback"
+	note_counters
 	check "NVMe $how: what is written is there, in all sizes" all_sizes
 	check "NVMe $how: four at a time" side_by_side
+	check "NVMe $how: so it went" counted $way
 	check "NVMe $how: memory is registered and invalidated by work requests" \
-		counted
+		counted fast_reg_mrs key_invalidations
 	check "NVMe $how: disconnect" nvme_disconnect
 	check "NVMe $how: and connect again" connect
 done

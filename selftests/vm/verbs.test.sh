@@ -143,7 +143,7 @@ topo_veth
 # Somebody who exports dma-bufs, where the kernel has no udmabuf
 modprobe -q vgem
 [ ! -e "${SROCE_KO%/*}/oddbuf/oddbuf.ko" ] || [ -d /sys/module/oddbuf ] ||
-	insmod "${SROCE_KO%/*}/oddbuf/oddbuf.ko"
+	insmod "${SROCE_KO%/*}/oddbuf/oddbuf.ko" || not_ok "odd dma-bufs"
 
 # Room for every path MTU.
 if ns_exists $NS_A; then
