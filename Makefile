@@ -268,10 +268,11 @@ compile_commands: module kverbs oddbuf
 	@mv compile_commands.json.tmp compile_commands.json
 
 ## install: put the module where modprobe and rdma link find it (INSTALL_MOD_PATH=)
+# Older Kbuild would put it into extra, which belongs to DKMS on some distributions.
 # Kbuild leaves depmod out where the headers have no System.map, as those of packages.
 INSTALL_TO = $(if $(INSTALL_MOD_PATH),INSTALL_MOD_PATH='$(abspath $(INSTALL_MOD_PATH))')
 install: module
-	$(MAKE) -C $(KDIR) M=$(BUILD) $(INSTALL_TO) modules_install
+	$(MAKE) -C $(KDIR) M=$(BUILD) $(INSTALL_TO) INSTALL_MOD_DIR=updates modules_install
 	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(RELEASE)
 
 ## uninstall: remove what make install has put there, of the running kernel (KERNEL=, INSTALL_MOD_PATH=)

@@ -15,7 +15,11 @@ install_module() { make --no-print-directory KERNEL="$KERNEL" INSTALL_MOD_PATH="
 
 finds() { modprobe -d "$TREE" -S "$(ls "$TREE/lib/modules")" -R "$1" | grep -x sroce; }
 
-uninstall_module() { make --no-print-directory INSTALL_MOD_PATH="$TREE" "$@" uninstall; }
+# Only what is named says which kernel, not the environment
+uninstall_module()
+{
+	env -u KERNEL -u KDIR make --no-print-directory INSTALL_MOD_PATH="$TREE" "$@" uninstall
+}
 
 # The module of the kernel that runs, whose headers are nowhere
 headers_gone()
