@@ -16,9 +16,10 @@ for program in gcc-12 clang; do
 done
 
 # What dkms.conf says, for the kernel whose compiler introduces itself as TEXT
-dkms_conf()	# text
+dkms_conf()	# text [line of auto.conf]
 {
-	echo "CONFIG_CC_VERSION_TEXT=\"$1\"" >"$DIR/kernel/include/config/auto.conf"
+	printf '%s\n' "CONFIG_CC_VERSION_TEXT=\"$1\"" "${2:-}" \
+		>"$DIR/kernel/include/config/auto.conf"
 	# shellcheck disable=SC2016 # for the shell that reads it
 	PATH=$DIR/bin:$PATH kernel_source_dir=$DIR/kernel dkms_tree=/dkms \
 		bash -c '. packaging/dkms.conf; echo "${MAKE[0]}"; echo "$BUILD_EXCLUSIVE_KERNEL"'
@@ -37,9 +38,9 @@ not_built_for()	# release...
 	for r in "$@"; do ! built_for "$r" >/dev/null || { echo "for $r"; return 1; }; done
 }
 
-compiler_is()	# CC=...|"" text
+compiler_is()	# CC=...|"" text [line of auto.conf]
 {
-	[ "$(dkms_conf "$2" | head -n 1 | grep -o 'CC=[^ ]*')" = "$1" ]
+	[ "$(dkms_conf "${@:2}" | head -n 1 | grep -oE '(CC|LD)=[^ ]*' | xargs)" = "$1" ]
 }
 
 own_compiler()
@@ -47,6 +48,7 @@ own_compiler()
 	compiler_is CC=gcc-12 "x86_64-linux-gnu-gcc-12 (Ubuntu 12.3.0-1ubuntu1~22.04) 12.3.0" &&
 		compiler_is CC=clang "clang version 19.1.7" &&
 		compiler_is CC=clang "Debian clang version 14.0.6" &&
+		compiler_is "CC=clang LD=ld.lld" "clang version 19.1.7" CONFIG_LD_IS_LLD=y &&
 		compiler_is "" "gcc (GCC) 11.5.0 20240719 (Red Hat 11.5.0-5)" &&
 		compiler_is "" "gcc-99 (not here) 99.0"
 }
@@ -63,10 +65,11 @@ deb() { packaging/deb.sh "$DIR/out"; }
 check "DKMS builds for 6.1 and newer, and for RHEL 9" built_for 6.1.0-57-amd64 6.12.94+deb13-amd64 \
 	6.8.0-60-generic 7.3.4 10.0.1 5.14.0-570.el9.x86_64 6.12.0-55.el10.aarch64
 check "and for no older ones" not_built_for 5.10.0-30-amd64 6.0.19 4.18.0-553.el8.x86_64 \
-	5.15.0-100-generic
+	5.15.0-100-generic 5.15.0-300.163.18.el9uek.x86_64 5.14.0-70.el9.x86_64
 check "DKMS takes the kernel's own compiler, if it is there" own_compiler
 check "but leaves that to Debian's headers" debians_own
 touch "$DIR/key"
+unset SIGN_CERT
 SIGN_KEY=$DIR/key check_fails "a key without a certificate signs nothing" 'SIGN_CERT is missing' deb
 SIGN_KEY=$DIR/key SIGN_CERT=$DIR/none check_fails "nor one whose certificate is not there" \
 	"can't be read" deb
