@@ -26,15 +26,20 @@ churn_start()	# seconds number
 
 has_moved() { [ "$(both rx_pkts)" -ge $(($1 + 1000)) ]; }
 
+all_run()
+{
+	local pid
+	for pid in "${PIDS[@]}"; do kill -0 "$pid" || return; done
+}
+
 # Packets have come, and all processes run.
 at_work()
 {
-	local pid
-	wait_until 20 has_moved "$(both rx_pkts)" ||
-		{ echo "no traffic"; cat /tmp/churn.?; return 1; }
-	for pid in "${PIDS[@]}"; do
-		kill -0 "$pid" || { echo "one has ended"; cat /tmp/churn.?; return 1; }
-	done
+	wait_until 20 has_moved "$(both rx_pkts)" && all_run && return
+	echo "no traffic, or a process has ended"
+	cat /tmp/churn.?
+	churn_kill
+	return 1
 }
 
 # They may find their devices gone, but have to end, and not by a signal.

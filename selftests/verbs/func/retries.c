@@ -120,8 +120,8 @@ struct gone {
 
 /*
  * 9.7.6.1.3: a timeout is from 4.096 us * 2^timeout to 4 times that. A scheduler's delay is
- * granted for each time that the timer fires, of which the late ones do not count: at most
- * three of four.
+ * granted for each time that the timer fires, of which late ones and every second one do not
+ * count: at most three of four.
  */
 static why_t retry_exceeded_err(struct vt_pair *p, const void *arg)
 {
