@@ -75,6 +75,7 @@ static why_t ordinary_user(struct cf *t)
 		return create(t, &init);				\
 	}
 
+CAP(send_wr_none, max_send_wr, 0)
 CAP(send_wr_max, max_send_wr, t->dev->attr.max_qp_wr)
 CAP(send_wr_over, max_send_wr, t->dev->attr.max_qp_wr + 1)
 CAP(recv_wr_max, max_recv_wr, t->dev->attr.max_qp_wr)
@@ -239,6 +240,7 @@ static const struct cf_row rows[] = {
 	TYPE("IBV_QPT_XRC_SEND without a provider's XRC", IBV_QPT_XRC_SEND,
 	     EOPNOTSUPP),
 	TYPE("a value that is no type", 77, EINVAL),
+	LIMIT("max_send_wr 0", send_wr_none, 0),
 	LIMIT("max_send_wr max_qp_wr", send_wr_max, 0),
 	LIMIT("max_send_wr over max_qp_wr", send_wr_over, EINVAL),
 	LIMIT("max_recv_wr max_qp_wr", recv_wr_max, 0),

@@ -184,6 +184,46 @@ static why_t bind_foreign(struct cf *t)
 	return bind1(t, &b);
 }
 
+/* The MR is of another PD than the QP's; @window: the window, too */
+static why_t foreign_mr(struct cf *t, enum ibv_mw_type type, bool window)
+{
+	t->pd = ibv_alloc_pd(t->dev->ctx);
+	CHECK(t->pd, "ibv_alloc_pd: %s", strerror(errno));
+	t->mr = ibv_reg_mr(t->pd, t->p->a.buf.data, t->p->a.buf.len,
+			   VT_ALL_ACCESS | IBV_ACCESS_MW_BIND);
+	CHECK(t->mr, "ibv_reg_mr: %s", strerror(errno));
+	t->mw = ibv_alloc_mw(window ? t->pd : t->dev->pd, type);
+	CHECK(t->mw, "ibv_alloc_mw: %s", strerror(errno));
+	return NULL;
+}
+
+/* row->arg: whether the window is of that PD, too */
+static why_t bind_foreign_mr(struct cf *t)
+{
+	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
+
+	TRY(foreign_mr(t, IBV_MW_TYPE_1, t->row->arg));
+	b.bind_info.mr = t->mr;
+	return bind1(t, &b);
+}
+
+static why_t unsignaled_beyond(struct cf *t)
+{
+	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
+
+	b.send_flags = 0;
+	b.bind_info.length = t->p->a.buf.len + 1;
+	return bind1(t, &b);
+}
+
+static why_t bind_in_err(struct cf *t)
+{
+	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
+
+	TRY(vt_ep_state(&t->p->a, IBV_QPS_ERR));
+	return bind1(t, &b);
+}
+
 static why_t bind_no_mr(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
@@ -197,6 +237,14 @@ static why_t bind_beyond(struct cf *t)
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
 
 	b.bind_info.length = t->p->a.buf.len + 1;
+	return bind1(t, &b);
+}
+
+static why_t bind_before(struct cf *t)
+{
+	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
+
+	b.bind_info.addr--;
 	return bind1(t, &b);
 }
 
@@ -250,6 +298,16 @@ static why_t bind2_beyond(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
+static why_t bind2_before(struct cf *t)
+{
+	struct ibv_send_wr wr;
+
+	TRY(window2(t));
+	wr = wr2(t, IBV_ACCESS_REMOTE_READ);
+	wr.bind_mw.bind_info.addr--;
+	return cf_post_send(t, &wr);
+}
+
 static why_t bind2_foreign(struct cf *t)
 {
 	struct ibv_send_wr wr;
@@ -259,6 +317,27 @@ static why_t bind2_foreign(struct cf *t)
 	t->mw = ibv_alloc_mw(t->pd, IBV_MW_TYPE_2);
 	CHECK(t->mw, "ibv_alloc_mw: %s", strerror(errno));
 	wr = wr2(t, IBV_ACCESS_REMOTE_READ);
+	return cf_post_send(t, &wr);
+}
+
+static why_t bind2_foreign_mr(struct cf *t)
+{
+	struct ibv_send_wr wr;
+
+	TRY(foreign_mr(t, IBV_MW_TYPE_2, t->row->arg));
+	wr = wr2(t, IBV_ACCESS_REMOTE_READ);
+	wr.bind_mw.bind_info.mr = t->mr;
+	return cf_post_send(t, &wr);
+}
+
+static why_t unsignaled2_beyond(struct cf *t)
+{
+	struct ibv_send_wr wr;
+
+	TRY(window2(t));
+	wr = wr2(t, IBV_ACCESS_REMOTE_READ);
+	wr.send_flags = 0;
+	wr.bind_mw.bind_info.length = t->p->a.buf.len + 1;
 	return cf_post_send(t, &wr);
 }
 
@@ -340,6 +419,42 @@ static why_t inv_unknown(struct cf *t)
 	return invalidate(t, 0xfffffff1, 0xfffffff1);
 }
 
+static why_t inv_type1(struct cf *t)
+{
+	t->mw = ibv_alloc_mw(t->p->b.dev->pd, IBV_MW_TYPE_1);
+	CHECK(t->mw, "ibv_alloc_mw: %s", strerror(errno));
+	return invalidate(t, 0, t->mw->rkey);
+}
+
+/* B's window outlives it. */
+static why_t inv_no_recv(struct cf *t)
+{
+	struct ibv_send_wr wr = cf_wr(t, IBV_WR_SEND_WITH_INV, 8);
+
+	TRY(cf_bind(t, &t->p->b, CF_LEN, IBV_ACCESS_REMOTE_WRITE));
+	wr.invalidate_rkey = t->key;
+	return cf_post_send(t, &wr);
+}
+
+static why_t is_alive(struct cf *t)
+{
+	struct ibv_mw *mw = t->mw;
+	struct ibv_mr *mr = t->p->b.buf.mr;
+
+	/* as long as a window is bound its region can't go */
+	CHECK(ibv_dereg_mr(mr) == EBUSY, "the window is not bound any more");
+	CHECK(!ibv_dealloc_mw(mw), "ibv_dealloc_mw");
+	t->mw = NULL;
+	return NULL;
+}
+
+static void impatient(struct vt_conf *c)
+{
+	cf_bindable(c);
+	c->rnr_retry = 1;
+	c->min_rnr = 1;
+}
+
 /* The window ends while it is bound. */
 static why_t dealloc_bound(struct cf *t)
 {
@@ -405,10 +520,23 @@ static const struct cf_row rows[] = {
 	{ "ibv_bind_mw", "IBTA 10.6.7.2: MW and MR are of one PD",
 	  "window of another PD", bind_foreign, .prep = cf_bindable,
 	  .err = EPERM },
+	{ "ibv_bind_mw", "IBTA 10.6.7.2: MW and MR are of one PD",
+	  "MR of another PD", bind_foreign_mr, false, .prep = cf_bindable,
+	  .err = EPERM },
+	{ "ibv_bind_mw", "IBTA 10.6.7.2: MW and QP are of one PD",
+	  "MR and window of another PD", bind_foreign_mr, true,
+	  .prep = cf_bindable, ERROR },
+	{ "ibv_bind_mw", "errors complete, whatever the flags say",
+	  "beyond the MR, unsignaled", unsignaled_beyond,
+	  .prep = cf_bindable, ERROR },
+	{ "ibv_bind_mw", "IBTA 10.3.1: ERR", "of a QP in ERR", bind_in_err,
+	  .prep = cf_bindable, .wc = CF_IS(IBV_WC_WR_FLUSH_ERR) },
 	{ "ibv_bind_mw", "the MR to bind the MW to", "no MR", bind_no_mr,
 	  .prep = cf_bindable, .err = EINVAL },
 	{ "ibv_bind_mw", "IBTA 10.6.7.2: within the MR", "beyond the MR",
 	  bind_beyond, .prep = cf_bindable, ERROR },
+	{ "ibv_bind_mw", "IBTA 10.6.7.2: within the MR", "from before the MR",
+	  bind_before, .prep = cf_bindable, ERROR },
 	{ "ibv_bind_mw", "IBTA 10.6.7.2: the MR must allow binding",
 	  "MR without MW_BIND", with_rights, READ, ERROR },
 	{ "ibv_bind_mw", "REMOTE_WRITE requires local write access to the MR",
@@ -435,6 +563,8 @@ static const struct cf_row rows[] = {
 	  .prep = cf_bindable, BOUND, .after = is_zero_based },
 	{ "ibv_post_send", "IBTA 10.6.7.2: within the MR",
 	  "type 2 beyond the MR", bind2_beyond, .prep = cf_bindable, ERROR },
+	{ "ibv_post_send", "IBTA 10.6.7.2: within the MR",
+	  "type 2 from before the MR", bind2_before, .prep = cf_bindable, ERROR },
 	{ "ibv_post_send", "IBTA 10.6.7.2: the MR must allow binding",
 	  "type 2 onto an MR without MW_BIND", bind2, READ, ERROR },
 	{ "ibv_post_send", "REMOTE_WRITE requires local write access to the MR",
@@ -443,6 +573,15 @@ static const struct cf_row rows[] = {
 	{ "ibv_post_send", "IBTA 10.6.7.2: MW and QP are of one PD",
 	  "type 2 window of another PD", bind2_foreign, .prep = cf_bindable,
 	  ERROR },
+	{ "ibv_post_send", "IBTA 10.6.7.2: MW and MR are of one PD",
+	  "type 2 onto an MR of another PD", bind2_foreign_mr, false,
+	  .prep = cf_bindable, ERROR },
+	{ "ibv_post_send", "IBTA 10.6.7.2: MW and QP are of one PD",
+	  "type 2, MR and window of another PD", bind2_foreign_mr, true,
+	  .prep = cf_bindable, ERROR },
+	{ "ibv_post_send", "errors complete, whatever the flags say",
+	  "type 2 beyond the MR, unsignaled", unsignaled2_beyond,
+	  .prep = cf_bindable, ERROR },
 	{ "ibv_post_send", "IBTA 10.6.7.2.6: bound once until invalidated",
 	  "type 2 bound when it is bound", bind2_twice, .prep = cf_bindable,
 	  ERROR },
@@ -466,6 +605,15 @@ static const struct cf_row rows[] = {
 	  IBV_WR_SEND_WITH_INV, .wc = CF_IS(IBV_WC_REM_ACCESS_ERR),
 	  .recv = CF_IS(IBV_WC_LOC_ACCESS_ERR),
 	  .state = CF_IS(IBV_QPS_ERR), .peer = CF_IS(IBV_QPS_ERR) },
+	{ "ibv_post_send", "IBTA 9.4.1.1.3: a window of type 1 is not to be",
+	  "SEND_WITH_INV of a type 1 window's key", inv_type1,
+	  IBV_WR_SEND_WITH_INV, .wc = CF_IS(IBV_WC_REM_ACCESS_ERR),
+	  .recv = CF_IS(IBV_WC_LOC_ACCESS_ERR),
+	  .state = CF_IS(IBV_QPS_ERR), .peer = CF_IS(IBV_QPS_ERR) },
+	{ "ibv_post_send", "IBTA 11.6.2: RNR Retry Counter Exceeded",
+	  "SEND_WITH_INV, but no receive", inv_no_recv, .prep = impatient,
+	  .wc = CF_IS(IBV_WC_RNR_RETRY_EXC_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .peer = CF_IS(IBV_QPS_RTS), .after = is_alive },
 };
 
 CF_TABLE(120, "Memory windows, invalidation", rows);

@@ -11,15 +11,14 @@
 /* Errors of requests: row->arg says how one is spoilt. */
 
 enum spoil {
-	LKEY, LOCAL_RANGE, RKEY, REMOTE_RANGE, RIGHTS, STALE, OTHER_PD,
+	LKEY, LOCAL_RANGE, LOCAL_PD, RKEY, KEYS, REMOTE_RANGE, RIGHTS, STALE, OTHER_PD,
 };
 
-static why_t another_pd(struct cf *t)
+static why_t another_pd(struct cf *t, const struct vt_ep *ep)
 {
-	t->pd = ibv_alloc_pd(t->p->b.dev->ctx);
+	t->pd = ibv_alloc_pd(ep->dev->ctx);
 	CHECK(t->pd, "ibv_alloc_pd: %s", strerror(errno));
-	t->mr = ibv_reg_mr(t->pd, t->p->b.buf.data, t->p->b.buf.len,
-			   VT_ALL_ACCESS);
+	t->mr = ibv_reg_mr(t->pd, ep->buf.data, ep->buf.len, VT_ALL_ACCESS);
 	CHECK(t->mr, "ibv_reg_mr: %s", strerror(errno));
 	t->key = t->mr->rkey;
 	return NULL;
@@ -52,6 +51,13 @@ static why_t spoilt(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len)
 	case LOCAL_RANGE:
 		t->sge[0].addr -= 8;
 		break;
+	case KEYS:
+		t->sge[0].lkey ^= 0x55;
+		/* fall through */
+	case LOCAL_PD:
+		TRY(another_pd(t, &t->p->a));
+		t->sge[0].lkey = t->mr->lkey;
+		break;
 	case RKEY:
 		*rkey ^= 0x55;
 		break;
@@ -63,7 +69,7 @@ static why_t spoilt(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len)
 		*rkey = t->key;
 		break;
 	case OTHER_PD:
-		TRY(another_pd(t));
+		TRY(another_pd(t, &t->p->b));
 		*rkey = t->key;
 		break;
 	default:
@@ -96,6 +102,16 @@ static why_t bad_swap(struct cf *t)
 static why_t bad_add(struct cf *t)
 {
 	return spoilt(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
+}
+
+static why_t long_swap(struct cf *t)
+{
+	return spoilt(t, IBV_WR_ATOMIC_CMP_AND_SWP, 9);
+}
+
+static why_t long_add(struct cf *t)
+{
+	return spoilt(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 9);
 }
 
 static why_t bad_send(struct cf *t)
@@ -164,17 +180,43 @@ static why_t bad_recv(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
-/* The READ's answer finds memory that may not be written. */
-static why_t read_to_readonly(struct cf *t)
+/* A message of row->arg bytes into a receive that is longer than its MR of CF_LEN */
+static why_t recv_beyond(struct cf *t)
+{
+	struct vt_buf *buf = &t->p->b.buf;
+	struct ibv_send_wr wr;
+
+	cf_fill(t);
+	t->mr = ibv_reg_mr(t->p->b.dev->pd, buf->data, CF_LEN, IBV_ACCESS_LOCAL_WRITE);
+	CHECK(t->mr, "ibv_reg_mr: %s", strerror(errno));
+	t->sge[1] = vt_sge(buf, 0, 2 * CF_LEN);
+	t->sge[1].lkey = t->mr->lkey;
+	TRY(vt_post_recv(&t->p->b, CF_RECV, &t->sge[1], 1));
+	wr = cf_wr(t, IBV_WR_SEND, t->row->arg);
+	return cf_post_send(t, &wr);
+}
+
+/* The answer finds memory that may not be written. */
+static why_t to_readonly(struct cf *t, enum ibv_wr_opcode opcode, uint32_t len)
 {
 	struct ibv_send_wr wr;
 
 	cf_fill(t);
 	t->mr = ibv_reg_mr(t->dev->pd, t->p->a.buf.data, CF_LEN, 0);
 	CHECK(t->mr, "ibv_reg_mr: %s", strerror(errno));
-	wr = cf_wr(t, IBV_WR_RDMA_READ, CF_LEN);
+	wr = cf_wr(t, opcode, len);
 	t->sge[0].lkey = t->mr->lkey;
 	return cf_post_send(t, &wr);
+}
+
+static why_t read_to_readonly(struct cf *t)
+{
+	return to_readonly(t, IBV_WR_RDMA_READ, CF_LEN);
+}
+
+static why_t add_to_readonly(struct cf *t)
+{
+	return to_readonly(t, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
 }
 
 static why_t no_recv(struct cf *t)
@@ -543,7 +585,18 @@ static const struct cf_row rows[] = {
 	LOCAL("RDMA_WRITE with a wrong lkey", bad_write, LKEY),
 	LOCAL("RDMA_READ with a wrong lkey", bad_read, LKEY),
 	LOCAL("ATOMIC_FETCH_AND_ADD with a wrong lkey", bad_add, LKEY),
+	/* nothing is asked for that has no place here */
+	LOCAL("RDMA_WRITE with a wrong lkey and a wrong rkey", bad_write, KEYS),
+	LOCAL("RDMA_READ with a wrong lkey and a wrong rkey", bad_read, KEYS),
+	LOCAL("ATOMIC_CMP_AND_SWP with a wrong lkey and a wrong rkey", bad_swap, KEYS),
+	LOCAL("ATOMIC_FETCH_AND_ADD with a wrong lkey and a wrong rkey", bad_add, KEYS),
 	LOCAL("RDMA_READ into an MR without LOCAL_WRITE", read_to_readonly, 0),
+	LOCAL("ATOMIC_FETCH_AND_ADD into an MR without LOCAL_WRITE", add_to_readonly, 0),
+	LOCAL("SEND from another PD", bad_send, LOCAL_PD),
+	LOCAL("RDMA_WRITE from another PD", bad_write, LOCAL_PD),
+	LOCAL("RDMA_READ into another PD", bad_read, LOCAL_PD),
+	LOCAL("ATOMIC_CMP_AND_SWP into another PD", bad_swap, LOCAL_PD),
+	LOCAL("ATOMIC_FETCH_AND_ADD into another PD", bad_add, LOCAL_PD),
 	ACCESS("RDMA_WRITE with a wrong rkey", bad_write, RKEY, NULL),
 	ACCESS("RDMA_WRITE beyond the MR", bad_write, REMOTE_RANGE, NULL),
 	ACCESS("RDMA_WRITE without MR right", bad_write, RIGHTS, mr_no_write),
@@ -564,9 +617,11 @@ static const struct cf_row rows[] = {
 	ACCESS("ATOMIC_CMP_AND_SWP with a wrong rkey", bad_swap, RKEY, NULL),
 	ACCESS("ATOMIC_CMP_AND_SWP beyond the MR", bad_swap, REMOTE_RANGE,
 	       NULL),
+	ACCESS("ATOMIC_CMP_AND_SWP in another PD", bad_swap, OTHER_PD, NULL),
 	ACCESS("ATOMIC_CMP_AND_SWP without MR right", bad_swap, RIGHTS,
 	       mr_no_atomic),
 	ACCESS("ATOMIC_FETCH_AND_ADD with a wrong rkey", bad_add, RKEY, NULL),
+	ACCESS("ATOMIC_FETCH_AND_ADD in another PD", bad_add, OTHER_PD, NULL),
 	ACCESS("ATOMIC_FETCH_AND_ADD without MR right", bad_add, RIGHTS,
 	       mr_no_atomic),
 	INVALID("RDMA_WRITE without QP right", bad_write, qp_no_write),
@@ -585,6 +640,23 @@ static const struct cf_row rows[] = {
 	  .wc = CF_IS(IBV_WC_REM_OP_ERR),
 	  .recv = CF_IS(IBV_WC_LOC_PROT_ERR), .state = CF_IS(IBV_QPS_ERR),
 	  .peer = CF_IS(IBV_QPS_ERR), .after = cf_sent },
+	{ "ibv_poll_cq", "IBTA 11.6.2: Remote Operation Error",
+	  "SEND of more than the MR of a longer receive", recv_beyond, CF_LEN + 1,
+	  .wc = CF_IS(IBV_WC_REM_OP_ERR),
+	  .recv = CF_IS(IBV_WC_LOC_PROT_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .peer = CF_IS(IBV_QPS_ERR), .after = cf_sent },
+	{ "ibv_poll_cq", "IBTA 11.6.2: memory is looked at as far as it is used",
+	  "SEND of what fits the MR of a longer receive", recv_beyond, CF_LEN,
+	  .wc = CF_IS(IBV_WC_SUCCESS), .recv = CF_IS(IBV_WC_SUCCESS),
+	  .state = CF_IS(IBV_QPS_RTS), .peer = CF_IS(IBV_QPS_RTS) },
+	{ "ibv_poll_cq", "IBTA 11.6.2: Local Length Error",
+	  "ATOMIC_CMP_AND_SWP into 9 bytes", long_swap, RIGHTS,
+	  .wc = CF_IS(IBV_WC_LOC_LEN_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .peer = CF_IS(IBV_QPS_RTS), .after = cf_sent },
+	{ "ibv_poll_cq", "IBTA 11.6.2: Local Length Error",
+	  "ATOMIC_FETCH_AND_ADD into 9 bytes", long_add, RIGHTS,
+	  .wc = CF_IS(IBV_WC_LOC_LEN_ERR), .state = CF_IS(IBV_QPS_ERR),
+	  .peer = CF_IS(IBV_QPS_RTS), .after = cf_sent },
 	{ "ibv_poll_cq", "IBTA 11.6.2: RNR Retry Counter Exceeded",
 	  "no receive, rnr_retry 1", no_recv, .prep = impatient,
 	  .wc = CF_IS(IBV_WC_RNR_RETRY_EXC_ERR), .state = CF_IS(IBV_QPS_ERR),

@@ -225,6 +225,9 @@ static why_t failed(struct vt_pair *p, const void *arg)
 	err = vt_rereg(mr, CHANGE(TRANSLATION), (void *)-4096UL, 8192, NULL, 0);
 	CHECK(err == EINVAL || err == EOVERFLOW, "beyond all memory: %s",
 	      strerror(err));
+	err = vt_rereg(mr, CHANGE(ACCESS), NULL, 0, NULL,
+		       IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ON_DEMAND);
+	CHECK(err == EINVAL, "to be written from afar, but not here: %s", strerror(err));
 	TRY(comes_again(p, at, mr, true));
 	CHECK(!ibv_dereg_mr(mr), "ibv_dereg_mr: %s", strerror(errno));
 	munmap(at - OFF, SIZE);

@@ -227,6 +227,57 @@ static why_t full(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* What is full takes as many more as it is made larger by. */
+static why_t full_then_larger(struct vt_pair *p, const void *arg)
+{
+	struct ibv_srq *srq = p->b.qp->srq;
+	struct ibv_recv_wr wr, *bad;
+	struct ibv_srq_attr attr;
+	struct ibv_sge sge;
+	int err, n;
+
+	TRY(full(p, arg));
+	CHECK(!ibv_query_srq(srq, &attr), "ibv_query_srq");
+	attr.max_wr += 10;
+	err = ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
+	CHECK(!err, "ibv_modify_srq: %s", strerror(err));
+	for (n = 0; n < 10; n++) {
+		err = post_raw(p, &bad, &wr, &sge);
+		CHECK(!err, "receive %d of 10 more: %s", n, strerror(abs(err)));
+	}
+	return NULL;
+}
+
+/* A receive of as many pieces as the queue takes, the last byte of the buffer first */
+static why_t most_sges(struct vt_pair *p, const void *arg)
+{
+	struct ibv_sge sge[64], from;
+	struct ibv_recv_wr *bad = NULL, recv = { .wr_id = 1, .sg_list = sge };
+	struct ibv_send_wr wr = { .wr_id = 2, .opcode = IBV_WR_SEND, .sg_list = &from,
+				  .num_sge = 1, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_srq_attr attr;
+	struct ibv_wc wc;
+	uint32_t i;
+	int err;
+
+	(void)arg;
+	CHECK(!ibv_query_srq(p->b.qp->srq, &attr), "ibv_query_srq");
+	CHECK(attr.max_sge >= 3 && attr.max_sge <= 64, "max_sge is %u", attr.max_sge);
+	for (i = 0; i < attr.max_sge; i++)
+		sge[i] = vt_sge(&p->b.buf, attr.max_sge - 1 - i, 1);
+	recv.num_sge = attr.max_sge;
+	err = ibv_post_srq_recv(p->b.qp->srq, &recv, &bad);
+	CHECK(!err, "ibv_post_srq_recv: %s", strerror(abs(err)));
+	from = vt_sge(&p->a.buf, 0, attr.max_sge);
+	vt_fill(p->a.buf.data, attr.max_sge, 7);
+	TRY(vt_post_send(&p->a, &wr));
+	TRY(vt_poll_ok(p->a.scq, &wc, 2));
+	TRY(vt_poll_ok(p->b.rcq, &wc, 1));
+	for (i = 0; i < attr.max_sge; i++)
+		CHECK(p->b.buf.data[attr.max_sge - 1 - i] == p->a.buf.data[i], "piece %u", i);
+	return NULL;
+}
+
 static why_t too_many_sges(struct vt_pair *p, const void *arg)
 {
 	struct ibv_sge sge[65];
@@ -386,6 +437,8 @@ int main(int argc, char **argv)
 	run("RC: SRQ limit that is set when it is empty", IBV_QPT_RC, limit_when_empty);
 	run("RC: LAST_WQE_REACHED", IBV_QPT_RC, last_wqe);
 	run("SRQ full", IBV_QPT_RC, full);
+	run("SRQ full, then larger", IBV_QPT_RC, full_then_larger);
+	run("SRQ receive with as many pieces as it takes", IBV_QPT_RC, most_sges);
 	run("SRQ receive with too many pieces", IBV_QPT_RC, too_many_sges);
 	run("SRQ resize with live receives", IBV_QPT_RC, resize);
 	run("SRQ resize with a limit", IBV_QPT_RC, resize_and_limit);
