@@ -63,9 +63,9 @@ build()
 		need "$cc"
 	fi
 	say "building sroce for $RELEASE"
-	# whatever the environment says of a kernel
-	env -u KERNEL make --no-print-directory KDIR="/lib/modules/$RELEASE/build" \
-		${cc:+CC="$cc"} module >&2
+	# whatever the environment, or a make that started this, says of a kernel
+	env -u KERNEL -u MAKEFLAGS -u MFLAGS make --no-print-directory \
+		KDIR="/lib/modules/$RELEASE/build" ${cc:+CC="$cc"} module >&2
 	install -D -m 644 ".build/$RELEASE/sroce.ko" "/lib/modules/$RELEASE/updates/sroce.ko"
 	depmod -a "$RELEASE"
 }
