@@ -32,6 +32,13 @@ wait_until()
 	done
 }
 
+# Whether all of these processes run: kill is content with one of several.
+all_run()	# pid...
+{
+	local pid
+	for pid in "$@"; do kill -0 "$pid" || return; done
+}
+
 # ---- the module and its links ----------------------------------------------
 
 load_module()

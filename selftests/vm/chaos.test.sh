@@ -26,16 +26,10 @@ churn_start()	# seconds number
 
 has_moved() { [ "$(both rx_pkts)" -ge $(($1 + 1000)) ]; }
 
-all_run()
-{
-	local pid
-	for pid in "${PIDS[@]}"; do kill -0 "$pid" || return; done
-}
-
 # Packets have come, and all processes run.
 at_work()
 {
-	wait_until 20 has_moved "$(both rx_pkts)" && all_run && return
+	wait_until 20 has_moved "$(both rx_pkts)" && all_run "${PIDS[@]}" && return
 	echo "no traffic, or a process has ended"
 	cat /tmp/churn.?
 	churn_kill

@@ -69,13 +69,7 @@ enemies_down()
 	ENEMIES=()
 } 2>/dev/null
 
-# kill is content with one of several.
-all_alive()
-{
-	local pid
-	[ ${#ENEMIES[@]} -eq 4 ] || return
-	for pid in "${ENEMIES[@]}"; do kill -0 "$pid" || return; done
-}
+all_alive() { [ ${#ENEMIES[@]} -eq 4 ] && all_run "${ENEMIES[@]}"; }
 
 # A macvlan of A's netdev in a namespace without a device: B takes its packets
 third_namespace()

@@ -87,15 +87,13 @@ no_netdev()	# case message
 
 test_kinds()
 {
-	local kind out
+	local kind err=/tmp/netdev.err
 	modprobe -q tun
 	for kind in veth bridge vlan bond dummy macvlan tun tap lo; do
-		if ! out=$(make_netdev $kind 2>&1); then
-			no_netdev "link on $kind" "$out"
+		if ! make_netdev $kind 2>$err; then
+			no_netdev "link on $kind" "$(<$err)"
 			continue
 		fi
-		# it was set in a subshell
-		[ $kind = lo ] && NETDEV=lo || NETDEV=t$kind
 		check "link on $kind" on_netdev "$NETDEV"
 		drop_netdev $kind
 	done

@@ -207,15 +207,6 @@ static why_t bind_foreign_mr(struct cf *t)
 	return bind1(t, &b);
 }
 
-static why_t unsignaled_beyond(struct cf *t)
-{
-	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
-
-	b.send_flags = 0;
-	b.bind_info.length = t->p->a.buf.len + 1;
-	return bind1(t, &b);
-}
-
 static why_t bind_in_err(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
@@ -232,10 +223,12 @@ static why_t bind_no_mr(struct cf *t)
 	return bind1(t, &b);
 }
 
+/* row->arg: send_flags */
 static why_t bind_beyond(struct cf *t)
 {
 	struct ibv_mw_bind b = bind_of(t, IBV_ACCESS_REMOTE_READ);
 
+	b.send_flags = t->row->arg;
 	b.bind_info.length = t->p->a.buf.len + 1;
 	return bind1(t, &b);
 }
@@ -288,12 +281,14 @@ static why_t bind2(struct cf *t)
 	return cf_post_send(t, &wr);
 }
 
+/* row->arg: send_flags */
 static why_t bind2_beyond(struct cf *t)
 {
 	struct ibv_send_wr wr;
 
 	TRY(window2(t));
 	wr = wr2(t, IBV_ACCESS_REMOTE_READ);
+	wr.send_flags = t->row->arg;
 	wr.bind_mw.bind_info.length = t->p->a.buf.len + 1;
 	return cf_post_send(t, &wr);
 }
@@ -327,17 +322,6 @@ static why_t bind2_foreign_mr(struct cf *t)
 	TRY(foreign_mr(t, IBV_MW_TYPE_2, t->row->arg));
 	wr = wr2(t, IBV_ACCESS_REMOTE_READ);
 	wr.bind_mw.bind_info.mr = t->mr;
-	return cf_post_send(t, &wr);
-}
-
-static why_t unsignaled2_beyond(struct cf *t)
-{
-	struct ibv_send_wr wr;
-
-	TRY(window2(t));
-	wr = wr2(t, IBV_ACCESS_REMOTE_READ);
-	wr.send_flags = 0;
-	wr.bind_mw.bind_info.length = t->p->a.buf.len + 1;
 	return cf_post_send(t, &wr);
 }
 
@@ -527,14 +511,14 @@ static const struct cf_row rows[] = {
 	  "MR and window of another PD", bind_foreign_mr, true,
 	  .prep = cf_bindable, ERROR },
 	{ "ibv_bind_mw", "errors complete, whatever the flags say",
-	  "beyond the MR, unsignaled", unsignaled_beyond,
+	  "beyond the MR, unsignaled", bind_beyond, 0,
 	  .prep = cf_bindable, ERROR },
 	{ "ibv_bind_mw", "IBTA 10.3.1: ERR", "of a QP in ERR", bind_in_err,
 	  .prep = cf_bindable, .wc = CF_IS(IBV_WC_WR_FLUSH_ERR) },
 	{ "ibv_bind_mw", "the MR to bind the MW to", "no MR", bind_no_mr,
 	  .prep = cf_bindable, .err = EINVAL },
 	{ "ibv_bind_mw", "IBTA 10.6.7.2: within the MR", "beyond the MR",
-	  bind_beyond, .prep = cf_bindable, ERROR },
+	  bind_beyond, IBV_SEND_SIGNALED, .prep = cf_bindable, ERROR },
 	{ "ibv_bind_mw", "IBTA 10.6.7.2: within the MR", "from before the MR",
 	  bind_before, .prep = cf_bindable, ERROR },
 	{ "ibv_bind_mw", "IBTA 10.6.7.2: the MR must allow binding",
@@ -562,7 +546,8 @@ static const struct cf_row rows[] = {
 	  "type 2 ZERO_BASED", bind2, WRITE | IBV_ACCESS_ZERO_BASED,
 	  .prep = cf_bindable, BOUND, .after = is_zero_based },
 	{ "ibv_post_send", "IBTA 10.6.7.2: within the MR",
-	  "type 2 beyond the MR", bind2_beyond, .prep = cf_bindable, ERROR },
+	  "type 2 beyond the MR", bind2_beyond, IBV_SEND_SIGNALED,
+	  .prep = cf_bindable, ERROR },
 	{ "ibv_post_send", "IBTA 10.6.7.2: within the MR",
 	  "type 2 from before the MR", bind2_before, .prep = cf_bindable, ERROR },
 	{ "ibv_post_send", "IBTA 10.6.7.2: the MR must allow binding",
@@ -580,7 +565,7 @@ static const struct cf_row rows[] = {
 	  "type 2, MR and window of another PD", bind2_foreign_mr, true,
 	  .prep = cf_bindable, ERROR },
 	{ "ibv_post_send", "errors complete, whatever the flags say",
-	  "type 2 beyond the MR, unsignaled", unsignaled2_beyond,
+	  "type 2 beyond the MR, unsignaled", bind2_beyond, 0,
 	  .prep = cf_bindable, ERROR },
 	{ "ibv_post_send", "IBTA 10.6.7.2.6: bound once until invalidated",
 	  "type 2 bound when it is bound", bind2_twice, .prep = cf_bindable,

@@ -8,9 +8,10 @@
 #define LEN	65536U
 
 /* A's own region, beside that of its endpoint */
-static why_t own_region(struct vt_pair *p, int access, struct ibv_mr **mr)
+static why_t own_region(struct vt_pair *p, struct ibv_mr **mr)
 {
-	*mr = ibv_reg_mr(p->a.dev->pd, p->a.buf.data, p->a.buf.len, access);
+	*mr = ibv_reg_mr(p->a.dev->pd, p->a.buf.data, p->a.buf.len,
+			 IBV_ACCESS_LOCAL_WRITE);
 	CHECK(*mr, "ibv_reg_mr: %s", strerror(errno));
 	return NULL;
 }
@@ -38,7 +39,7 @@ static why_t end_of_reads(struct vt_pair *p, const void *arg)
 	int i, err;
 
 	(void)arg;
-	TRY(own_region(p, IBV_ACCESS_LOCAL_WRITE, &mr));
+	TRY(own_region(p, &mr));
 	TRY(post_reads(p, mr));
 	err = ibv_dereg_mr(mr);
 	CHECK(!err, "ibv_dereg_mr: %s", strerror(err));
@@ -69,7 +70,7 @@ static why_t end_of_receive(struct vt_pair *p, const void *arg)
 	int err;
 
 	(void)arg;
-	TRY(own_region(p, IBV_ACCESS_LOCAL_WRITE, &mr));
+	TRY(own_region(p, &mr));
 	to = (struct ibv_sge){ (uintptr_t)p->a.buf.data, 100, mr->lkey };
 	TRY(vt_post_recv(&p->a, 1, &to, 1));
 	err = ibv_dereg_mr(mr);
@@ -83,13 +84,10 @@ static why_t end_of_receive(struct vt_pair *p, const void *arg)
 
 int main(int argc, char **argv)
 {
-	struct vt_conf c;
+	static const struct vt_test tests[] = {
+		{ "a region goes while READs into it are under way", end_of_reads, NULL },
+		{ "a region goes while a receive into it is posted", end_of_receive, NULL },
+	};
 
-	vt_start(argc, argv);
-	c = vt_conf(IBV_QPT_RC);
-	c.buf = LEN;
-	c.send_wr = READS;
-	vt_run("a region goes while READs into it are under way", &c, end_of_reads, NULL);
-	vt_run("a region goes while a receive into it is posted", &c, end_of_receive, NULL);
-	return tap_finish();
+	return vt_main(argc, argv, LEN, tests, ARRAY_SIZE(tests));
 }
