@@ -2,7 +2,6 @@
 /* run: A B --family 4 6 */
 /* Shared receive queues. */
 
-#define _GNU_SOURCE
 #include "vt.h"
 
 #define LEN	500
@@ -70,25 +69,16 @@ static why_t two_qps(struct vt_pair *p, struct vt_pair *other)
 
 static why_t with_other(struct vt_pair *p, const void *arg)
 {
-	struct vt_pair other = { .conf = p->conf };
-	why_t why, closing;
+	struct vt_pair other;
+	why_t why;
 
 	(void)arg;
-	why = vt_ep_open(&other.a, &vt_devs[0], &other.conf);
-	if (!why)
-		why = vt_ep_open(&other.b, &vt_devs[1], &other.conf);
+	why = vt_pair_open(&other, &p->conf);
 	if (!why)
 		why = vt_connect(&other);
 	if (!why)
 		why = two_qps(p, &other);
-	if (why)
-		why = strdupa(why);
-	closing = vt_ep_close(&other.a);
-	if (!closing)
-		closing = vt_ep_close(&other.b);
-	else
-		vt_ep_close(&other.b);
-	return why ? because("%s", why) : closing;
+	return vt_pair_end(&other, why);
 }
 
 /* A SEND that has to wait for a receive */

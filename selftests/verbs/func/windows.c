@@ -13,119 +13,23 @@
 #include <unistd.h>
 #include <linux/userfaultfd.h>
 #include <rdma/ib_user_verbs.h>
-#include "vt.h"
+#include "win.h"
 
 #define SIZE	8192
 
-struct win {
-	struct ibv_mw	*mw;
-	uint32_t	rkey;
-};
-
-static why_t win_open(struct win *w, struct ibv_pd *pd, enum ibv_mw_type type)
-{
-	w->mw = ibv_alloc_mw(pd, type);
-	CHECK(w->mw, "ibv_alloc_mw: %s", strerror(errno));
-	w->rkey = w->mw->rkey;
-	return NULL;
-}
-
-static why_t win_close(struct win *w)
-{
-	int err = ibv_dealloc_mw(w->mw);
-
-	CHECK(!err, "ibv_dealloc_mw: %s", strerror(err));
-	return NULL;
-}
-
-/* Bind by a work request, whatever the library would check before. */
-static why_t post_bind(struct vt_ep *ep, struct win *w, size_t off,
-		       size_t len, int access)
-{
-	struct ibv_send_wr wr = {
-		.wr_id = 0xb1, .opcode = IBV_WR_BIND_MW,
-		.send_flags = IBV_SEND_SIGNALED,
-		.bind_mw = {
-			.mw = w->mw, .rkey = ibv_inc_rkey(w->rkey),
-			.bind_info = {
-				.mr = ep->buf.mr,
-				.addr = (uintptr_t)ep->buf.data + off,
-				.length = len, .mw_access_flags = access,
-			},
-		},
-	};
-
-	w->rkey = wr.bind_mw.rkey;
-	return vt_post_send(ep, &wr);
-}
-
-static why_t bind(struct vt_ep *ep, struct win *w, size_t off, size_t len,
-		  int access)
-{
-	struct ibv_wc wc;
-
-	TRY(post_bind(ep, w, off, len, access));
-	TRY(vt_poll_ok(ep->scq, &wc, 0xb1));
-	CHECK(wc.opcode == IBV_WC_BIND_MW, "opcode %d of a bind", wc.opcode);
-	w->mw->rkey = w->rkey;
-	return NULL;
-}
-
-static why_t use(struct vt_ep *ep, enum ibv_wr_opcode opcode, uint64_t addr,
-		 uint32_t rkey, uint32_t len, enum ibv_wc_status status)
-{
-	struct ibv_sge sge = vt_sge(&ep->buf, 0, len);
-	struct ibv_send_wr wr = {
-		.wr_id = 0xa1, .opcode = opcode, .sg_list = &sge, .num_sge = 1,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
-	};
-
-	TRY(vt_post_send(ep, &wr));
-	return vt_poll_status(ep->scq, 0xa1, status, "the user");
-}
-
-static why_t write_in(struct vt_pair *p, const struct win *w, size_t off,
-		      uint32_t len, enum ibv_wc_status status)
-{
-	vt_buf_fill(&p->a.buf, off + len);
-	if (status == IBV_WC_SUCCESS)
-		memcpy(p->b.buf.shadow + off, p->a.buf.data, len);
-	TRY(use(&p->a, IBV_WR_RDMA_WRITE, (uintptr_t)p->b.buf.data + off,
-		w->rkey, len, status));
-	return vt_buf_check(&p->b.buf);
-}
-
 static why_t type1(struct vt_pair *p, const void *arg)
 {
-	struct ibv_mw_bind bind_info = {
-		.wr_id = 0xb2, .send_flags = IBV_SEND_SIGNALED,
-		.bind_info = {
-			.mr = p->b.buf.mr, .length = 1000,
-			.addr = (uintptr_t)p->b.buf.data + 100,
-			.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
-		},
-	};
+	const int access = IBV_ACCESS_REMOTE_WRITE;
 	struct win w, old;
-	struct ibv_wc wc;
-	int err;
 
 	(void)arg;
 	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_1));
-	err = ibv_bind_mw(p->b.qp, w.mw, &bind_info);
-	CHECK(!err, "ibv_bind_mw: %s", strerror(err));
-	TRY(vt_poll_ok(p->b.scq, &wc, 0xb2));
-	w.rkey = w.mw->rkey;
-	TRY(write_in(p, &w, 100, 1000, IBV_WC_SUCCESS));
+	TRY(win_bind_1(&p->b, &w, &p->b.buf, 100, 1000, access));
+	TRY(win_write(p, &w, 100, 1000, IBV_WC_SUCCESS));
 	old = w;
-	bind_info.bind_info.addr += 1000;
-	err = ibv_bind_mw(p->b.qp, w.mw, &bind_info);
-	CHECK(!err, "ibv_bind_mw again: %s", strerror(err));
-	TRY(vt_poll_ok(p->b.scq, &wc, 0xb2));
-	w.rkey = w.mw->rkey;
-	CHECK(w.rkey != old.rkey, "bound again under the same key");
-	TRY(write_in(p, &w, 1100, 1000, IBV_WC_SUCCESS));
-	TRY(write_in(p, &old, 100, 8, IBV_WC_REM_ACCESS_ERR));
+	TRY(win_bind_1(&p->b, &w, &p->b.buf, 1100, 1000, access));
+	TRY(win_write(p, &w, 1100, 1000, IBV_WC_SUCCESS));
+	TRY(win_write(p, &old, 100, 8, IBV_WC_REM_ACCESS_ERR));
 	return win_close(&w);
 }
 
@@ -136,9 +40,9 @@ static why_t bounded(struct vt_pair *p, const void *arg)
 	struct win w;
 
 	TRY(win_open(&w, p->b.dev->pd, *type));
-	TRY(bind(&p->b, &w, 64, 128, IBV_ACCESS_REMOTE_WRITE));
-	TRY(write_in(p, &w, 64, 128, IBV_WC_SUCCESS));
-	TRY(write_in(p, &w, 64, 129, IBV_WC_REM_ACCESS_ERR));
+	TRY(win_bind(&p->b, &w, 64, 128, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_write(p, &w, 64, 128, IBV_WC_SUCCESS));
+	TRY(win_write(p, &w, 64, 129, IBV_WC_REM_ACCESS_ERR));
 	return win_close(&w);
 }
 
@@ -148,23 +52,11 @@ static why_t rights(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_READ));
-	TRY(use(&p->a, IBV_WR_RDMA_READ, (uintptr_t)p->b.buf.data, w.rkey, 64,
-		IBV_WC_SUCCESS));
-	TRY(write_in(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR));
+	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_READ));
+	TRY(win_use(&p->a, IBV_WR_RDMA_READ, (uintptr_t)p->b.buf.data, w.rkey, 64,
+		    IBV_WC_SUCCESS));
+	TRY(win_write(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR));
 	return win_close(&w);
-}
-
-static why_t invalidate(struct vt_ep *ep, enum ibv_wr_opcode opcode,
-			uint32_t rkey, enum ibv_wc_status status)
-{
-	struct ibv_send_wr wr = {
-		.wr_id = 0xc1, .opcode = opcode,
-		.send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = rkey,
-	};
-
-	TRY(vt_post_send(ep, &wr));
-	return vt_poll_status(ep->scq, 0xc1, status, "invalidation");
 }
 
 static why_t local_inv(struct vt_pair *p, const void *arg)
@@ -173,13 +65,13 @@ static why_t local_inv(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
-	TRY(write_in(p, &w, 8, 64, IBV_WC_SUCCESS));
-	TRY(invalidate(&p->b, IBV_WR_LOCAL_INV, w.rkey, IBV_WC_SUCCESS));
-	TRY(bind(&p->b, &w, 4096, 100, IBV_ACCESS_REMOTE_WRITE));
-	TRY(write_in(p, &w, 4096, 100, IBV_WC_SUCCESS));
-	TRY(invalidate(&p->b, IBV_WR_LOCAL_INV, w.rkey, IBV_WC_SUCCESS));
-	TRY(write_in(p, &w, 4096, 100, IBV_WC_REM_ACCESS_ERR));
+	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_write(p, &w, 8, 64, IBV_WC_SUCCESS));
+	TRY(win_invalidate(&p->b, IBV_WR_LOCAL_INV, w.rkey, IBV_WC_SUCCESS));
+	TRY(win_bind(&p->b, &w, 4096, 100, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_write(p, &w, 4096, 100, IBV_WC_SUCCESS));
+	TRY(win_invalidate(&p->b, IBV_WR_LOCAL_INV, w.rkey, IBV_WC_SUCCESS));
+	TRY(win_write(p, &w, 4096, 100, IBV_WC_REM_ACCESS_ERR));
 	return win_close(&w);
 }
 
@@ -190,13 +82,13 @@ static why_t remote_inv(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
 	TRY(vt_post_recv_at(&p->b, 7, 0, 64));
-	TRY(invalidate(&p->a, IBV_WR_SEND_WITH_INV, w.rkey, IBV_WC_SUCCESS));
+	TRY(win_invalidate(&p->a, IBV_WR_SEND_WITH_INV, w.rkey, IBV_WC_SUCCESS));
 	TRY(vt_poll_ok(p->b.rcq, &wc, 7));
 	CHECK(wc.wc_flags & IBV_WC_WITH_INV, "no IBV_WC_WITH_INV");
 	CHECK(wc.invalidated_rkey == w.rkey, "another rkey reported");
-	TRY(write_in(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR));
+	TRY(win_write(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR));
 	return win_close(&w);
 }
 
@@ -205,8 +97,8 @@ static why_t remote_inv_mr(struct vt_pair *p, const void *arg)
 {
 	(void)arg;
 	TRY(vt_post_recv_at(&p->b, 7, 0, 64));
-	return invalidate(&p->a, IBV_WR_SEND_WITH_INV, p->b.buf.mr->rkey,
-			  IBV_WC_REM_ACCESS_ERR);
+	return win_invalidate(&p->a, IBV_WR_SEND_WITH_INV, p->b.buf.mr->rkey,
+			      IBV_WC_REM_ACCESS_ERR);
 }
 
 static why_t bind_fails(struct vt_pair *p, struct ibv_pd *pd, size_t len,
@@ -215,7 +107,7 @@ static why_t bind_fails(struct vt_pair *p, struct ibv_pd *pd, size_t len,
 	struct win w;
 
 	TRY(win_open(&w, pd, IBV_MW_TYPE_2));
-	TRY(post_bind(&p->b, &w, 0, len, access));
+	TRY(win_post_bind(&p->b, &w, 0, len, access));
 	TRY(vt_poll_status(p->b.scq, 0xb1, IBV_WC_MW_BIND_ERR, "the binder"));
 	TRY(vt_ep_is(&p->b, IBV_QPS_ERR));
 	return win_close(&w);
@@ -252,13 +144,13 @@ static why_t busy(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
 	err = ibv_dereg_mr(p->b.buf.mr);
 	CHECK(err == EBUSY, "ibv_dereg_mr with a window bound: %s",
 	      err ? strerror(err) : "succeeds");
-	TRY(write_in(p, &w, 0, 64, IBV_WC_SUCCESS));
+	TRY(win_write(p, &w, 0, 64, IBV_WC_SUCCESS));
 	TRY(win_close(&w));
-	return write_in(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR);
+	return win_write(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR);
 }
 
 /* A window of type 2 ends with its QP, and the region can go then. */
@@ -274,7 +166,7 @@ static why_t orphaned(struct vt_pair *p, const void *arg)
 	TRY(vt_ep_init(&other));
 	TRY(vt_ep_rtr(&other, &p->a));
 	TRY(vt_ep_rts(&other));
-	TRY(bind(&other, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_bind(&other, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
 	/* closes the QP, then deregisters the region */
 	why = vt_ep_close(&other);
 	CHECK(!why, "closing the QP that bound: %s", why);
@@ -357,7 +249,7 @@ static why_t bind_early(struct slow *s, struct win *w)
 	CHECK(s->resp->lkey, "the key is not there yet");
 	early.lkey = s->resp->lkey;
 	s->ep->buf.mr = &early;
-	why = post_bind(s->ep, w, 0, 100, IBV_ACCESS_REMOTE_WRITE);
+	why = win_post_bind(s->ep, w, 0, 100, IBV_ACCESS_REMOTE_WRITE);
 	s->ep->buf.mr = mr;
 	return why ?: vt_poll_status(s->ep->scq, 0xb1, IBV_WC_MW_BIND_ERR, "a bind");
 }

@@ -339,39 +339,46 @@ why_t vt_connect(struct vt_pair *p)
 	return vt_ep_ah(&p->b, &p->a.dev->gid);
 }
 
-static why_t open_pair(struct vt_pair *p)
+/* Fresh endpoints; after an error, too, they want vt_pair_end(). */
+why_t vt_pair_open(struct vt_pair *p, const struct vt_conf *conf)
 {
+	*p = (struct vt_pair){ .conf = *conf };
 	TRY(vt_ep_open(&p->a, &vt_devs[0], &p->conf));
 	return vt_ep_open(&p->b, &vt_devs[1], &p->conf);
+}
+
+/* Close both after a test that ended with @why, and say what failed first. */
+why_t vt_pair_end(struct vt_pair *p, why_t why)
+{
+	why_t closing;
+
+	/* closing may have a reason of its own in the same place */
+	if (why)
+		why = strdupa(why);
+	closing = vt_ep_close(&p->a);
+	if (!why && closing)
+		why = strdupa(closing);
+	closing = vt_ep_close(&p->b);
+	if (!why)
+		why = closing;
+	return why ? because("%s", why) : NULL;
 }
 
 /* A case on a fresh pair of endpoints; all of it has to end well. */
 why_t vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
 		 bool connect)
 {
-	struct vt_pair p = { .conf = *conf };
-	why_t why, closing;
+	struct vt_pair p;
+	why_t why;
 
 	vt_drop_events();
-	why = open_pair(&p);
+	why = vt_pair_open(&p, conf);
 	if (!why && connect)
 		why = vt_connect(&p);
 	if (!why)
 		why = fn(&p, arg);
-	/* closing may have a reason of its own in the same place */
-	if (why)
-		why = strdupa(why);
 	vt_drop_events();
-	closing = vt_ep_close(&p.a);
-	if (closing)
-		closing = strdupa(closing);
-	if (!closing)
-		closing = vt_ep_close(&p.b);
-	else
-		vt_ep_close(&p.b);
-	if (!why)
-		why = closing;
-	return why ? because("%s", why) : NULL;
+	return vt_pair_end(&p, why);
 }
 
 static void run(const char *name, const struct vt_conf *conf, vt_case fn,

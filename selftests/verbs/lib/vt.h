@@ -188,6 +188,8 @@ struct ibv_qp_attr vt_attr_to(const struct vt_pair *p, enum ibv_qp_state to,
 why_t vt_go(struct vt_pair *p, enum ibv_qp_state to);
 why_t vt_bring(struct vt_pair *p, enum ibv_qp_state to);
 why_t vt_connect(struct vt_pair *p);
+why_t vt_pair_open(struct vt_pair *p, const struct vt_conf *conf);
+why_t vt_pair_end(struct vt_pair *p, why_t why);
 why_t vt_attempt(const struct vt_conf *conf, vt_case fn, const void *arg,
 		 bool connect);
 void vt_run(const char *name, const struct vt_conf *conf, vt_case fn,
