@@ -524,29 +524,54 @@ static void test_zero_length(void)
 	       &op[2]);
 }
 
+/**
+ * struct odd - an atomic at an odd multiple of 4
+ * @name: of the case
+ * @swap: it is a compare and swap, else a fetch and add
+ * @lkey: spoils the local key
+ * @rkey: spoils the remote key
+ */
+struct odd {
+	const char *name;
+	bool swap;
+	uint32_t lkey, rkey;
+};
+
 /* The provider refuses this in ibv_post_send(), but not here. */
+static why_t post_odd(struct vt_pair *p, const struct odd *odd)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->a.qp);
+	uint64_t at = (uintptr_t)p->b.buf.data + 4;
+	uint32_t rkey = p->b.buf.mr->rkey ^ odd->rkey;
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = BAD_WR;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	if (odd->swap)
+		ibv_wr_atomic_cmp_swp(qpx, rkey, at, 0, 1);
+	else
+		ibv_wr_atomic_fetch_add(qpx, rkey, at, 1);
+	ibv_wr_set_sge(qpx, p->a.buf.mr->lkey ^ odd->lkey, (uintptr_t)p->a.buf.data, 8);
+	CHECK(!ibv_wr_complete(qpx), "ibv_wr_complete");
+	return NULL;
+}
+
+/* The responder looks at the request before it looks at its key; no answer needs the lkey. */
 static why_t misaligned_atomic(struct vt_pair *p, const void *arg)
 {
 	static const struct bad rest = { .event = IBV_EVENT_CQ_ERR };
-	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p->a.qp);
+	const struct odd *odd = arg;
 	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
 	struct ibv_send_wr wr = { .wr_id = BAD_WR + 1,
 				  .opcode = IBV_WR_RDMA_WRITE,
 				  .sg_list = &sge, .num_sge = 1 };
 	struct ibv_send_wr more[] = { wr, wr };
 
-	(void)arg;
 	vt_buf_fill(&p->a.buf, 1);
 	vt_buf_fill(&p->b.buf, 2);
 	TRY(post_recvs(&p->a, RECV_A, RECVS, LEN));
 	TRY(post_recvs(&p->b, RECV_B, RECVS, LEN));
-	ibv_wr_start(qpx);
-	qpx->wr_id = BAD_WR;
-	qpx->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_atomic_fetch_add(qpx, p->b.buf.mr->rkey,
-				(uintptr_t)p->b.buf.data + 4, 1);
-	ibv_wr_set_sge(qpx, p->a.buf.mr->lkey, (uintptr_t)p->a.buf.data, 8);
-	CHECK(!ibv_wr_complete(qpx), "ibv_wr_complete");
+	TRY(post_odd(p, odd));
 	vt_aim(&p->a, &p->b, &wr);
 	more[0].wr = more[1].wr = wr.wr;
 	more[0].wr_id = BAD_WR + 2;
@@ -561,6 +586,24 @@ static why_t misaligned_atomic(struct vt_pair *p, const void *arg)
 	return vt_buf_check(&p->b.buf);
 }
 
+static void test_misaligned(void)
+{
+	static const struct odd odd[] = {
+		{ "RC FETCH_ADD: misaligned", false, 0, 0 },
+		{ "RC CMP_SWP: misaligned", true, 0, 0 },
+		{ "RC FETCH_ADD: misaligned, wrong rkey", false, 0, 0x55 },
+		{ "RC CMP_SWP: misaligned, wrong rkey", true, 0, 0x55 },
+		{ "RC FETCH_ADD: misaligned, wrong lkey", false, 0x55, 0 },
+		{ "RC CMP_SWP: misaligned, wrong lkey", true, 0x55, 0 },
+	};
+	struct vt_conf c = vt_conf(IBV_QPT_RC);
+	size_t i;
+
+	c.extended = true;
+	for (i = 0; i < ARRAY_SIZE(odd); i++)
+		vt_run(odd[i].name, &c, misaligned_atomic, &odd[i]);
+}
+
 static void test_special(void)
 {
 	static const struct bad stale = ACCESS("", RDMA_WRITE, remote_other_pd,
@@ -571,8 +614,6 @@ static void test_special(void)
 	vt_run("RC WRITE: MR was deregistered", &c, stale_rkey, &stale);
 	vt_run("RC READ: local MR lacks LOCAL_WRITE", &c, read_to_readonly,
 	       &ro);
-	c.extended = true;
-	vt_run("RC FETCH_ADD: misaligned", &c, misaligned_atomic, NULL);
 }
 
 int main(int argc, char **argv)
@@ -585,5 +626,6 @@ int main(int argc, char **argv)
 	test_recv_prot();
 	test_zero_length();
 	test_special();
+	test_misaligned();
 	return tap_finish();
 }
