@@ -106,9 +106,9 @@ vm-module: setup
 demo: vm-module
 	@$(VM) --timeout 300 $(VMENV) --env SROCE_LINK_TYPE=$(or $(LINK),sroce) -- tools/demo.sh
 
-## check: build, unit tests, and all selftests in a VM (KERNEL=, TESTS="stock links", ROUNDS=)
+## check: build, unit tests, and all selftests in a VM (KERNEL=, TESTS="stock links", ROUNDS=, VMS=1)
 check:
-	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/check.sh $(TESTS)
+	@VMS=$(or $(VMS),1) KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' tools/check.sh $(TESTS)
 
 ## fuzz: fuzz the protocol core; what is found stays for make -C selftests/fuzz merge (TIME=3600)
 fuzz:
@@ -224,9 +224,9 @@ coverage:
 # All that is about the module, and not about what transfers cost.
 DEBUG_TESTS = verbs kverbs pyverbs ulp wire stock links show steer txq gro forged pages fuzzvm chaos nomem
 
-## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, or KIND=kcsan, built once (KERNEL=, TESTS=, KMEMLEAK=off)
+## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, or KIND=kcsan, built once (KERNEL=, TESTS=, KMEMLEAK=off, VMS=2)
 check-debug:
-	@KERNEL=$(VMKERNEL)-$(or $(KIND),debug) CHECK_HERE=no CHECK_TIMEOUT=10800 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
+	@VMS=$(or $(VMS),2) KERNEL=$(VMKERNEL)-$(or $(KIND),debug) CHECK_HERE=no CHECK_TIMEOUT=10800 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
 		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --env SLOWNESS=4 --env VERBS_ALL=yes --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
 		tools/check.sh $(or $(TESTS),$(DEBUG_TESTS))
 

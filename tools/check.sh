@@ -4,7 +4,8 @@
 # of both on the last line, and the exit status to match.
 #
 # usage: KERNEL=6.1 tools/check.sh [selftest...]    (harness: tools/vm.sh itself)
-# CHECK_HERE=no leaves out what runs here and not in the VM.
+# CHECK_HERE=no leaves out what runs here and not in the VM. VMS: how many VMs share the
+# selftests, side by side [1]; a test that measures time is better off in one.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
@@ -21,8 +22,16 @@ ARCH=$(kernel_arch "$KERNEL")
 KEEP=.build/last-run
 OUT=$(mktemp)
 TOOK=$OUT.took
-HERE=''
-trap 'rm -f "$OUT"*; [ -z "$HERE" ] || kill -- "-$HERE"' EXIT
+# What runs in the background: its name, and its process group
+NAMES=() PIDS=()
+trap leave EXIT
+
+leave()
+{
+	local pid
+	rm -f "$OUT"*
+	for pid in ${PIDS[@]+"${PIDS[@]}"}; do kill -- "-$pid"; done
+}
 
 case_failed() { echo "not ok - $*" | tee -a "$OUT"; }
 
@@ -61,12 +70,56 @@ tap()	# name command...
 	fi
 }
 
-selftests_in_vm()
+# in_vm DIRECTORY selftest...: the console and the log of the VM are left there
+in_vm()
 {
+	local keep=$1
+	shift
 	# shellcheck disable=SC2086 # VMFLAGS is a list
 	tools/vm.sh --kernel "$KERNEL" --timeout "${CHECK_TIMEOUT:-4200}" \
-		--keep "$KEEP" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
+		--keep "$keep" --env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" \
 		${VMFLAGS:-} -- selftests/vm/run.sh "$@"
+}
+
+# shares selftest...: a line for each VM, the longest tests first, each to the VM that has
+# least to do. How long they take is in selftests/vm/seconds.
+shares()
+{
+	local column=2
+	case $KERNEL in *-debug|*-kcsan) column=3 ;; esac
+	awk -v column=$column '
+	NR == FNR { took[$1] = $column; next }
+	{ print ($1 in took ? took[$1] : 60), $1 }
+	' selftests/vm/seconds <(printf '%s\n' "$@") | sort -k1,1nr -k2 |
+	awk -v vms="${VMS:-1}" '
+	{
+		least = 1
+		for (i = 2; i <= vms; i++)
+			if (sum[i] + 0 < sum[least] + 0)
+				least = i
+		sum[least] += $1
+		list[least] = list[least] " " $2
+	}
+	END { for (i = 1; i <= vms; i++) if (list[i]) print list[i] }'
+}
+
+selftests_in_vms()	# selftest...
+{
+	local title="selftests in a VM with Linux $KERNEL" lines=() list name i
+	[ "${VMS:-1}" -gt 1 ] || {
+		tap "$title" in_vm "$KEEP" "$@"
+		return
+	}
+	# shellcheck disable=SC2046 # names of tests have no blanks
+	[ $# -gt 0 ] || set -- $(basename -as .test.sh selftests/vm/*.test.sh)
+	mapfile -t lines < <(shares "$@")
+	for ((i = 1; i < ${#lines[@]}; i++)); do
+		read -ra list <<<"${lines[i]}"
+		name="$title, VM $((i + 1))"
+		begin "$name" tap "$name" in_vm "$KEEP/$((i + 1))" "${list[@]}"
+	done
+	read -ra list <<<"${lines[0]}"
+	tap "$title" in_vm "$KEEP" "${list[@]}"
 }
 
 # What is needed here beyond what the VM needs
@@ -104,34 +157,45 @@ tests_here()
 	done
 }
 
-# The VM waits for a good part of its time. What is tested here takes the CPU time that is
-# left, and no more: tests in the VM measure time.
-begin_here()
+# begin NAME command...: in the background; end_all() shows what it has said.
+begin()
 {
+	local nr=${#NAMES[@]}
+	NAMES+=("$1")
+	shift
 	# a process group of its own, which can be ended
 	set -m
 	{
-		chrt --idle -p 0 $BASHPID || renice -n 19 -p $BASHPID
-		OUT=$OUT.here
+		OUT=$OUT.$nr
 		: >"$OUT"
-		tests_here
-	} </dev/null >"$OUT.shown" 2>&1 &
-	HERE=$!
+		"$@"
+	} </dev/null >"$OUT.$nr.shown" 2>&1 &
+	PIDS+=($!)
 	set +m
 }
 
-end_here()
+# The VM waits for a good part of its time. What is tested here takes the CPU time that is
+# left, and no more: tests in the VM measure time.
+idle()
 {
-	local rc=0 start=$SECONDS
-	[ -n "$HERE" ] || return 0
-	echo "# the tests outside the VM"
-	wait "$HERE" || rc=$?
-	HERE=''
-	took $start "waiting for them"
-	cat "$OUT.shown"
-	cat "$OUT.here" >>"$OUT"
-	# of themselves they always succeed: they were ended
-	[ $rc -eq 0 ] || case_failed "the tests outside the VM (exit status $rc)"
+	chrt --idle -p 0 $BASHPID || renice -n 19 -p $BASHPID
+	"$@"
+}
+
+end_all()
+{
+	local nr rc start
+	for nr in ${NAMES[@]+"${!NAMES[@]}"}; do
+		rc=0 start=$SECONDS
+		echo "# ${NAMES[nr]}"
+		wait "${PIDS[nr]}" || rc=$?
+		took $start "waiting for ${NAMES[nr]}"
+		cat "$OUT.$nr.shown"
+		cat "$OUT.$nr" >>"$OUT"
+		# of themselves they always succeed: they were ended
+		[ $rc -eq 0 ] || case_failed "${NAMES[nr]} (exit status $rc)"
+	done
+	PIDS=()
 }
 
 # Whoever sees only the end of the output has to know what failed.
@@ -173,14 +237,14 @@ main()
 			setup_here
 			# with machines that have to fail, if asked for by name
 			tap "the harness" selftests/harness/run.sh $thorough
-			if [ -n "$vm" ]; then begin_here; else tests_here; fi
+			if [ -n "$vm" ]; then begin "the tests outside the VM" idle tests_here
+			else tests_here; fi
 		fi
-		[ -z "$vm" ] ||
-			tap "selftests in a VM with Linux $KERNEL" \
-				selftests_in_vm ${tests[@]+"${tests[@]}"}
-		end_here
+		[ -z "$vm" ] || selftests_in_vms ${tests[@]+"${tests[@]}"}
+		end_all
 	fi
 	totals
 }
 
-main "$@"
+# a test sources this
+[ "${BASH_SOURCE[0]}" != "$0" ] || main "$@"

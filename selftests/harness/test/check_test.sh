@@ -1,26 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# tools/check.sh: the tests outside the VM count, whether they end or are ended.
+# tools/check.sh: what runs in the background counts, whether it ends or is ended, and VMs
+# share the selftests.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
 . selftests/lib/tap.sh
 
-FUNCTIONS=$(sed -n '/^[a-z_]*()/,/^}/p' tools/check.sh | sed '/^main()/,$d')
-
-# run TESTS COMMANDS: TESTS outside the VM, and COMMANDS meanwhile
+# run TESTS COMMANDS: TESTS in the background, and COMMANDS meanwhile
 run()
 {
-	bash -c 'set -uo pipefail
-		OUT=$(mktemp) TOOK=$OUT.took HERE=
-		trap "rm -f \"$OUT\"*" EXIT
-		eval "$1"
-		case_failed() { echo "not ok - $*" | tee -a "$OUT"; }
-		eval "tests_here() { $2; }"
-		begin_here
-		eval "$3"
-		end_here
-		totals' run "$FUNCTIONS" "$1" "$2" 2>&1
+	bash -c 'source tools/check.sh
+		eval "tests() { $1; }"
+		begin behind idle tests
+		eval "$2"
+		end_all
+		totals' run "$1" "$2" 2>&1
 }
 
 # says TESTS COMMANDS TOTALS: the last line
@@ -31,7 +26,7 @@ says()
 	[ "$(tail -n 1 <<<"$out")" = "$3" ] || { echo "$out"; return 1; }
 }
 
-begun='ok_is_there() { grep -q "^ok 1" "$OUT.here"; }
+begun='ok_is_there() { grep -q "^ok 1" "$OUT.0"; }
 	for i in {1..600}; do ! ok_is_there 2>/dev/null || break; sleep 0.1; done'
 
 check "those that succeed" says 'tap good printf "ok 1 - a\nok 2 - b\n"' : \
@@ -41,10 +36,39 @@ check "one that fails" says 'tap bad sh -c "echo ok 1 - a; echo not ok 2 - b; ex
 # shellcheck disable=SC2016 # of the other shell
 check "those that are ended have failed" \
 	says 'tap cut sh -c "echo ok 1 - a; sleep 90; echo not ok 2 - b"' \
-	"$begun"'; kill -KILL -- "-$HERE"' "1 passed, 1 failed, 0 skipped"
+	"$begun"'; kill -KILL -- "-${PIDS[0]}"' "1 passed, 1 failed, 0 skipped"
 check "an exit status without a case is one" says "tap odd false" : \
 	"0 passed, 1 failed, 0 skipped"
 check "programs see no variable that Makefiles have" \
 	says 'tap vars sh -c "env | grep -q ^OUT= && exit 1; echo ok 1 - a"' : \
 	"1 passed, 0 failed, 0 skipped"
+
+# shared VMS COMMANDS: what COMMANDS print, with so many VMs and a VM that says what it runs
+shared()
+{
+	VMS=$1 bash -c 'source tools/check.sh
+		in_vm() { shift; local t; for t in "$@"; do echo "ok 1 - $t"; done; }
+		eval "$1"' shared "$2" 2>&1
+}
+
+all_once()
+{
+	diff <(shared "$1" 'selftests_in_vms; end_all' | sed -n 's/^ok 1 - //p' | sort) \
+		<(basename -as .test.sh selftests/vm/*.test.sh | sort)
+}
+
+# each has something to do, and the longest test is not in one VM with the next
+divided() { [ "$(shared 2 'shares verbs doctor wire' | sort)" = "$(printf '%s\n' "$@")" ]; }
+
+total() { [ "$(shared "$1" 'selftests_in_vms; end_all; totals' | tail -n 1)" = "$2" ]; }
+
+for n in 2 3; do
+	check "$n VMs run each selftest once" all_once $n
+done
+check "the longest test has a VM to itself" divided " doctor wire" " verbs"
+check "tests of the second VM count" total 2 \
+	"$(find selftests/vm -name '*.test.sh' | wc -l) passed, 0 failed, 0 skipped"
+check "one VM for one test" diff <(shared 2 'shares wire') <(echo " wire")
+check "each test has its seconds" diff <(basename -as .test.sh selftests/vm/*.test.sh | sort) \
+	<(sed '/^#/d; s/ .*//' selftests/vm/seconds | sort)
 done_testing
