@@ -235,7 +235,8 @@ static int srq_resize(struct sroce_srq *srq, u32 max_wr, const u32 *limit,
  * @udata: user space: address where a resize returns the mmap offset of the new ring
  *
  * Return: 0; -EINVAL beyond a limit or if the posted work requests don't fit; -ENOMEM;
- * -EFAULT; -EINTR after a fatal signal. After an error the queue is unchanged.
+ * -EFAULT; -EINTR after a fatal signal; -EBUSY if the process goes on to post without the
+ * provider's lock. After an error the queue is unchanged.
  */
 int sroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)

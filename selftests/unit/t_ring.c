@@ -122,7 +122,7 @@ static void move_busy(u32 from_slots, u32 to_slots, u32 batch)
 	struct sroce_ring_move move;
 	struct recvs from, to;
 	u64 first = 0;
-	u32 i, calls = 0;
+	u32 i, added = 0;
 	int ret;
 
 	recvs_init(&from, from_slots);
@@ -138,11 +138,40 @@ static void move_busy(u32 from_slots, u32 to_slots, u32 batch)
 		for (i = rnd_below(&rnd, batch + 2); i-- && sroce_ring_filled(&from.r); first++)
 			CHECK_EQ(recvs_take(&from), first);
 		for (i = rnd_below(&rnd, batch); i-- && sroce_ring_filled(&from.r) < to.r.mask;)
-			recvs_post(&from);
-		CHECK(calls++ < 100000);
+			added += recvs_post(&from);
+	}
+	if (ret == -EBUSY) {
+		CHECK(added);
+		/* the old ring is in use still */
+		moved(&from, &from, first);
+		return;
 	}
 	CHECK_EQ(ret, 0);
 	moved(&from, &to, first);
+}
+
+/* As many are taken as are copied, and as many posted: without a limit it never ends. */
+static void move_endless(void)
+{
+	struct sroce_ring_move move;
+	struct recvs from, to;
+	u32 i, calls = 0;
+	int ret;
+
+	t_case("ring: a move ends, though its producer goes on");
+	recvs_init(&from, 64);
+	recvs_init(&to, 64);
+	while (recvs_post(&from))
+		;
+	sroce_ring_move_begin(&move, &from.r, &to.r);
+	while ((ret = sroce_ring_move(&move, 4)) > 0 && calls++ < 100) {
+		for (i = 0; i < 8; i++) {
+			recvs_take(&from);
+			recvs_post(&from);
+		}
+	}
+	CHECK_EQ(ret, -EBUSY);
+	CHECK(calls <= 16);
 }
 
 /* A process may write anything to its index; slots beyond the ring are never touched. */
@@ -162,6 +191,7 @@ static void move_hostile(void)
 			if (sroce_ring_move(&move, 3) <= 0)
 				break;
 		}
+		CHECK(calls < 20);
 		CHECK(to.mem.head.producer_index <= to.r.mask);
 		CHECK(to.r.own <= to.r.mask);
 	}
@@ -176,6 +206,7 @@ static void move_all(void)
 	for (i = 0; i < 3000; i++)
 		move_busy(1U << (2 + rnd_below(&rnd, 5)), 1U << (2 + rnd_below(&rnd, 5)),
 			  1 + rnd_below(&rnd, 6));
+	move_endless();
 	move_hostile();
 }
 

@@ -46,13 +46,14 @@ static void move_end(const struct sroce_ring_move *move)
  * @move: the move
  * @batch: most slots to copy
  *
- * Between two calls the kernel may consume slots of the old ring, and the producer may
- * add some, but not more than one ring full.
+ * Between two calls the kernel may consume slots of the old ring. A producer that adds some
+ * makes the move longer, up to as many copies as the ring has slots.
  *
  * Context: the caller serializes consumers. When this has returned 0, the new ring must
  * replace the old one before there are others.
  *
- * Return: 1 if there is more to copy, 0 if not, -EINVAL if it does not fit.
+ * Return: 1 if there is more to copy, 0 if not, -EINVAL if it does not fit, -EBUSY if the
+ * producer has added so much that the move would not end.
  */
 int sroce_ring_move(struct sroce_ring_move *move, u32 batch)
 {
@@ -68,6 +69,9 @@ int sroce_ring_move(struct sroce_ring_move *move, u32 batch)
 	n = min(batch, move->taken + filled - move->copied);
 	copy_slots(move, n);
 	move->copied += n;
+	move->total += n;
+	if (move->total > from->mask + 1)
+		return -EBUSY;
 	if (move->copied != move->taken + filled)
 		return 1;
 	move_end(move);

@@ -31,6 +31,7 @@ struct sroce_ring {
  * @own: the kernel's index of @from when slots were copied last
  * @taken: slots that the kernel has consumed since the move began
  * @copied: slots that were copied or consumed since then
+ * @total: copies made; more than the ring has slots, if the producer goes on meanwhile
  */
 struct sroce_ring_move {
 	struct sroce_ring	*from;
@@ -38,6 +39,7 @@ struct sroce_ring_move {
 	u32			own;
 	u32			taken;
 	u32			copied;
+	u32			total;
 };
 
 void sroce_ring_move_begin(struct sroce_ring_move *move, struct sroce_ring *from,
