@@ -71,7 +71,8 @@ static struct sroce_ah *ah_build(struct sroce_dev *dev, struct ib_pd *pd,
 	/* the reference to the GID entry is the core's; only values are copied */
 	ah->attr = *attr;
 	ah->attr.grh.sgid_attr = NULL;
-	ret = sroce_av_from_attr(dev, &ah->av, attr, (u32)(uintptr_t)ah);
+	/* not made of an address: whoever sees packets would learn of it */
+	ret = sroce_av_from_attr(dev, &ah->av, attr, get_random_u32());
 	if (!ret)
 		ret = dst_cache_init(&ah->av.dst, gfp);
 	if (ret) {
