@@ -558,7 +558,8 @@ bool sroce_cq_post(struct sroce_qp *qp, struct sroce_cq *cq,
  * @num: size of @wc
  * @wc: filled in
  *
- * Return: number of completions taken.
+ * Return: number of completions taken, or -EINVAL for a queue of user space, whose entries are
+ * not the kernel's.
  */
 int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
@@ -568,6 +569,8 @@ int sroce_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	u32 cons;
 	int n;
 
+	if (unlikely(cq->user))
+		return -EINVAL;
 	spin_lock_irqsave(&cq->lock, flags);
 	cons = r->buf->consumer_index;
 	for (n = 0; n < num && cons != r->own; n++) {
