@@ -102,8 +102,11 @@ static const u8 *data_at(const struct sk_buff *skb, u32 off, u32 *len)
 		u32 size = skb_frag_size(frag);
 
 		if (off < start + size) {
+			const u8 *p = skb_frag_address_safe(frag);
+
+			/* a device's own memory has no address here */
 			*len = start + size - off;
-			return (u8 *)skb_frag_address(frag) + (off - start);
+			return p ? p + (off - start) : NULL;
 		}
 		start += size;
 	}
