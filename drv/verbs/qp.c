@@ -610,8 +610,13 @@ int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
  * sroce_qp_query() - current state and attributes of a queue pair
  * @ibqp: the QP
  * @attr: filled in
- * @mask: ignored: all attributes are filled in
+ * @mask: all attributes are filled in, but PSNs only if one is asked for or the QP is the
+ *	caller's
  * @init: filled in
+ *
+ * Who has the QP asks for what is wanted. The RDMA core asks for nothing, and shows any user
+ * what it gets (`rdma resource`). With its PSNs another user of the device could connect a QP to
+ * the same peer, and speak for this one.
  *
  * Return: 0.
  */
@@ -629,6 +634,11 @@ int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->rq_psn = qp->state >= IB_QPS_RTR ? qp->resp.psn : attr->rq_psn;
 	attr->sq_psn = qp->state >= IB_QPS_RTS ? qp->req.psn : attr->sq_psn;
 	sroce_task_unlock_query(qp, kqp);
+	if (!(mask & (IB_QP_RQ_PSN | IB_QP_SQ_PSN)) &&
+	    !sroce_user_is_caller(sroce_pd_owner(ibqp->pd))) {
+		attr->rq_psn = 0;
+		attr->sq_psn = 0;
+	}
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;
