@@ -5,6 +5,15 @@
 
 TAP_N=0 TAP_FAILED=0 TAP_SKIPPED=0
 
+# A command that is not there fails, and where failing is what decides, nobody sees why: "! has it"
+# is true then. So each is told of, and the test fails. It runs in a process of its own.
+TAP_UNKNOWN=${TMPDIR:-/tmp}/tap-unknown.$$
+command_not_found_handle()
+{
+	echo "${BASH_SOURCE[1]:-}: $1: command not found" | tee -a "$TAP_UNKNOWN" >&2
+	return 127
+}
+
 ok() { TAP_N=$((TAP_N + 1)); echo "ok $TAP_N - $1"; }
 
 not_ok()	# name [reason]
@@ -25,6 +34,8 @@ diag() { sed 's/^/# /' <<<"$*"; }
 # The plan, and the exit status of a test script. One without a case has tested nothing.
 done_testing()
 {
+	[ ! -s "$TAP_UNKNOWN" ] || not_ok "each command is there" "$(sort -u "$TAP_UNKNOWN")"
+	rm -f "$TAP_UNKNOWN"
 	echo "1..$TAP_N"
 	[ "$TAP_FAILED" -eq 0 ] && [ "$TAP_N" -gt 0 ]
 }

@@ -63,6 +63,18 @@ ended()
 		ends 'ok 1 - a' 0 1 && ends '' 0 1 && ends 1..0 0 1
 }
 
+# "! has it" is true of a command that is not there, in a subshell, too
+unknown()
+{
+	local out
+	out=$(bash -c '. selftests/lib/tap.sh
+		! no_such_command || exit
+		check a eval "! nor_this"
+		done_testing' 2>/dev/null) && return 1
+	grep -qx 'ok 1 - a' <<<"$out" && grep -q 'no_such_command' <<<"$out" &&
+		grep -q 'nor_this' <<<"$out"
+}
+
 says_nothing() { ! bash -c '. selftests/lib/tap.sh; done_testing'; }
 
 python()
@@ -88,6 +100,7 @@ check "relayed cases are numbered anew, with a prefix" numbers
 check "a relayed failure is one, and its reason is shown" failures
 check "a relayed skip is counted as one" skips
 check "only results are cases" others
+check "a command that is not there fails the script" unknown
 check "a script that ends early, or has no case, is a failure" ended
 check "a script without cases has failed" says_nothing
 check "Python's writer prints the same" python
