@@ -29,7 +29,7 @@ run()	# kernel link name
 	local log=$OUT/$1-$2-$3.log script=selftests/apps/$3.app.sh rc=0 args
 	read -ra args < <(machines "$script")
 	tools/vm.sh --kernel "$1" --timeout "${APPS_TIMEOUT:-1200}" "${args[@]}" \
-		--env SROCE_KO="$PWD/.build/$1/sroce.ko" --env SROCE_LINK_TYPE="$2" \
+		--env SROCE_KO="$PWD/$OUT/sroce-$1.ko" --env SROCE_LINK_TYPE="$2" \
 		-- "$script" 2>&1 | sed -u 's/^\[1\] //' >"$log.tmp" || rc=$?
 	echo "# vm: $rc" >>"$log.tmp"
 	mv "$log.tmp" "$log"
@@ -56,6 +56,8 @@ main()
 	for kernel in $KERNELS; do
 		tools/setup.sh --kernel "$kernel" &&
 			make -s KERNEL="$kernel" module || return
+		# whatever is built meanwhile
+		cp ".build/$kernel/sroce.ko" "$OUT/sroce-$kernel.ko" || return
 		for name in "${names[@]}"; do
 			for link in $LINKS; do
 				# what rdma_rxe fails is for the table

@@ -21,6 +21,9 @@ cause() { echo "# cause: $*"; }
 # Where a server listens; cases run in subshells, which can't count
 any_port() { echo $((18000 + RANDOM % 10000)); }
 
+# has_modules MODULE...: whether this kernel comes with them
+has_modules() { modinfo "$@" >/dev/null 2>&1; }
+
 # end_of PID: of a function in the background it is the program that has to be told
 end_of() { pkill -TERM -P "$1"; kill "$1"; } 2>/dev/null
 

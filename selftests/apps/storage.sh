@@ -38,9 +38,6 @@ lead()
 link_on() { load_module && link_add "$DEV" eth0 && gid_index "$DEV" v4 >/dev/null; }
 link_off() { timeout 60 rdma link delete "$DEV"; }
 
-# has_modules MODULE...: whether this kernel comes with them; it is the same on both machines
-has_modules() { modinfo "$@" >/dev/null 2>&1; }
-
 modules() { modprobe -a "$@" && on 2 "modprobe -a $*"; }
 
 # ---- data ------------------------------------------------------------------
@@ -112,12 +109,13 @@ disk_writes() { awk '{ print $5 }' "/sys/block/${1#/dev/}/stat"; }
 
 more_writes() { [ "$(progress)" -gt "$1" ]; }
 
-# keep_writing: two files in turn, so that a write that gets lost leaves the other's data, until
-# /tmp/stop is there. $DATA is then the last one. The first error ends it.
+# keep_writing: two files in turn, so that a write that gets lost leaves the other's data, and
+# each is read back before the next, until /tmp/stop is there. $DATA is then the last one. The
+# first error ends it.
 keep_writing()
 {
 	until [ -e /tmp/stop ]; do
-		cp "$DATA.$((TURN ^= 1))" $DATA && write_all 64k || return
+		cp "$DATA.$((TURN ^= 1))" $DATA && write_all 64k && same_in_blocks 262144 || return
 	done
 }
 

@@ -16,6 +16,7 @@ import pathlib
 import re
 import sys
 
+PLAN = re.compile(r"^1\.\.(\d+)$")
 CASE = re.compile(r"^(not )?ok \d+ - (.*?)(?: # (SKIP) ?(.*))?$")
 LOG = re.compile(r"^(\d[\d.]*)-(sroce|rxe)-(.+)\.log$")
 ROW = re.compile(r"^\| (?!---)(.+) \|$")
@@ -24,20 +25,22 @@ NAMES = {"sroce": "sroce", "rxe": "rdma_rxe"}
 NOT_RUN, NOT_REACHED = "not run", "not reached"
 COMPLAINTS = "the kernel has no complaint, all ends"
 # How a VM ended: as a shell has it, where a program was ended for its time
-LATE = 124
+LATE, BAD = 124, 125
 ENDS = {0: "yes", LATE: "out of time"}
 
 
 def read(lines):
-    """Results by case, causes by case, and how the VM ended: 0, another number or None."""
+    """Results by case, causes by case, and how the VM ended: a script that has got to its plan
+    ends with 0 or 1; BAD is what the kernel, or the VM, has to say."""
     results, causes = {}, {}
-    name = ended = None
-    late = complaint = False
+    name = ended = plan = None
+    cases, late, complaint = 0, False, False
     for line in lines:
         line = line.rstrip("\n")
         case = CASE.match(line)
         if case:
             failed, name, skipped, reason = case.groups()
+            cases += 1
             results[name] = "not there" if skipped else "no" if failed else "yes"
             if skipped and reason:
                 causes[name] = reason
@@ -45,19 +48,23 @@ def read(lines):
             results[name] += ", " + line[9:]
         elif line.startswith("# cause: ") and results.get(name) == "no":
             causes[name] = line[9:]
+        elif PLAN.match(line):
+            plan = int(PLAN.match(line).group(1))
         elif line.startswith("# vm: "):
             ended = int(line[6:])
-        elif line.startswith("vm: "):
-            late = late or "command still running" in line
-            complaint = complaint or "complained" in line or "without a report" in line
-    if ended == 125 and late and not complaint:
-        ended = LATE
-    return results, causes, ended
+        elif line.startswith("vm: VM "):
+            if "command still running" in line:
+                late = True
+            elif "the last of the console" not in line:
+                complaint = True
+    if ended == BAD and late and not complaint:
+        return results, causes, LATE
+    return results, causes, 0 if ended in (0, 1) and plan == cases > 0 else BAD
 
 
 def end_of(ended):
     """The cell for the VM itself."""
-    return ENDS.get(ended, "no" if ended in (None, 125) else "yes")
+    return ENDS.get(ended, "no")
 
 
 def published(lines):
@@ -84,7 +91,7 @@ def published(lines):
 def add_cell(run, what, cell):
     """One result of the run of a table."""
     if what == COMPLAINTS:
-        run[2] = next((n for n, text in ENDS.items() if text == cell), 125)
+        run[2] = next((n for n, text in ENDS.items() if text == cell), BAD)
     elif cell != NOT_REACHED:
         run[0][what] = cell
 

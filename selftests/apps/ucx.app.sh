@@ -22,7 +22,8 @@ perf()
 	wait_until 20 listens_tcp b $port
 	took "$bytes" on a env "${set[@]}" timeout -k 1 "$LIMIT" \
 		ucx_perftest "$IP4_B" -p $port -w 10 -f -t "$@" || rc=$?
-	[ $rc -eq 0 ] || { end_of $srv; cat /tmp/ucx.server; }
+	# what is left would take the CPUs, polling; with -p it has a child, which outlives it
+	[ $rc -eq 0 ] || { end_of $srv; on b pkill ucx_perftest; cat /tmp/ucx.server; }
 	wait $srv || rc=$?
 	return $rc
 }

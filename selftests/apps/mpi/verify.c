@@ -26,7 +26,7 @@ static uint8_t byte_of(int from, int to, int number, int at)
 {
 	uint32_t x = at + 1;
 
-	x = x * 2654435761u ^ (from * 40503u + to * 30011u + number * 977u);
+	x = x * 2654435761u ^ (from * 0x9e3779b1u + to * 0x85ebca77u + number * 0xc2b2ae3du);
 	return x >> 13;
 }
 

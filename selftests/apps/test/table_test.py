@@ -15,18 +15,23 @@ from tap import Tap  # noqa: E402
 LOGS = {
     "6.1-sroce-x.log": "ok 1 - one\n# value: 7 MB/s\nok 2 - two\n1..2\n# vm: 0\n",
     "6.12-sroce-x.log": "ok 1 - one\nnot ok 2 - two\n#   why\n# cause: the moon\n"
-                        "# value: 3 s\n# vm: 1\n",
+                        "# value: 3 s\n1..2\n# vm: 1\n",
     "6.1-rxe-x.log": "ok 1 - one\nvm: the kernel complained\n# vm: 125\n",
-    "6.1-sroce-y.log": "ok 1 - three # SKIP no such module\n# vm: 0\n",
+    "6.1-sroce-y.log": "ok 1 - three # SKIP no such module\n1..1\n# vm: 0\n",
     "6.12-rxe-y.log": "vm: VM 1: command still running after 9 s\n# vm: 125\n",
     "6.1-rxe-y.log": "vm: VM 1: command still running after 9 s\n"
                      "vm: VM 1: the kernel complained:\n# vm: 125\n",
+    "6.1-sroce-w.log": "lib.sh: line 7: syntax error\n# vm: 1\n",
+    "6.12-sroce-w.log": "vm: failed: a command\n# vm: 127\n",
+    "6.12-rxe-w.log": "vm: VM 1: command still running after 9 s\n"
+                      "vm: VM 1: rmmod rdma_rxe hangs\n# vm: 125\n",
     "6.1-sroce-z.log.tmp": "ok 1 - not yet\n",
 }
 
 TABLE = """\
 | application | what | sroce, 6.1 | sroce, 6.12 | rdma_rxe, 6.1 | rdma_rxe, 6.12 |
 | --- | --- | --- | --- | --- | --- |
+| w | the kernel has no complaint, all ends | no | no | not run | no |
 | x | one | yes, 7 MB/s | yes | yes | not run |
 | x | two | yes | no | not reached | not run |
 | x | the kernel has no complaint, all ends | yes | yes | no | not run |
