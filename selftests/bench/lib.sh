@@ -176,11 +176,11 @@ at_server()	# command...
 serve()
 {
 	timeout -k 1 $B_LIMIT "$@" &
-	echo $! >/tmp/served
+	echo $! >/tmp/served.$B_PORT
 	wait $!
 }
 
-stop_serving() { kill "$(cat /tmp/served)" 2>/dev/null; }
+stop_serving() { kill "$(cat "/tmp/served.$B_PORT")" 2>/dev/null; }
 
 # Without a program: on an emulated CPU that starts as slowly as a run lasts
 listens_here()	# port
@@ -238,8 +238,10 @@ tcp_bw()	# seconds
 {
 	local rc=0
 	B_PORT=$((B_PORT + 1))
-	server_begin iperf3 -s -1 -p $B_PORT -B $B_IP1
-	timeout -k 1 12 iperf3 -c $B_IP1 -B $B_IP0 -p $B_PORT -t "$1" -J \
+	# shellcheck disable=SC2086 # a command, or nothing
+	server_begin ${LISTENER_ON:-} iperf3 -s -1 -p $B_PORT -B $B_IP1
+	# shellcheck disable=SC2086
+	timeout -k 1 12 ${CONNECTER_ON:-} iperf3 -c $B_IP1 -B $B_IP0 -p $B_PORT -t "$1" -J \
 		>$B_CLIENT 2>&1 || rc=$?
 	[ $rc -eq 0 ] || at_server stop_serving
 	server_end

@@ -149,7 +149,7 @@ measured()	# case test transport size qps mode
 	perftest "ib_$2" "${args[@]}" -n "$n" ||
 		{ BAD[$me]=$((${BAD[$me]:-0} + 1)); failed "$*"; return; }
 	case $2 in
-	*_bw)	read -r bw rate < <(bw_says) || return
+	*_bw)	read -r bw rate < <(bw_says) || { failed "$*"; return; }
 		RATE[$me]=$rate
 		if counts_instructions; then
 			instructions "$rate" "$bw" "${@:2}"
@@ -379,6 +379,7 @@ round()	# name contender...
 		for c in "${list[@]}"; do
 			out_of_time || one_case "$c"
 		done
+		[ "$name" = same_host ] || wire_is_used
 	done
 }
 
@@ -444,11 +445,12 @@ same_host_round()
 # here, what crosses the veth would be told too well of.
 wire_is_used()
 {
-	local n
+	local n dev
 	[ "$B_NOW" = sroce ] || return 0
-	n=$(counter sroce0 loopback_pkts)
-	[ "${n:-1}" -eq 0 ] && return
-	failed "to use the wire: loopback_pkts is $n"
+	for dev in $(printf '%s\n' "$B_DEV0" "$B_DEV1" | sort -u); do
+		n=$(counter "$dev" loopback_pkts)
+		[ "${n:-1}" -eq 0 ] || failed "to use the wire: loopback_pkts of $dev is $n"
+	done
 }
 
 count_all()	# contender...
@@ -474,10 +476,24 @@ cells()	# contender
 	done
 }
 
+# "-": it did not get through, which is a figure. None: it did not run.
 goodput_row()	# test transport size cell value
 {
-	[ "${5:--}" != - ] || set -- "${@:1:4}" 0
+	case $5 in
+	'')	failed "goodput $1 $4"; return ;;
+	-)	set -- "${@:1:4}" 0 ;;
+	esac
 	row "$1" "$2" "$3" 1 "$4" goodput MB/s "$5"
+}
+
+# What a command says, if netem has dropped what it was to drop
+goodput_of()	# test transport size cell command...
+{
+	local row=("${@:1:4}")
+	shift 4
+	"$@" >/tmp/bench.goodput
+	[ "${row[3]}" = loss0 ] || has_dropped || { failed "goodput ${row[*]}"; return; }
+	goodput_row "${row[@]}" "$(cat /tmp/bench.goodput)"
 }
 
 one_goodput()	# cell
@@ -485,13 +501,12 @@ one_goodput()	# cell
 	under_way "goodput/$1"
 	faults "$1" || { failed "to set netem to $1"; return; }
 	if [ "$B_NOW" = tcp ]; then
-		tcp_bw 1 >/tmp/bench.tcp
-		goodput_row stream "" 0 "$1" "$(cat /tmp/bench.tcp)"
+		goodput_of stream "" 0 "$1" tcp_bw 1
 		return
 	fi
-	goodput_row write RC 1048576 "$1" "$(verbs_goodput write 1048576 600)"
+	goodput_of write RC 1048576 "$1" verbs_goodput write 1048576 600
 	faults "$1" || { failed "to set netem to $1"; return; }
-	goodput_row send RC 65536 "$1" "$(verbs_goodput send 65536 600)"
+	goodput_of send RC 65536 "$1" verbs_goodput send 65536 600
 }
 
 # Goodput by loss: what comes to either end passes netem. It needs the devices'

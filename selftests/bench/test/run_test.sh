@@ -39,6 +39,10 @@ exit 125
 END
 printf '#!/bin/sh\n' >"$DIR/tools/setup.sh"
 chmod +x "$DIR"/tools/*.sh
+for k in 6.1 6.12 7.3 6.1-uml 6.12-uml; do
+	mkdir -p "$DIR/.build/$k"
+	echo $k >"$DIR/.build/$k/sroce.ko"
+done
 printf 'vm-module:\n\t@echo $(KERNEL) >built\n' >"$DIR/Makefile"
 
 # run NAME-OF-RUN dying-case... : its status, of PART
