@@ -55,13 +55,18 @@ step()	# name command...
 # Run something that prints TAP; it must fail if and only if a case has.
 tap()	# name command...
 {
-	local name=$1 before rc start=$SECONDS
+	local name=$1 before cases rc start=$SECONDS
 	shift
 	echo "# $name"
 	before=$(grep -c '^not ok' "$OUT")
+	cases=$(grep -cE '^(not )?ok\b' "$OUT")
 	"$@" 2>&1 | without_totals | tee -a "$OUT"
 	rc=${PIPESTATUS[0]}
 	took $start "$name"
+	if [ "$rc" -eq 0 ] && [ "$(grep -cE '^(not )?ok\b' "$OUT")" -eq "$cases" ]; then
+		case_failed "$name has no case"
+		return
+	fi
 	if [ "$rc" -ne 0 ] && [ "$(grep -c '^not ok' "$OUT")" -eq "$before" ]; then
 		case_failed "$name (exit status $rc)"
 	elif [ "$rc" -eq 125 ]; then

@@ -47,7 +47,7 @@ complaint()	# log...
 	for log in "$@"; do
 		[ -e "$log" ] || continue
 		found=$(tr -d '\r\0' <"$log" |
-			sed '/blocked tasks and CPUs follow/,$d' |
+			sed '/blocked tasks and CPUs follow/,/end of blocked tasks and CPUs/d' |
 			without_foreign_races)
 		grep -aE -m1 -B3 -A45 "$COMPLAINTS" <<<"$found" || continue
 		echo "all complaints:"

@@ -110,6 +110,9 @@ blocked_tasks()
 	echo "vm$VM_ID: $* - blocked tasks and CPUs follow" >/dev/kmsg
 	echo w >/proc/sysrq-trigger
 	echo l >/proc/sysrq-trigger
+	# other CPUs print their stacks themselves
+	$BB sleep 2
+	echo "vm$VM_ID: end of blocked tasks and CPUs" >/dev/kmsg
 }
 
 # The character device that pattern $1 matches. Its node appears a moment

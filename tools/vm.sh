@@ -59,6 +59,10 @@ BOOT_LIMIT=${SROCE_BOOT_LIMIT:-120} GRACE=${SROCE_GRACE:-120}
 say() { echo "vm: $*" >&2; }
 die() { say "$*"; exit 125; }
 
+# What set -e ends has run no command.
+set -E
+trap 'die "failed: $BASH_COMMAND"' ERR
+
 parse()
 {
 	while [ $# -gt 0 ]; do
@@ -359,18 +363,24 @@ overdue()	# id
 	[ $SECONDS -ge "${DEADLINES[$1]}" ]
 }
 
+# Whether a VM runs; none that is overdue does.
+any_runs()
+{
+	local id any=1
+	for id in "${!QEMUS[@]}"; do
+		kill -0 "${QEMUS[$id]}" 2>/dev/null || continue
+		any=0
+		overdue "$id" || continue
+		echo "never reported back" >>"$JOB/vm$id/overdue"
+		stop_overdue "$id"
+	done
+	return $any
+}
+
 wait_all()
 {
 	local id p
-	for id in "${!QEMUS[@]}"; do
-		while kill -0 "${QEMUS[$id]}" 2>/dev/null; do
-			if overdue "$id"; then
-				echo "never reported back" >>"$JOB/vm$id/overdue"
-				stop_overdue "$id"
-			fi
-			sleep 0.1
-		done
-	done
+	while any_runs; do sleep 0.1; done
 	# a reader waits for a QEMU that has never opened its output
 	for id in "${!QEMUS[@]}"; do
 		[ ! -p "$JOB/vm$id/out" ] || : 1<>"$JOB/vm$id/out"
@@ -427,9 +437,11 @@ finish()
 		kill "$id" 2>/dev/null || true
 	done
 	if [ -n "$KEEP" ]; then
-		mkdir -p "$KEEP"
 		find "$JOB" \( -type p -o -type s \) -delete
-		cp -r "$JOB/." "$KEEP/"
+		# nothing of an earlier run stays beside it
+		{ rm -rf "$KEEP"/{vm1,vm2,shared} && mkdir -p "$KEEP" &&
+			cp -r "$JOB/." "$KEEP/"; } ||
+			say "what is to stay in $KEEP is not all there"
 	fi
 	rm -rf "$JOB"
 }

@@ -122,8 +122,19 @@ ignores_its_own_stacks()
 	{
 		echo "vm1: time limit - blocked tasks and CPUs follow"
 		echo "Call Trace:"
+		echo "vm1: end of blocked tasks and CPUs"
 	} >"$DIR/log"
-	! complaint "$DIR/log"
+	! complaint "$DIR/log" || return
+	echo "sroce: 1 object(s) leaked" >>"$DIR/log"
+	complaint "$DIR/log" >/dev/null || { echo "nor what comes after them"; return 1; }
+}
+
+# one that has run nothing is not one whose command has failed
+does_not_start()
+{
+	local rc=0
+	tools/vm.sh --kernel "$KERNEL" --root /nonexistent -- true || rc=$?
+	[ $rc -eq 125 ] || { echo "status $rc"; return 1; }
 }
 
 # race FRAME FRAME: a report of KCSAN, and the line that follows it
@@ -284,6 +295,7 @@ check "at the start of a long log as well" finds_early_one
 check "and if there are a thousand" finds_many
 check "nothing harmless is" finds_nothing_else
 check "nor the stacks shown at a time limit" ignores_its_own_stacks
+check "a VM that can't be started has no status of its command" does_not_start
 	check "races of KCSAN are complaints if one access is ours" tells_races_apart
 if [ "${1:-}" = --all ]; then
 	check "the module that misbehaves builds" build_trouble

@@ -37,6 +37,7 @@ check "one that fails" says 'tap bad sh -c "echo ok 1 - a; echo not ok 2 - b; ex
 check "those that are ended have failed" \
 	says 'tap cut sh -c "echo ok 1 - a; sleep 90; echo not ok 2 - b"' \
 	"$begun"'; kill -KILL -- "-${PIDS[0]}"' "1 passed, 1 failed, 0 skipped"
+check "what has no case has failed" says "tap none true" : "0 passed, 1 failed, 0 skipped"
 check "an exit status without a case is one" says "tap odd false" : \
 	"0 passed, 1 failed, 0 skipped"
 check "programs see no variable that Makefiles have" \
