@@ -23,10 +23,13 @@ fail() { echo "$*" >>"$ME/verdict"; note "$*"; }
 # While a link-local address is being checked for duplicates, the kernel asks for no neighbour
 # on behalf of the RDMA core, whose patience is a second: an IPv6 QP would not get to RTR. No
 # namespace checks.
+# Seconds that a task may wait where no signal reaches it
+HUNG=45
+
 limits()
 {
 	local s
-	for s in kernel/hung_task_timeout_secs=45 kernel/hung_task_warnings=100 \
+	for s in kernel/hung_task_timeout_secs=$HUNG kernel/hung_task_warnings=100 \
 		 kernel/watchdog_thresh=40 kernel/printk=7 kernel/sysrq=1 \
 		 kernel/unknown_nmi_panic=1 kernel/panic_print=64 \
 		 net/ipv4/ping_group_range="0 2147483647" \
@@ -146,6 +149,8 @@ run_command()
 	local pid rc
 	# shellcheck disable=SC1091
 	. "$JOB/env"
+	# what tests have wait on purpose, such as for a page of FUSE, waits longer, too
+	echo $((HUNG * ${SLOWNESS:-1})) >/proc/sys/kernel/hung_task_timeout_secs
 	cd "$SROCE_CWD" || cd /
 	if [ -n "${SROCE_INTERACTIVE:-}" ]; then
 		port /dev/hvc0 >/dev/null

@@ -107,6 +107,22 @@ static enum fz_call rc_or_uc(struct fz_thread *t, uint32_t type, struct sroce_ab
 	return type == QPT_RC ? ops[i].call : ops[i].uc;
 }
 
+static bool is_bound(const struct fz_obj *mw)
+{
+	return mw->type == 2 && mw->access;
+}
+
+/* A window of this QP's PD, rather one that it has bound: few of them live until it is unbound. */
+static struct fz_obj *some_window(struct fz_thread *t, struct fz_dev *d, const struct fz_obj *qp)
+{
+	struct fz_obj *mw = NULL;
+	int i;
+
+	for (i = 0; i < 4 && !(mw && is_bound(mw) && mw->num == qp->num); i++)
+		mw = fz_of_pd(t, d, T_MW, qp->pd);
+	return mw;
+}
+
 /*
  * Bind a window of this QP's PD. One of type 2 that is bound is invalidated first; mw->access
  * says which it is. Mostly the QP that has bound it does so: for others it is an error, which
@@ -115,12 +131,12 @@ static enum fz_call rc_or_uc(struct fz_thread *t, uint32_t type, struct sroce_ab
 static bool window(struct fz_thread *t, struct fz_dev *d, const struct fz_obj *qp,
 		   struct sroce_abi_send_wr *wr)
 {
-	struct fz_obj *mw = fz_of_pd(t, d, T_MW, qp->pd), *mr = fz_of_pd(t, d, T_MR, qp->pd);
+	struct fz_obj *mw = some_window(t, d, qp), *mr = fz_of_pd(t, d, T_MR, qp->pd);
 
 	if (!mw || !mr)
 		return false;
 	wr->wr_id |= (uint64_t)(mw - d->obj[T_MW]) << 24;
-	if (mw->type == 2 && mw->access) {
+	if (is_bound(mw)) {
 		if (mw->num != qp->num && !fz_one_in(t, 8))
 			return false;
 		wr->opcode = IB_UVERBS_WR_LOCAL_INV;
