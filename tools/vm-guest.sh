@@ -17,15 +17,15 @@ BB=/run/busybox
 note() { echo "vm$VM_ID: $*" >/dev/kmsg; }
 fail() { echo "$*" >>"$ME/verdict"; note "$*"; }
 
+# Seconds that a task may wait where no signal reaches it
+HUNG=45
+
 # A guest under TCG on a busy host stops for seconds at a time: the watchdogs
 # must wait longer than on real hardware before they cry.
 #
 # While a link-local address is being checked for duplicates, the kernel asks for no neighbour
 # on behalf of the RDMA core, whose patience is a second: an IPv6 QP would not get to RTR. No
 # namespace checks.
-# Seconds that a task may wait where no signal reaches it
-HUNG=45
-
 limits()
 {
 	local s

@@ -137,3 +137,14 @@ took()
 	[ $((now - before)) -ge "$bytes" ] ||
 		{ echo "only $((now - before)) of $bytes bytes took the devices"; return 1; }
 }
+
+# idle command...: it leaves the devices alone
+idle()
+{
+	local before now
+	before=$(sent_bytes)
+	"$@" || return
+	now=$(sent_bytes)
+	[ $((now - before)) -lt 100000 ] ||
+		{ echo "$((now - before)) bytes took the devices"; return 1; }
+}

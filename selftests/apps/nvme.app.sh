@@ -25,7 +25,10 @@ reset()
 # The host's driver takes its controllers along with their device: writes fail, nothing hangs.
 host_link_goes() { given_up link_off && wait_until 60 no_controller; }
 
-comes_back() { link_on && connect && TARGET=$(nvme_disk) && there_and_back 65536 65536; }
+comes_back()
+{
+	link_on && connect && TARGET=$(nvme_disk) && kept && data_new && there_and_back 65536 65536
+}
 
 cases()
 {

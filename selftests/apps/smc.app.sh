@@ -31,7 +31,7 @@ if ! has_modules smc; then
 	exit
 fi
 check "the kernel's SMC" modprobe smc
-check "data without an ID: TCP" talk 7100
+check "data without an ID: TCP" idle talk 7100
 check "an ID, which is for the whole kernel" ueid
 check "data by the devices" took $((2 * MIB * 1000000)) talk 7101
 check "again, by the same link group" took $((2 * MIB * 1000000)) talk 7102

@@ -58,7 +58,7 @@ host_link_goes() { given_up link_off && wait_until 60 no_disk; }
 comes_back()
 {
 	link_on && wait_until 20 test -e /sys/class/infiniband_srp/srp-$DEV-1 && connect &&
-		TARGET=$(scsi_disk) && there_and_back 65536 65536
+		TARGET=$(scsi_disk) && kept && data_new && there_and_back 65536 65536
 }
 
 cases()

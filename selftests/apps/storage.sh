@@ -167,6 +167,21 @@ given_up()
 	return $rc
 }
 
+# What is there after a writer was interrupted for good: each of its blocks is of one of the
+# two files.
+kept()
+{
+	dd if="$TARGET" bs=1M count=$MIB iflag=direct status=none of=/tmp/kept || return
+	python3 - /tmp/kept $DATA.0 $DATA.1 65536 <<-'END'
+	import sys
+	disk, *files = [open(name, "rb").read() for name in sys.argv[1:4]]
+	size = int(sys.argv[4])
+	other = [at for at in range(0, len(disk), size)
+	         if disk[at:at + size] not in [f[at:at + size] for f in files]]
+	sys.exit(f"blocks at {other[:5]} are of neither" if other or not disk else 0)
+	END
+}
+
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # A netdev that is down for some seconds. A consumer whose QPs are more patient than that sees a
