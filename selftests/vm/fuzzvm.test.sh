@@ -11,6 +11,8 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 
 SECONDS_=${FUZZ_SECONDS:-30} SEED=${FUZZ_SEED:-1}
 CHANGES=/tmp/fuzz.changes
+# Seconds that a change may take
+LIMIT=$((60 * ${SLOWNESS:-1}))
 
 # counted NAME command...: what the table of changes is made of
 counted()
@@ -26,8 +28,8 @@ change()	# number, command in the namespace, its netdev, IPv4, IPv6, device
 {
 	local in=$2 dev=$3
 	case $1 in
-	0)	counted link_delete timeout -s KILL 60 rdma link delete "$6"
-		counted link_add $in timeout 60 rdma link add "$6" type sroce netdev "$dev" ;;
+	0)	counted link_delete timeout -s KILL $LIMIT rdma link delete "$6"
+		counted link_add $in timeout $LIMIT rdma link add "$6" type sroce netdev "$dev" ;;
 	1)	counted down $in ip link set "$dev" down
 		counted rename $in ip link set "$dev" name fuzzed
 		counted rename $in ip link set fuzzed name "$dev"
@@ -43,10 +45,10 @@ change()	# number, command in the namespace, its netdev, IPv4, IPv6, device
 		counted addr_add $in ip addr add 10.66.0.1/24 dev fuzz.9
 		counted vlan_del $in ip link del fuzz.9 ;;
 	6)	counted attribute eval "echo $((RANDOM % 2)) >/sys/class/infiniband/$6/loopback" ;;
-	*)	counted dump timeout -s KILL 60 rdma resource show qp -dd
-		counted dump timeout -s KILL 60 rdma resource show cq -dd
-		counted dump timeout -s KILL 60 rdma resource show mr -dd
-		counted counters timeout -s KILL 60 rdma statistic show ;;
+	*)	counted dump timeout -s KILL $LIMIT rdma resource show qp -dd
+		counted dump timeout -s KILL $LIMIT rdma resource show cq -dd
+		counted dump timeout -s KILL $LIMIT rdma resource show mr -dd
+		counted counters timeout -s KILL $LIMIT rdma statistic show ;;
 	esac
 }
 
