@@ -50,7 +50,8 @@ static void *evictor(void *arg)
 
 	while (b->evicts) {
 		madvise(b->map, b->map_len, MADV_DONTNEED);
-		usleep(500);
+		/* what uses the pages has to come between */
+		usleep(500 * vt_slowness());
 	}
 	return NULL;
 }

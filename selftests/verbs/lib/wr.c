@@ -83,9 +83,32 @@ static int poll_until(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 	return 0;
 }
 
+/* What the devices say of a QP from which nothing comes, once: the QPs are there still. */
+static void show_stuck(void)
+{
+	static bool shown;
+	char line[1000];
+	FILE *f;
+
+	if (shown)
+		return;
+	shown = true;
+	f = popen("rdma resource show qp -dd 2>&1; cd /sys/class/infiniband && "
+		  "grep -Hv '^0$' */ports/1/hw_counters/*", "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		tap_note("%s", line);
+	}
+	if (f)
+		pclose(f);
+}
+
 why_t vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 {
 	int n = poll_until(cq, wc, ms);
+
+	if (!n && ms >= VT_LONG)
+		show_stuck();
 
 	CHECK(n >= 0, "ibv_poll_cq failed");
 	CHECK(n, "no completion within %d ms", ms);
@@ -95,6 +118,8 @@ why_t vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 why_t vt_poll_ok(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id)
 {
 	TRY(vt_poll(cq, wc, VT_LONG));
+	if (wc->status == IBV_WC_RETRY_EXC_ERR)
+		show_stuck();
 	CHECK(wc->status == IBV_WC_SUCCESS, "wr %llu completes with %s",
 	      (unsigned long long)wr_id, ibv_wc_status_str(wc->status));
 	CHECK(wc->wr_id == wr_id, "completion of wr %llu, not %llu",
