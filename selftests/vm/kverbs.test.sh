@@ -127,12 +127,18 @@ consumer_goes()
 
 # ---- rdma_rw with regions ---------------------------------------------------
 
+# What was closed last goes by a work queue.
+core_goes()
+{
+	modprobe -r rdma_ucm ib_umad ib_uverbs rdma_cm iw_cm ib_cm ib_core
+	[ ! -d /sys/module/ib_core ]
+}
+
 unload_all()
 {
 	[ ! -d /sys/module/kverbs ] || rmmod kverbs
 	unload_module
-	modprobe -r rdma_ucm ib_umad ib_uverbs rdma_cm iw_cm ib_cm ib_core 2>/dev/null
-	[ ! -d /sys/module/ib_core ]
+	wait_until 10 core_goes || { grep -E '^(ib|rdma|iw|kverbs|sroce)_' /proc/modules; return 1; }
 }
 
 # Only when the core is loaded can it be told to use them.
