@@ -89,6 +89,7 @@
 	C(TIMEOUT, "local_ack_timeout_err")					\
 	C(TIMEOUT_EXCUSED, "excused_ack_timeouts")				\
 	C(PROBE, "ack_probes")						\
+	C(PROBE_HELD, "held_ack_probes")				\
 	C(READ_RETRY, "read_retries")					\
 	C(NAK_SEQ_RCVD, "packet_seq_err")					\
 	C(NAK_FATAL_RCVD, "rx_nak_fatal")				\

@@ -110,6 +110,11 @@ static void in_local_queue(u32 retries, u32 timeouts)
 	CHECK_EQ(t.s->a.qp.state, IB_QPS_RTS);
 	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_TIMEOUT), 0);
 	CHECK(sim_count(&t.s->a, SROCE_CNT_TIMEOUT_EXCUSED) >= timeouts - 1);
+	/* no copies of it queue up behind it */
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT), 0);
+	CHECK_EQ(sim_count(&t.s->a, SROCE_CNT_PROBE), 0);
+	/* without retries there are none */
+	CHECK(sim_count(&t.s->a, SROCE_CNT_PROBE_HELD) >= (retries ? timeouts - 1 : 0));
 	/* but not for ever */
 	sim_run(t.s);
 	xfers_check_failed(&t, 0, IB_WC_RETRY_EXC_ERR);

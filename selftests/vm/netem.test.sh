@@ -26,7 +26,7 @@ TRAFFIC="tx_pkts tx_trains tx_segmented_trains tx_pkt_batches tx_msg_batches rx_
 acks_with_answer acks_held_in_vain answers_alone
 out_of_credits tx_rnr_nak rx_rnr_nak backlog_pkts coalesced_doorbells
 tx_queue_stopped tx_order_waits paced_trains"
-SILENCE="ack_probes retransmitted_pkts read_retries replayed_reads cwnd_decreases
+SILENCE="ack_probes held_ack_probes retransmitted_pkts read_retries replayed_reads cwnd_decreases
 idle_cwnd_decreases jitter_losses replayed_atomics duplicate_request duplicate_ack local_ack_timeout_err
 excused_ack_timeouts rx_unknown_qp"
 REPAIR="$SILENCE tx_nak_seq packet_seq_err out_of_sequence

@@ -708,6 +708,19 @@ static void send_probe(struct sroce_qp *qp)
 }
 
 /*
+ * A copy behind what is in a queue of this host would only come later, and take the time of a CPU
+ * that has too little of it, or the room of a queue. TCP sends none either.
+ */
+static bool is_held(struct sroce_qp *qp)
+{
+	bool held = sroce_tx_pending(qp);
+
+	if (held)
+		sroce_count(qp, SROCE_CNT_PROBE_HELD);
+	return held;
+}
+
+/*
  * A timer that fires much later than its slack shows that this machine stood still: it is
  * overloaded, or a VM that did not get its CPUs.
  */
@@ -789,9 +802,13 @@ static void timeout(struct sroce_qp *qp, u64 now, bool late)
 	req->retrans.probe_at = 0;
 	req->retrans.tried = false;
 	req->retrans.rewound = false;
-	if (late && !req->retrans.postponed)
+	if (late && !req->retrans.postponed) {
 		postpone_probe(qp, now);
-	else if (req->retrans.gap_policy == SROCE_GAP_DROPS && req->una == req->acked)
+		return;
+	}
+	if (is_held(qp))
+		return;
+	if (req->retrans.gap_policy == SROCE_GAP_DROPS && req->una == req->acked)
 		go_back(qp);
 	else
 		send_probe(qp);
@@ -804,6 +821,8 @@ static void probe_due(struct sroce_qp *qp)
 	rp->probes++;
 	rp->probe_at = 0;
 	rp->timer_backoff = 0;
+	if (is_held(qp))
+		return;
 	sroce_rtt_probed(qp);
 	sroce_count(qp, SROCE_CNT_PROBE);
 	send_probe(qp);
