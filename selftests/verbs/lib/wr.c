@@ -93,7 +93,7 @@ static void show_stuck(void)
 	if (shown)
 		return;
 	shown = true;
-	f = popen("rdma resource show qp -dd 2>&1; cd /sys/class/infiniband && "
+	f = popen("rdma resource show qp -dd 2>&1 | head -n 40; cd /sys/class/infiniband && "
 		  "grep -Hv '^0$' */ports/1/hw_counters/*", "r");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
