@@ -126,6 +126,8 @@ start_writing()
 	TURN=0
 	data_new $DATA.0
 	data_new $DATA.1
+	# what was there before is of neither
+	{ cp $DATA.1 $DATA && write_all 1M; } || return
 	keep_writing >/tmp/writer 2>&1 </dev/null &
 	WRITER=$!
 	wait_until 30 more_writes "$(($(progress) + 100))" ||

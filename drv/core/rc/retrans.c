@@ -29,6 +29,7 @@
 #include "drv/core/rc/retrans.h"
 #include "drv/core/rc/rtt.h"
 #include "drv/core/rc/sq_sched.h"
+#include "drv/core/rc/timeout.h"
 
 /* With more gaps than this in a window, on a long path, all of it is sent again. */
 #define GAPS_MAX	3
@@ -62,10 +63,6 @@
 #define PATIENCE_MAX	(500ULL * NSEC_PER_MSEC)
 #define PATIENCE_FIRST	4
 #define PATIENCE_NEXT	16
-/* The interval of the ACK timer may be so many times what the user asked for (9.7.6.1.3). */
-#define TIMEOUT_FACTOR	4
-/* For so long after a timer was late timeouts may be this machine's fault, in ns */
-#define LATE_MEMORY	(1ULL * NSEC_PER_SEC)
 /* What has come while a timer was late is received first, for so long, in ns */
 #define LATE_GRACE	(1ULL * NSEC_PER_MSEC)
 
@@ -731,54 +728,6 @@ static bool is_late(const struct sroce_qp *qp, u64 late)
 	return late > allowed + allowed / 4;
 }
 
-/*
- * Whether a timeout does not count against the peer, since the answer may be in a queue
- * here, or the request is.
- */
-static bool is_fault_of_host(struct sroce_qp *qp, u64 now)
-{
-	const struct sroce_req *req = &qp->req;
-
-	return (req->late_at && now - req->late_at < LATE_MEMORY) || sroce_tx_pending(qp);
-}
-
-/*
- * The peer's host may be as busy: for as many timeouts as count as many others do not. All
- * intervals together stay below TIMEOUT_FACTOR times what the user asked for, but for the
- * time in which this machine stood still.
- */
-static bool excuse(struct sroce_qp *qp, bool host)
-{
-	struct sroce_req *req = &qp->req;
-	u32 most = (TIMEOUT_FACTOR - 1) * (qp->attr.retry_cnt + 1) - 1;
-
-	if (req->excused == most || (!host && req->excused + req->retries > qp->attr.retry_cnt))
-		return false;
-	req->excused++;
-	sroce_count(qp, SROCE_CNT_TIMEOUT_EXCUSED);
-	return true;
-}
-
-/* No answer for as long as the ACK timeout. Return: whether the QP goes on. */
-static bool count_timeout(struct sroce_qp *qp, u64 now)
-{
-	struct sroce_req *req = &qp->req;
-	bool host = is_fault_of_host(qp, now), excused = excuse(qp, host);
-
-	if (!host || !excused)
-		sroce_cc_timeout(qp);
-	if (excused)
-		return true;
-	sroce_count(qp, SROCE_CNT_TIMEOUT);
-	if (!req->retries) {
-		sroce_count(qp, SROCE_CNT_RETRY_EXC);
-		sroce_sq_fail(qp, IB_WC_RETRY_EXC_ERR);
-		return false;
-	}
-	req->retries--;
-	return true;
-}
-
 /* Receive what has come while this machine stood still, and probe after that. */
 static void postpone_probe(struct sroce_qp *qp, u64 now)
 {
@@ -796,7 +745,7 @@ static void timeout(struct sroce_qp *qp, u64 now, bool late)
 
 	/* the slack of the timer must not add up */
 	req->deadline = late ? 0 : req->deadline + sroce_rtt_ack_timeout(qp);
-	if (!count_timeout(qp, now) || !qp->attr.retry_cnt)
+	if (!sroce_timeout_counted(qp, now) || !qp->attr.retry_cnt)
 		return;
 	req->retrans.probes = 0;
 	req->retrans.probe_at = 0;

@@ -1,4 +1,4 @@
 # retries are never counted
-# file: rc/retrans.c
+# file: rc/timeout.c
 # SPDX-License-Identifier: GPL-2.0
-/^static bool count_timeout/,/^}/s/req->retries--;//
+/^bool sroce_timeout_counted/,/^}/s/req->retries--;//
