@@ -126,25 +126,27 @@ sent_bytes()
 	echo $sum
 }
 
+# counted command...: it succeeds; SENT is how many bytes the devices have sent meanwhile
+counted()
+{
+	local before
+	before=$(sent_bytes)
+	"$@" || return
+	SENT=$(($(sent_bytes) - before))
+}
+
 # took BYTES command...: it succeeds, and has sent that many by the devices
 took()
 {
-	local bytes=$1 before now
-	before=$(sent_bytes)
+	local bytes=$1
 	shift
-	"$@" || return
-	now=$(sent_bytes)
-	[ $((now - before)) -ge "$bytes" ] ||
-		{ echo "only $((now - before)) of $bytes bytes took the devices"; return 1; }
+	counted "$@" || return
+	[ $SENT -ge "$bytes" ] || { echo "only $SENT of $bytes bytes took the devices"; return 1; }
 }
 
-# idle command...: it leaves the devices alone
+# idle command...: it succeeds, and leaves the devices alone
 idle()
 {
-	local before now
-	before=$(sent_bytes)
-	"$@" || return
-	now=$(sent_bytes)
-	[ $((now - before)) -lt 100000 ] ||
-		{ echo "$((now - before)) bytes took the devices"; return 1; }
+	counted "$@" || return
+	[ $SENT -lt 100000 ] || { echo "$SENT bytes took the devices"; return 1; }
 }

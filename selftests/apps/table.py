@@ -48,8 +48,8 @@ def read(lines):
             results[name] += ", " + line[9:]
         elif line.startswith("# cause: ") and results.get(name) == "no":
             causes[name] = line[9:]
-        elif PLAN.match(line):
-            plan = int(PLAN.match(line).group(1))
+        elif planned := PLAN.match(line):
+            plan = int(planned.group(1))
         elif line.startswith("# vm: "):
             ended = int(line[6:])
         elif line.startswith("vm: VM "):

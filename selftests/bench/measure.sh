@@ -476,24 +476,20 @@ cells()	# contender
 	done
 }
 
-# "-": it did not get through, which is a figure. None: it did not run.
-goodput_row()	# test transport size cell value
-{
-	case $5 in
-	'')	failed "goodput $1 $4"; return ;;
-	-)	set -- "${@:1:4}" 0 ;;
-	esac
-	row "$1" "$2" "$3" 1 "$4" goodput MB/s "$5"
-}
-
-# What a command says, if netem has dropped what it was to drop
+# What a command says, if netem has dropped what it was to drop. "-": it did not get through,
+# which is a figure. Nothing: it did not run.
 goodput_of()	# test transport size cell command...
 {
-	local row=("${@:1:4}")
+	local row=("${@:1:3}") cell=$4 mb
 	shift 4
 	"$@" >/tmp/bench.goodput
-	[ "${row[3]}" = loss0 ] || has_dropped || { failed "goodput ${row[*]}"; return; }
-	goodput_row "${row[@]}" "$(cat /tmp/bench.goodput)"
+	mb=$(cat /tmp/bench.goodput)
+	if [ -z "$mb" ] || { [ "$cell" != loss0 ] && ! has_dropped; }; then
+		failed "goodput ${row[*]} $cell"
+		return
+	fi
+	[ "$mb" != - ] || mb=0
+	row "${row[@]}" 1 "$cell" goodput MB/s "$mb"
 }
 
 one_goodput()	# cell

@@ -5,6 +5,7 @@
  */
 
 #include "conform.h"
+#include "win.h"
 
 static why_t alloc(struct cf *t)
 {
@@ -65,21 +66,7 @@ static why_t bind1(struct cf *t, struct ibv_mw_bind *b)
 static why_t use(struct cf *t, enum ibv_wr_opcode opcode, uint64_t addr,
 		 uint32_t rkey, uint32_t len, enum ibv_wc_status status)
 {
-	struct ibv_send_wr wr = {
-		.wr_id = 7, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
-		.sg_list = t->sge, .num_sge = 1,
-	};
-
-	t->sge[0] = vt_sge(&t->p->b.buf, 0, len);
-	if (opcode >= IBV_WR_ATOMIC_CMP_AND_SWP) {
-		wr.wr.atomic.remote_addr = addr;
-		wr.wr.atomic.rkey = rkey;
-	} else {
-		wr.wr.rdma.remote_addr = addr;
-		wr.wr.rdma.rkey = rkey;
-	}
-	TRY(vt_post_send(&t->p->b, &wr));
-	return vt_poll_status(t->p->b.scq, 7, status, "the user");
+	return win_use(&t->p->b, opcode, addr, rkey, len, status);
 }
 
 static uint64_t base(struct cf *t)

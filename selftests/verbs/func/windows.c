@@ -51,8 +51,7 @@ static why_t rights(struct vt_pair *p, const void *arg)
 	struct win w;
 
 	(void)arg;
-	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_READ));
+	TRY(win_open_bound(&p->b, &w, IBV_ACCESS_REMOTE_READ));
 	TRY(win_use(&p->a, IBV_WR_RDMA_READ, (uintptr_t)p->b.buf.data, w.rkey, 64,
 		    IBV_WC_SUCCESS));
 	TRY(win_write(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR));
@@ -64,8 +63,7 @@ static why_t local_inv(struct vt_pair *p, const void *arg)
 	struct win w;
 
 	(void)arg;
-	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_open_bound(&p->b, &w, IBV_ACCESS_REMOTE_WRITE));
 	TRY(win_write(p, &w, 8, 64, IBV_WC_SUCCESS));
 	TRY(win_invalidate(&p->b, IBV_WR_LOCAL_INV, w.rkey, IBV_WC_SUCCESS));
 	TRY(win_bind(&p->b, &w, 4096, 100, IBV_ACCESS_REMOTE_WRITE));
@@ -81,8 +79,7 @@ static why_t remote_inv(struct vt_pair *p, const void *arg)
 	struct win w;
 
 	(void)arg;
-	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_open_bound(&p->b, &w, IBV_ACCESS_REMOTE_WRITE));
 	TRY(vt_post_recv_at(&p->b, 7, 0, 64));
 	TRY(win_invalidate(&p->a, IBV_WR_SEND_WITH_INV, w.rkey, IBV_WC_SUCCESS));
 	TRY(vt_poll_ok(p->b.rcq, &wc, 7));
@@ -143,8 +140,7 @@ static why_t busy(struct vt_pair *p, const void *arg)
 	int err;
 
 	(void)arg;
-	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(win_bind(&p->b, &w, 0, SIZE, IBV_ACCESS_REMOTE_WRITE));
+	TRY(win_open_bound(&p->b, &w, IBV_ACCESS_REMOTE_WRITE));
 	err = ibv_dereg_mr(p->b.buf.mr);
 	CHECK(err == EBUSY, "ibv_dereg_mr with a window bound: %s",
 	      err ? strerror(err) : "succeeds");

@@ -16,17 +16,6 @@
 #define WRITE	IBV_ACCESS_REMOTE_WRITE
 #define READ	IBV_ACCESS_REMOTE_READ
 
-/* Deallocate the window after a test that ended with @why, and say what failed first. */
-static why_t win_end(struct win *w, why_t why)
-{
-	int err = w->mw ? ibv_dealloc_mw(w->mw) : 0;
-
-	if (why)
-		return why;
-	CHECK(!err, "ibv_dealloc_mw: %s", strerror(err));
-	return NULL;
-}
-
 /* A case with a second pair of QPs between the same devices */
 typedef why_t (*two_fn)(struct vt_pair *p, struct vt_pair *other, struct win *w);
 
@@ -205,8 +194,7 @@ static why_t unsignaled_inv(struct vt_pair *p, const void *arg)
 	struct win w;
 
 	(void)arg;
-	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(win_bind(&p->b, &w, 0, SIZE, READ));
+	TRY(win_open_bound(&p->b, &w, READ));
 	TRY(win_use(&p->a, IBV_WR_RDMA_READ, (uintptr_t)p->b.buf.data, w.rkey, 64,
 		    IBV_WC_SUCCESS));
 	wr.invalidate_rkey = w.rkey;
@@ -225,8 +213,7 @@ static why_t unsignaled_inv_fails(struct vt_pair *p, const void *arg)
 	struct win w;
 
 	(void)arg;
-	TRY(win_open(&w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(win_bind(&p->b, &w, 0, SIZE, READ));
+	TRY(win_open_bound(&p->b, &w, READ));
 	wr.invalidate_rkey = w.rkey ^ 1;
 	TRY(vt_post_send(&p->b, &wr));
 	TRY(vt_poll_status(p->b.scq, 1, IBV_WC_MW_BIND_ERR, "LOCAL_INV"));
@@ -311,8 +298,7 @@ static why_t reader_open(struct reader *r, struct vt_pair *p, struct win *w)
 	vt_buf_fill(&p->b.buf, 5);
 	memcpy(p->a.buf.data, p->b.buf.data, SIZE);
 	memcpy(p->a.buf.shadow, p->b.buf.data, SIZE);
-	TRY(win_open(w, p->b.dev->pd, IBV_MW_TYPE_2));
-	TRY(win_bind(&p->b, w, 0, SIZE, READ));
+	TRY(win_open_bound(&p->b, w, READ));
 	r->rkey = w->rkey;
 	return NULL;
 }

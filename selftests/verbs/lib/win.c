@@ -11,12 +11,20 @@ why_t win_open(struct win *w, struct ibv_pd *pd, enum ibv_mw_type type)
 	return NULL;
 }
 
-why_t win_close(struct win *w)
+/* Deallocate it after a test that ended with @why, and say what failed first. */
+why_t win_end(struct win *w, why_t why)
 {
-	int err = ibv_dealloc_mw(w->mw);
+	int err = w->mw ? ibv_dealloc_mw(w->mw) : 0;
 
+	if (why)
+		return why;
 	CHECK(!err, "ibv_dealloc_mw: %s", strerror(err));
 	return NULL;
+}
+
+why_t win_close(struct win *w)
+{
+	return win_end(w, NULL);
 }
 
 /* Bind by a work request, whatever the library would check before. */
@@ -48,6 +56,13 @@ why_t win_bind(struct vt_ep *ep, struct win *w, size_t off, size_t len, int acce
 	CHECK(wc.opcode == IBV_WC_BIND_MW, "opcode %d of a bind", wc.opcode);
 	w->mw->rkey = w->rkey;
 	return NULL;
+}
+
+/* A window of type 2 onto all of the endpoint's buffer */
+why_t win_open_bound(struct vt_ep *ep, struct win *w, int access)
+{
+	TRY(win_open(w, ep->dev->pd, IBV_MW_TYPE_2));
+	return win_bind(ep, w, 0, ep->buf.len, access);
 }
 
 /* By the library's own call, which is for windows of type 1 */

@@ -16,9 +16,11 @@ struct win {
 };
 
 why_t win_open(struct win *w, struct ibv_pd *pd, enum ibv_mw_type type);
+why_t win_end(struct win *w, why_t why);
 why_t win_close(struct win *w);
 why_t win_post_bind(struct vt_ep *ep, struct win *w, size_t off, size_t len, int access);
 why_t win_bind(struct vt_ep *ep, struct win *w, size_t off, size_t len, int access);
+why_t win_open_bound(struct vt_ep *ep, struct win *w, int access);
 why_t win_bind_1(struct vt_ep *ep, struct win *w, const struct vt_buf *buf, size_t off,
 		 size_t len, int access);
 why_t win_use(struct vt_ep *ep, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,

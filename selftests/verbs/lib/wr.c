@@ -109,7 +109,6 @@ why_t vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 
 	if (!n && ms >= VT_LONG)
 		show_stuck();
-
 	CHECK(n >= 0, "ibv_poll_cq failed");
 	CHECK(n, "no completion within %d ms", ms);
 	return NULL;
