@@ -320,11 +320,13 @@ test_outlive()
 
 # ---- packets of a QP's former life -------------------------------------------
 
-# A netdev that takes all packets at once, and a peer on it that is not there
+# A netdev that takes all packets at once, and a peer on it that is not there. The MAC makes
+# a link-local GID with ff:ff where an IPv4 address has them.
 former()
 {
 	local rc=0
-	ip link add former type dummy && ip addr add 10.7.0.1/24 dev former &&
+	ip link add former address 02:00:ff:00:07:01 type dummy &&
+		ip addr add 10.7.0.1/24 dev former &&
 		ip link set former up &&
 		ip neigh add 10.7.0.2 lladdr 02:00:00:00:07:02 dev former nud permanent &&
 		rdma link add former type sroce netdev former &&

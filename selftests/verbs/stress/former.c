@@ -51,8 +51,7 @@ static int find_gid(struct ibv_context *ctx)
 	int i;
 
 	for (i = 0; i < 256; i++)
-		if (!ibv_query_gid(ctx, 1, i, &gid) &&
-		    gid.raw[10] == 0xff && gid.raw[11] == 0xff)
+		if (!ibv_query_gid(ctx, 1, i, &gid) && IN6_IS_ADDR_V4MAPPED(gid.raw))
 			return i;
 	tap_bail("no GID");
 }

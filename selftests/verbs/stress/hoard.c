@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <netinet/in.h>
 #include <infiniband/verbs.h>
 
 #define LEN	(32 << 20)
@@ -40,8 +41,7 @@ static int find_gid(struct ibv_context *ctx, union ibv_gid *gid)
 	int i;
 
 	for (i = 0; i < 256; i++)
-		if (!ibv_query_gid(ctx, 1, i, gid) &&
-		    gid->raw[10] == 0xff && gid->raw[11] == 0xff)
+		if (!ibv_query_gid(ctx, 1, i, gid) && IN6_IS_ADDR_V4MAPPED(gid->raw))
 			return i;
 	errno = EADDRNOTAVAIL;
 	die("find_gid");
