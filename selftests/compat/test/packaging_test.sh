@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What packages decide on the user's machine or before they are built: for which kernels DKMS
-# builds the module, and by which compiler; what signs it.
+# builds the module, and by which compiler; what signs it; where the version stands.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
@@ -62,6 +62,14 @@ debians_own()
 
 deb() { packaging/deb.sh "$DIR/out"; }
 
+# All of these would have to follow drv/version.h; CHANGELOG.md has a section for each version.
+no_version_in()	# file...
+{
+	local version
+	version=$(tools/version.sh)
+	! grep -nE "(^|[^0-9.])${version//./\\.}([^0-9]|\$)" "$@"
+}
+
 check "DKMS builds for 6.1 and newer, and for RHEL 9" built_for 6.1.0-57-amd64 6.12.94+deb13-amd64 \
 	6.8.0-60-generic 7.3.4 10.0.1 5.14.0-570.el9.x86_64 6.12.0-55.el10.aarch64
 check "and for no older ones" not_built_for 5.10.0-30-amd64 6.0.19 4.18.0-553.el8.x86_64 \
@@ -74,4 +82,8 @@ SIGN_KEY=$DIR/key check_fails "a key without a certificate signs nothing" 'SIGN_
 SIGN_KEY=$DIR/key SIGN_CERT=$DIR/none check_fails "nor one whose certificate is not there" \
 	"can't be read" deb
 check "and nothing is built then" [ ! -e "$DIR/out" ]
+shopt -s extglob globstar nullglob
+check "documents and packaging name no version" no_version_in !(CHANGELOG).md man/* action.yml \
+	.github/workflows/*.yml Makefile Kbuild packaging/* debian/*.* debian/control debian/rules \
+	tools/*.sh {drv,selftests}/**/*.md
 done_testing
