@@ -251,7 +251,7 @@ print("%.1f" % (d["end"]["sum_received"]["bits_per_second"] / 8e6))' <$B_CLIENT
 }
 
 # sockperf ping-pong of 14 bytes (its smallest): half the round trip in us, as
-# "p50 7.5" and so on
+# "p50 7.5" and so on. Its sockets block: both ends sleep meanwhile.
 tcp_lat()	# seconds
 {
 	B_PORT=$((B_PORT + 1))
