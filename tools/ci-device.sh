@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Give a runner of continuous integration an RDMA device: install what it needs, build
 # the module for the running kernel or take a package, and add a device. What action.yml
-# runs; as root, on Debian or Ubuntu.
+# runs; as root, on Debian or Ubuntu. Devices of calls before stay.
 #
 # usage: tools/ci-device.sh [--name NAME] [--netdev NETDEV] [--package FILE.deb]
 #   --name NAME      of the device                                      [sroce0]
@@ -97,6 +97,33 @@ index_now()	# device address
 		END { exit !found }'
 }
 
+loaded() { [ -e /sys/module/sroce ]; }
+
+# Of which sources the loaded module is, and the one that modprobe would load
+loaded_sources() { cat /sys/module/sroce/srcversion 2>/dev/null || true; }
+installed_sources() { modinfo -k "$RELEASE" -F srcversion sroce; }
+
+# A module of other sources, which a job before has left, goes with its devices. That of a step
+# before stays, as they do.
+old_module_goes()
+{
+	loaded && [ "$(loaded_sources)" != "$(installed_sources)" ] || return 0
+	say "the module that is loaded is of other sources: it goes, with its devices"
+	rmmod sroce
+}
+
+netdev_of() { rdma link show "$1/1" 2>/dev/null | sed -n 's/.* netdev \([^ ]*\).*/\1/p' || true; }
+
+device_up()
+{
+	local netdev
+	netdev=$(netdev_of "$NAME")
+	[ "$netdev" != "$NETDEV" ] || { say "$NAME is on $NETDEV already"; return 0; }
+	[ -z "$netdev" ] || die "$NAME is on $netdev already, not on $NETDEV"
+	rdma link add "$NAME" type sroce netdev "$NETDEV" ||
+		{ dmesg | tail -n 20 >&2; die "no device: see the end of the kernel's log above"; }
+}
+
 # Where no udev runs, everybody may use the device as with it.
 open_nodes() { chmod a+rw /dev/infiniband/rdma_cm /dev/infiniband/uverbs*; }
 
@@ -126,12 +153,10 @@ main()
 	else
 		build
 	fi
-	# that of a step before, and its module: the tree may be another
-	[ ! -e /sys/module/sroce ] || rmmod sroce
+	old_module_goes
 	NETDEV=${NETDEV:-$(default_netdev)}
 	[ -n "$NETDEV" ] || die "no default route: give --netdev"
-	rdma link add "$NAME" type sroce netdev "$NETDEV" ||
-		{ dmesg | tail -n 20 >&2; die "no device: see the end of the kernel's log above"; }
+	device_up
 	address=$(address_of "$NETDEV")
 	[ -n "$address" ] || die "$NETDEV has no IPv4 address"
 	wait_until 10 index_now "$NAME" "$address" || die "no GID for $address"
@@ -142,4 +167,5 @@ main()
 		tee -a "${GITHUB_OUTPUT:-/dev/null}"
 }
 
-main "$@"
+# a test sources this
+[ "${BASH_SOURCE[0]}" != "$0" ] || main "$@"
