@@ -126,10 +126,11 @@ count_rows()
 	done < <(difference $COUNTS.short $COUNTS.long "$5")
 }
 
-# Counters say what it was busy with.
+# Counters say what it was busy with. NOT_COUNTED is for the caller.
 counted_failed()	# what
 {
 	local dev
+	NOT_COUNTED+=("$*")
 	echo "# not counted: $*"
 	for dev in "$B_DEV0" "$B_DEV1"; do
 		rdma statistic show link "$dev/1" | sed 's/ [a-z_]* 0\b//g'

@@ -27,6 +27,9 @@
 #   BENCH_RUN_LIMIT=20	seconds that a run may take, of a machine that is busy
 #   BENCH_LIMIT=	seconds after which no run begins any more: of a machine
 #			that is too slow, the last repetitions are missing
+#
+# Runs that fail are missing from the results; what they were is in shared/, too, and the
+# exit status is 1.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 # shellcheck source=selftests/lib/common.sh
@@ -52,8 +55,8 @@ ONLY=${BENCH_ONLY:-.}
 HALF=${BENCH_SECONDS:-0.4}
 TIME=${SROCE_TIMEOUT:-600}	# seconds, of tools/vm.sh
 B_RAW=$SROCE_JOB/shared/bench-$WHAT.csv
+FAILURES=$SROCE_JOB/shared/failed-$WHAT
 declare -A RATE BAD
-FAILED=0
 LATE=
 
 # Seconds of the host's clock: with icount the guest's own are instructions.
@@ -84,8 +87,16 @@ watch_out()
 
 failed()	# what
 {
-	FAILED=$((FAILED + 1))
+	echo "$PLACE $MTU $B_NOW $*" >>"$FAILURES"
 	echo "# failed: $PLACE $MTU $B_NOW $*"
+}
+
+none_failed()
+{
+	[ -s "$FAILURES" ] || return 0
+	echo "# $(wc -l <"$FAILURES") runs failed, and are missing:"
+	sed 's/^/#   /' "$FAILURES"
+	return 1
 }
 
 # ---- one case -------------------------------------------------------------
@@ -166,7 +177,10 @@ measured()	# case test transport size qps mode
 			esac
 			[ "$what" != p50 ] || RATE[$me]=$(awk \
 				"BEGIN { print 500 / ($val + 0.01) }")
-		done < <(lat_says) ;;
+			n=
+		done < <(lat_says)
+		# it has said nothing
+		[ -z "$n" ] || failed "$*" ;;
 	esac
 }
 
@@ -218,6 +232,7 @@ measured_tcp()	# stream|pingpong
 	local mb what val
 	if [ "$1" = pingpong ]; then
 		tcp_lat 1 >/tmp/bench.tcp
+		[ -s /tmp/bench.tcp ] || failed "$1"
 		while read -r what val; do
 			row pingpong "" 14 1 "" "$what" us "$val"
 		done </tmp/bench.tcp
@@ -455,14 +470,16 @@ wire_is_used()
 
 count_all()	# contender...
 {
-	local who
+	local who what
 	place_veth 1500
 	REP=0
 	for who; do
 		wanted "$PLACE/$MTU/$who/counted" || continue
-		contender "$who" || continue
+		contender "$who" || { failed "to load $who"; continue; }
 		under_way counted
+		NOT_COUNTED=()
 		counted
+		for what in ${NOT_COUNTED[@]+"${NOT_COUNTED[@]}"}; do failed "to count $what"; done
 		wire_is_used
 	done
 }
@@ -524,8 +541,9 @@ losses()
 	for ((REP = 0; REP < (REPS + 1) / 2; REP++)); do
 		for who in "${list[@]}"; do
 			for c in $(cells "$who"); do
-				! out_of_time && contender "$who" &&
-					one_goodput "$c"
+				! out_of_time || continue
+				contender "$who" || { failed "to load $who"; continue; }
+				one_goodput "$c"
 			done
 		done
 	done
@@ -680,7 +698,7 @@ lead_or_follow()
 RC=0
 B_NOW=none
 PLACE=none MTU=0
-[ "${VM_ID:-1}" = 2 ] || under_way nothing
+[ "${VM_ID:-1}" = 2 ] || { rm -f "$FAILURES"; under_way nothing; }
 [ "$WHAT" = two ] || { watch_out & }
 case $WHAT in
 two)	lead_or_follow ;;
@@ -694,5 +712,5 @@ quick)	raw_begin && quick || RC=1 ;;
 	exit 2 ;;
 esac
 rm -f "$UNDER_WAY"
-[ $FAILED -eq 0 ] || echo "# $FAILED runs failed, and are missing"
+none_failed || RC=1
 exit $RC

@@ -11,7 +11,8 @@
 #					bench.svg, all beside this file, from those
 #					runs, or from the last
 #
-# KERNEL=6.1, BENCH_* (see selftests/bench/measure.sh) and VMFLAGS are passed on.
+# KERNEL=6.1, BENCH_* (see selftests/bench/measure.sh) and VMFLAGS are passed on. The exit
+# status is 0 if all that was asked for was measured, within its limits.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
@@ -108,6 +109,7 @@ part()	# part
 		at=$(cat "$DIR/$1.$try/shared/under-way" 2>/dev/null)
 		[ -n "$at" ] || break
 		echo "bench: the machine did not get over $at" >&2
+		LOST+=("$1: the machine did not get over $at")
 		export BENCH_SKIP="${BENCH_SKIP:-} $at"
 	done
 	return $rc
@@ -142,11 +144,26 @@ report()
 	return $rc
 }
 
-RC=0
+# What is missing from the report, of all machines
+all_measured()
+{
+	local f failed=(${LOST[@]+"${LOST[@]}"}) what
+	for f in "$DIR"/*/shared/failed-*; do
+		[ -e "$f" ] || continue
+		while read -r what; do failed+=("${f##*/failed-}: $what"); done <"$f"
+	done
+	[ ${#failed[@]} -gt 0 ] || return 0
+	echo "bench: ${#failed[@]} runs failed, and are missing:"
+	printf 'bench:   %s\n' "${failed[@]}"
+	return 1
+} >&2
+
+RC=0 LOST=()
 mkdir -p "$DIR"
 for p in "${PARTS[@]}"; do
 	part "$p" || { RC=$?; echo "bench: $p ended with status $RC" >&2; }
 done
 report || RC=1
+all_measured || RC=1
 echo "bench: raw.csv, tables and plots are in $DIR"
 exit $RC

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # selftests/bench/run.sh, on the host, with machines that are made up: who dies is
-# followed by another that goes on, and what all have left is in the report.
+# followed by another that goes on, and what all have left is in the report. What is missing makes
+# it fail.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
@@ -14,7 +15,8 @@ trap 'rm -rf "$DIR"' EXIT
 mkdir -p "$DIR/tools" "$DIR/selftests"
 cp -r selftests/bench "$DIR/selftests"
 
-# A machine: one line of results, and death in the case that is in dies
+# A machine: one line of results, what is in fails as failures, and death in the case that is in
+# dies
 cat >"$DIR/tools/vm.sh" <<'END'
 #!/bin/bash
 while [ "$1" != -- ]; do
@@ -31,6 +33,7 @@ echo $n >runs
 echo "skip:${skip:-}" >>skips
 echo "veth,$kernel.0,1500,sroce,write_bw,RC,65536,1,poll,$n,bandwidth,MB/s,$((n * 100))" \
 	>"$keep/bench-$3.csv"
+[ ! -e fails ] || cp fails "$keep/failed-$3"
 [ -e dies ] || exit 0
 read -r at <dies && sed -i 1d dies
 [ -n "${at:-}" ] || { rm dies; exit 0; }
@@ -63,12 +66,26 @@ well()
 		grep -q '^Bars' "$DIR/well/report.txt"
 }
 
+names() { grep -qxF "bench:   $1" "$DIR/out"; }
+
 # 100 of the first, 200 of the second: the median is between.
 one_dies()
 {
-	run one case/a/b && [ "$(cat "$DIR/runs")" = 2 ] &&
+	! run one case/a/b && names "two: the machine did not get over case/a/b" &&
+		[ "$(cat "$DIR/runs")" = 2 ] &&
 		[ "$(tail -n 1 "$DIR/skips")" = "skip: case/a/b" ] &&
 		grep -q 'WRITE 64 KiB .*150' "$DIR/one/table.txt"
+}
+
+# Whatever the machine itself says at its end
+runs_fail()
+{
+	local rc=0
+	printf '%s\n' "veth 1500 rxe send_bw:RC" "veth 1500 tcp stream" >"$DIR/fails"
+	! run fails.d || rc=1
+	rm "$DIR/fails"
+	[ $rc -eq 0 ] && names "two: veth 1500 rxe send_bw:RC" &&
+		names "two: veth 1500 tcp stream" && grep -q 'WRITE 64 KiB' "$DIR/fails.d/table.txt"
 }
 
 all_die()
@@ -98,7 +115,7 @@ figures()
 second_kernel()
 {
 	local bench=$DIR/selftests/bench
-	figures && KERNEL=7.3 run newer && KERNEL=7.3 run again case/a/b &&
+	figures && KERNEL=7.3 run newer && ! KERNEL=7.3 run again case/a/b &&
 		"$bench/run.sh" figures "$DIR/newer" &&
 		"$bench/run.sh" figures "$DIR/again" || return
 	[ "$(grep -o 'Linux [67][.0-9]*' "$bench/README.md" | xargs)" = \
@@ -112,7 +129,7 @@ second_kernel()
 other_place()
 {
 	local bench=$DIR/selftests/bench
-	figures && KERNEL=6.1 run elsewhere case/a/b || return
+	figures && ! KERNEL=6.1 run elsewhere case/a/b || return
 	sed -i 's/^veth,/same-host,/' "$DIR/elsewhere/raw.csv"
 	"$bench/run.sh" figures "$DIR/elsewhere" || return
 	[ "$(grep -c '^| a veth pair' "$bench/README.md")" = 2 ] &&
@@ -129,8 +146,9 @@ native()
 shown() { "$@" || { cat "$DIR/out" "$DIR/skips"; return 1; }; }
 
 check "one machine, and its report" shown well
-check "a machine that dies is followed by one that leaves that case out" \
+check "a machine that dies is followed by one that leaves that case out; it failed" \
 	shown one_dies
+check "runs that have failed are named, and it failed" shown runs_fail
 check "three die: it failed, and what they measured is there" shown all_die
 check "what a real CPU does is measured on a kernel that it executes, which is built" shown native
 check "table and picture are of the runs that are named" shown figures
