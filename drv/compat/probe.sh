@@ -8,12 +8,14 @@
 # The first forms of all probes are compiled at once, then the second ones, and so on: the
 # headers of the RDMA core take seconds to read. An error counts for the file it is in.
 #
-# usage: drv/compat/probe.sh HEADER COMPILER [FLAG...]
+# usage: drv/compat/probe.sh HEADER DEPFILE COMPILER [FLAG...]
+#
+# DEPFILE lists the headers that were read, as a rule for make.
 set -u
 export LC_ALL=C
 
-out=$1
-shift
+out=$1 depfile=$2
+shift 2
 probes=$(cd "${SROCE_PROBES:-$(dirname "$0")/probes}" && pwd) || exit
 tmp=$out.tmp
 rm -rf "$tmp"
@@ -111,4 +113,9 @@ fi
 	echo "/* Written by drv/compat/probe.sh: what this kernel is like */"
 	cat "$tmp/found"
 } >"$tmp/header"
+# The names of files only: a change of any of them may change an answer.
+"$@" -M -MT "$out" "$probes/probe.h" >"$depfile" 2>/dev/null || {
+	echo "sroce: the compiler does not list the headers that it reads: $1" >&2
+	exit 1
+}
 mv "$tmp/header" "$out"

@@ -69,7 +69,7 @@ probe()	# number
 		[ "$name" != unaligned ] || set+=(-I "$TMP/unaligned-${unaligned[FORM]}")
 	done
 	rm -f "$TMP/probed.h"
-	sh drv/compat/probe.sh "$TMP/probed.h" "${compiler[@]}" -I "$TMP/include" "${set[@]}"
+	sh drv/compat/probe.sh "$TMP/probed.h" "$TMP/deps" "${compiler[@]}" -I "$TMP/include" "${set[@]}"
 }
 
 # That kernel's header defines the macros of the forms that it has, and no others.
