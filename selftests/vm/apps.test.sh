@@ -5,6 +5,8 @@
 set -uo pipefail
 # shellcheck source=selftests/lib/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.sh"
+# shellcheck source=selftests/lib/leftovers.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/leftovers.sh"
 
 DIR=$(dirname "${BASH_SOURCE[0]}")/../apps
 APPS=${APPS:-ucx}
@@ -15,8 +17,9 @@ if [ "$(uname -m)" != x86_64 ]; then
 	exit
 fi
 for app in $APPS; do
-	tap_relay "$app: " < <(timeout -k 5 400 bash "$DIR/$app.app.sh" --quick 2>&1
-		echo $? >/tmp/rc)
+	tap_relay "$app: " < <(marked "app $app" timeout -k 5 400 bash "$DIR/$app.app.sh" --quick 2>&1
+		echo $? >/tmp/rc
+		end_left_by "app $app")
 	relay_ended "$app" "$(</tmp/rc)"
 done
 done_testing

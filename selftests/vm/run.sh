@@ -12,6 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 # shellcheck source=selftests/lib/tap.sh
 . selftests/lib/tap.sh
+# shellcheck source=selftests/lib/leftovers.sh
+. selftests/lib/leftovers.sh
 
 TOOK=
 LIMIT=${TEST_TIMEOUT:-$((1200 + 300 * ${ROUNDS:-1}))}
@@ -46,8 +48,10 @@ run_test()	# file
 	cpu=$(busy)
 	name=$(basename "$1" .test.sh)
 	echo "# $name"
-	tap_relay "$name: " < <(timeout -k 5 "$LIMIT" bash "$1" 2>&1
-		echo $? >/tmp/rc)
+	# what it leaves behind would keep its output open, and its namespaces
+	tap_relay "$name: " < <(marked "$name" timeout -k 5 "$LIMIT" bash "$1" 2>&1
+		echo $? >/tmp/rc
+		end_left_by "$name")
 	relay_ended "$name" "$(</tmp/rc)"
 	tidy
 	TOOK+=$(printf '# %6d %6d  %s' $((SECONDS - start)) $(($(busy) - cpu)) "$name")$'\n'
