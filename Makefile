@@ -43,6 +43,10 @@ CLANG_IS := CC=clang CONFIG_CC_IS_GCC= CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y
 # Headers that have a vmlinux want pahole for BTF, but their package does not depend on it.
 NO_BTF := $(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 
+# What the version of a module that is built in a git tree ends with: sources of packages, and
+# those of a tag, have the version alone.
+GIT_IS = $(if $(wildcard .git),SROCE_GIT=$(shell tools/version.sh --git))
+
 .DEFAULT_GOAL := all
 .PHONY: all module kverbs oddbuf programs vm-module setup demo check fuzz fuzz-vm sim links links-plot coverage shell
 .PHONY: bench bench-quick bench-core bench-readme profile
@@ -71,7 +75,7 @@ module:
 	done
 	@ln -sf $(CURDIR)/drv/compat/probe.sh $(BUILD)/drv/compat/
 	@find $(BUILD) -xtype l -delete
-	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) $(NO_BTF) $(or $(MODULE_GOAL),modules)
+	$(MAKE) --no-print-directory -C $(KDIR) M=$(BUILD) $(NO_BTF) $(GIT_IS) $(or $(MODULE_GOAL),modules)
 
 # dma-bufs that are hard to import, for selftests/verbs/func/dmabuf.c
 oddbuf:

@@ -17,6 +17,11 @@
 	__stringify(SROCE_MAJOR) "." __stringify(SROCE_MINOR) "."	\
 	__stringify(SROCE_PATCH)
 
+/* "+gCOMMIT" or "+gCOMMIT-dirty" in a module that was built in a git tree between tags */
+#ifndef SROCE_GIT
+#define SROCE_GIT	""
+#endif
+
 /* Major (32 bits), minor and patch (16 bits each), as libibverbs prints it */
 #define SROCE_FW_VERSION						\
 	((u64)SROCE_MAJOR << 32 | SROCE_MINOR << 16 | SROCE_PATCH)

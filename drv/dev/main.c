@@ -91,7 +91,7 @@ module_exit(sroce_exit);
 MODULE_DESCRIPTION("Software RoCEv2 device on any Ethernet netdev");
 MODULE_AUTHOR("The sroce authors");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_VERSION(SROCE_VERSION);
+MODULE_VERSION(SROCE_VERSION SROCE_GIT);
 /* What programs open; not every kernel has symbols that bring it. */
 MODULE_SOFTDEP("pre: ib_uverbs rdma_ucm");
 MODULE_ALIAS_RDMA_LINK("sroce");

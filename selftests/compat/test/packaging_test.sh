@@ -70,6 +70,31 @@ no_version_in()	# file...
 	! grep -nE "(^|[^0-9.])${version//./\\.}([^0-9]|\$)" "$@"
 }
 
+# Of a tree whose commits are made here
+git_suffix() { "$DIR/tree/tools/version.sh" --git; }
+in_tree() { git -C "$DIR/tree" -c user.name=t -c user.email=t@t.invalid "$@" >/dev/null; }
+
+suffixes()
+{
+	local tree=$DIR/tree
+	mkdir -p "$tree/drv" "$tree/tools"
+	cp drv/version.h "$tree/drv/" && cp tools/version.sh "$tree/tools/" &&
+		in_tree init && in_tree add . && in_tree commit -m one || return
+	[[ $(git_suffix) =~ ^\+g[0-9a-f]{12}$ ]] && echo >>"$tree/drv/version.h" &&
+		[[ $(git_suffix) =~ ^\+g[0-9a-f]{12}-dirty$ ]] && in_tree checkout drv &&
+		in_tree tag "v$(tools/version.sh)" && [ -z "$(git_suffix)" ] || { git_suffix; return 1; }
+}
+
+# Kbuild is told of it in a git tree, and not in a copy that is in one, as packages are built
+only_in_git()
+{
+	mkdir -p "$DIR/tree/copy/tools"
+	cp Makefile "$DIR/tree/copy/" && cp tools/version.sh "$DIR/tree/copy/tools/" || return
+	! make -n -C "$DIR/tree/copy" KDIR="$DIR/kernel" module 2>/dev/null | grep -q SROCE_GIT
+}
+
+check "the version of a git tree has its commit, but at the tag" suffixes
+check "a copy within a git tree has none" only_in_git
 check "DKMS builds for 6.1 and newer, and for RHEL 9" built_for 6.1.0-57-amd64 6.12.94+deb13-amd64 \
 	6.8.0-60-generic 7.3.4 10.0.1 5.14.0-570.el9.x86_64 6.12.0-55.el10.aarch64
 check "and for no older ones" not_built_for 5.10.0-30-amd64 6.0.19 4.18.0-553.el8.x86_64 \
