@@ -393,14 +393,16 @@ static void nak_without_request(void)
 {
 	struct xfers t;
 
-	t_case("answer: a NAK that no packet causes is not held");
+	t_case("answer: a NAK that no packet causes is not held, nor is the ACK before it");
 	begin(&t, 14);
 	ask_held(&t);
 	sroce_resp_tx_nak(&t.s->b.qp, SROCE_NAK_PSN_SEQ);
 	sim_doorbell(&t.s->b);
-	CHECK_EQ(txlog.n, 1);
-	CHECK_EQ(txlog.p[0].syndrome, GAP);
-	CHECK_EQ(txlog.p[0].psn, t.s->b.qp.resp.psn);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[0].syndrome & SROCE_AETH_TYPE, SROCE_AETH_ACK);
+	CHECK_EQ(txlog.p[0].psn, t.s->b.qp.resp.psn - 1);
+	CHECK_EQ(txlog.p[1].syndrome, GAP);
+	CHECK_EQ(txlog.p[1].psn, t.s->b.qp.resp.psn);
 	xfers_end(&t);
 }
 

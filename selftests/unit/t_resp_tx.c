@@ -250,8 +250,44 @@ static void stale_nak(void)
 	xfers_end(&t);
 }
 
+/* A WRITE that asks for an ACK, and a packet that is @ahead of it, in one trip */
+static void behind_gap(struct xfers *t, u32 ahead)
+{
+	struct sroce_pkt last = {
+		.opcode = 0x0a, .pkey = 0xffff, .psn = FIRST, .ackreq = true,
+	}, early = last;
+
+	peer_begin_resp(t, 1);
+	last.qpn = t->s->b.qp.qpn;
+	early.qpn = last.qpn;
+	early.psn += ahead;
+	sim_deliver_two(t->s, sim_forge(&t->s->a, &last, NULL), sim_forge(&t->s->a, &early, NULL));
+	CHECK_EQ(txlog.p[txlog.n - 1].psn, FIRST + 1);
+	CHECK_EQ(txlog.p[txlog.n - 1].syndrome, GAP);
+}
+
+/* The peer may have sent no more than the WRITE, so it takes the NAK for that of a ghost. */
+static void forged_gap(void)
+{
+	struct xfers t;
+
+	t_case("resp_tx: a packet from nowhere does not take the peer's ACK away");
+	behind_gap(&t, 1 << 20);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[0].psn, FIRST);
+	CHECK_EQ(txlog.p[0].syndrome & SROCE_AETH_TYPE, SROCE_AETH_ACK);
+	xfers_end(&t);
+
+	t_case("resp_tx: where packets are kept behind a gap the NAK of it goes alone");
+	behind_gap(&t, 2);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 1);
+	CHECK_EQ(txlog.n, 1);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(resp_tx)
 {
+	forged_gap();
 	between_answers();
 	last_word();
 	read_revoked();

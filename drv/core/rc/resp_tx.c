@@ -67,28 +67,6 @@ void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn)
 }
 
 /**
- * sroce_resp_tx_nak() - queue a NAK of the expected PSN
- * @qp: the QP, RC, locked
- * @code: the NAK code
- */
-void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code)
-{
-	static const u8 counters[] = {
-		[SROCE_NAK_PSN_SEQ]	= SROCE_CNT_NAK_SEQ_SENT,
-		[SROCE_NAK_INV_REQ]	= SROCE_CNT_NAK_INV_SENT,
-		[SROCE_NAK_REM_ACCESS]	= SROCE_CNT_NAK_ACC_SENT,
-		[SROCE_NAK_REM_OP]	= SROCE_CNT_NAK_OP_SENT,
-	};
-	struct sroce_resp *resp = &qp->resp;
-
-	sroce_count(qp, counters[code]);
-	sroce_answer_next(qp);
-	resp->aeth = true;
-	resp->aeth_psn = resp->psn;
-	resp->aeth_syndrome = SROCE_AETH_NAK | code;
-}
-
-/**
  * sroce_resp_tx_rnr() - queue an RNR NAK of the expected PSN
  * @qp: the QP, RC, locked
  */
@@ -254,6 +232,45 @@ static void send_queued_aeth(struct sroce_qp *qp)
 {
 	if (qp->resp.aeth && !qp->resp.answer.held)
 		send_aeth(qp, false);
+}
+
+/*
+ * Send a queued ACK before the NAK of a gap takes its place. The NAK acknowledges as much, but if
+ * what is behind the gap is forged, the peer has sent nothing that it could be of, and drops it.
+ * Where packets are kept behind the gap the NAK goes alone: an ACK that stops short of them would
+ * tell the peer that they are not. Behind responses the ACK has to wait.
+ */
+static void send_ack_first(struct sroce_qp *qp)
+{
+	const struct sroce_resp *resp = &qp->resp;
+
+	if (resp->aeth && resp->aeth_syndrome == SROCE_AETH_ACK && !resp->ofo_len &&
+	    !resp->fifo.n && !resp->replays.n)
+		send_aeth(qp, false);
+}
+
+/**
+ * sroce_resp_tx_nak() - queue a NAK of the expected PSN
+ * @qp: the QP, RC, locked
+ * @code: the NAK code
+ */
+void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code)
+{
+	static const u8 counters[] = {
+		[SROCE_NAK_PSN_SEQ]	= SROCE_CNT_NAK_SEQ_SENT,
+		[SROCE_NAK_INV_REQ]	= SROCE_CNT_NAK_INV_SENT,
+		[SROCE_NAK_REM_ACCESS]	= SROCE_CNT_NAK_ACC_SENT,
+		[SROCE_NAK_REM_OP]	= SROCE_CNT_NAK_OP_SENT,
+	};
+	struct sroce_resp *resp = &qp->resp;
+
+	sroce_count(qp, counters[code]);
+	sroce_answer_next(qp);
+	if (code == SROCE_NAK_PSN_SEQ)
+		send_ack_first(qp);
+	resp->aeth = true;
+	resp->aeth_psn = resp->psn;
+	resp->aeth_syndrome = SROCE_AETH_NAK | code;
 }
 
 static void send_single(struct sroce_qp *qp, const struct sroce_res *res)
