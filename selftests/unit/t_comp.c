@@ -95,6 +95,31 @@ static void rnr_behind_gap(void)
 	xfers_end(&t);
 }
 
+/* The responder has executed a READ, and what follows it, but can't read its memory again. */
+static void rnr_replayed(void)
+{
+	struct xfers t;
+
+	t_case("comp: RNR NAK for a READ that is asked for again after it was executed");
+	peer_begin(&t);
+	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
+	xfer_put(&t, IB_WR_RDMA_WRITE, MTU);
+	peer_go(&t);
+	peer_ack(&t, FIRST + 4, ACK);
+	peer_sent(2, FIRST, 1);
+	peer_ack(&t, FIRST, RNR);
+	check_rnr_wait(&t, FIRST, 4);
+	peer_hear(&t, 0x0d, FIRST, ACK, MTU);
+	peer_ack(&t, FIRST + 1, RNR);
+	check_rnr_wait(&t, FIRST + 1, 3);
+	peer_hear(&t, 0x0d, FIRST + 1, ACK, MTU);
+	peer_hear(&t, 0x0e, FIRST + 2, 0, MTU);
+	peer_hear(&t, 0x0f, FIRST + 3, ACK, MTU);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK(sroce_sq_sched_idle(&t.s->a.qp));
+	xfers_end(&t);
+}
+
 /* There are no probes and no timers, and the first RNR NAK is fatal. */
 static void begin_without_retries(struct xfers *t)
 {
@@ -732,6 +757,7 @@ UNIT_TESTS(comp)
 {
 	rnr_read();
 	rnr_behind_gap();
+	rnr_replayed();
 	exhausted_behind_read();
 	exhausted_but_received();
 	nothing_behind();

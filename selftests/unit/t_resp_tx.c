@@ -172,6 +172,38 @@ static void patient_read(bool others)
 	xfers_finish(&t);
 }
 
+/* The first response is lost, and with it the pages that it is from. */
+static int lose_with_pages(struct sim *s, struct sim_packet *p)
+{
+	struct xfers *t = s->arg;
+
+	if (!sim_is_response(p) || sim_psn(p) != FIRST)
+		return 1;
+	sim_buf_evict_all(t->b);
+	s->page_delay = 2000 * SIM_MS;
+	s->wire = NULL;
+	return 0;
+}
+
+/* A READ is answered again, from pages that take longer than all timeouts. */
+static void patient_replay(bool others)
+{
+	struct xfers t;
+
+	t_case("resp_tx: pages may take long when a READ is answered again%s",
+	       others ? ", and later requests were executed" : "");
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->a.qp.attr.timeout = 14;
+	t.s->wire = lose_with_pages;
+	t.s->arg = &t;
+	xfer_put(&t, IB_WR_RDMA_READ, 200);
+	if (others)
+		xfer_put(&t, IB_WR_RDMA_WRITE, 0);
+	xfers_run(&t);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
+	xfers_finish(&t);
+}
+
 /* A READ takes no receive, so its QP may allow few RNR NAKs. */
 static void few_rnr(u8 retries, u32 ms)
 {
@@ -296,6 +328,8 @@ UNIT_TESTS(resp_tx)
 	stale_nak();
 	patient_read(false);
 	patient_read(true);
+	patient_replay(false);
+	patient_replay(true);
 	older_read();
 	few_rnr(0, 90);
 	few_rnr(3, 200);

@@ -214,7 +214,8 @@ static void update_lsn(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 
 /*
  * Whether an RNR NAK of a PSN is valid: it is that of the next request, or of a missing
- * response of a READ after which nothing was executed.
+ * response of a READ after which nothing was executed, or that was requested again: its
+ * memory may be absent by then.
  */
 static bool is_rnr_valid(struct sroce_qp *qp, u32 psn)
 {
@@ -224,9 +225,11 @@ static bool is_rnr_valid(struct sroce_qp *qp, u32 psn)
 	if (psn == req->acked)
 		return true;
 	wqe = sroce_sq_sched_wqe(qp, qp->sq.cons, psn);
-	return wqe && wqe->msg == SROCE_MSG_READ && psn != sroce_read_split_start(wqe, psn) &&
-	       sroce_psn_diff(req->acked, sroce_read_split_end(wqe, psn)) <= 0 &&
-	       sroce_read_retry_missing(req, psn);
+	if (!wqe || wqe->msg != SROCE_MSG_READ || !sroce_read_retry_missing(req, psn))
+		return false;
+	return sroce_read_retry_is_asked(req, psn) ||
+	       (psn != sroce_read_split_start(wqe, psn) &&
+		sroce_psn_diff(req->acked, sroce_read_split_end(wqe, psn)) <= 0);
 }
 
 /*

@@ -115,15 +115,21 @@ static void drop_empty(struct sroce_read_retry *rr, u32 psn)
 }
 
 /**
- * sroce_read_retry_trim() - forget the ranges before req.una
+ * sroce_read_retry_trim() - forget what is before req.una
  * @qp: the QP, RC, locked
  *
- * Otherwise such a range would seem to lie ahead 2^23 packets later.
+ * Otherwise it would seem to lie ahead 2^23 packets later.
  */
 void sroce_read_retry_trim(struct sroce_qp *qp)
 {
-	if (qp->req.read_retry.n)
-		drop_empty(&qp->req.read_retry, qp->req.una);
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	u32 una = qp->req.una;
+
+	if (rr->n)
+		drop_empty(rr, una);
+	/* a READ that was put off was answered, and what follows it had been executed */
+	if (sroce_psn_diff(una, rr->high) > 0)
+		rr->high = una;
 }
 
 /**
@@ -420,6 +426,16 @@ static u32 find_range(const struct sroce_read_retry *rr, u32 psn)
 		    sroce_psn_diff(psn, rr->range[n].end) < 0)
 			break;
 	return n;
+}
+
+/**
+ * sroce_read_retry_is_asked() - whether a response was requested again, and has not come
+ * @req: the requester
+ * @psn: PSN of the response
+ */
+bool sroce_read_retry_is_asked(const struct sroce_req *req, u32 psn)
+{
+	return find_range(&req->read_retry, psn) < req->read_retry.n;
 }
 
 /* A response that comes so soon is an original that was late. */

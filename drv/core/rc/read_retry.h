@@ -10,6 +10,7 @@ struct sroce_req;
 struct sroce_wqe;
 
 bool sroce_read_retry_missing(const struct sroce_req *req, u32 psn);
+bool sroce_read_retry_is_asked(const struct sroce_req *req, u32 psn);
 void sroce_read_retry_trim(struct sroce_qp *qp);
 void sroce_read_retry_until(struct sroce_qp *qp, u32 end);
 void sroce_read_retry_refused(struct sroce_qp *qp, u32 end);
