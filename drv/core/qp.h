@@ -542,9 +542,10 @@ struct sroce_answer {
  * @ofo_dropped: requests were dropped that did not fit into @ofo_queue
  * @ofo_dropped_psn: the newest PSN of these; if it was not executed when the queue is empty, the
  *	peer is asked to retransmit them
- * @paging_since: when @paging was set, in ns of sroce_now()
+ * @paging_since: when that request began to wait, in ns of sroce_now(); 0 if none does
  * @tx_paging: the next response waits for a page fault
- * @tx_paging_since: when it began to wait, in ns of sroce_now(); 0 if it does not
+ * @tx_paging_since: when it began to wait, in ns of sroce_now(); 0 if no response waits
+ * @tx_paging_psn: PSN of the response that has waited since then
  */
 struct sroce_resp {
 	u32			psn;
@@ -581,6 +582,7 @@ struct sroce_resp {
 	u64			paging_since;
 	bool			tx_paging;
 	u64			tx_paging_since;
+	u32			tx_paging_psn;
 };
 
 /* Work deferred until the QP's lock is released, struct sroce_qp.deferred */

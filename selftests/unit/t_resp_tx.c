@@ -204,6 +204,39 @@ static void patient_replay(bool others)
 	xfers_finish(&t);
 }
 
+/* Pages that have come are gone again before they are used, so many times. */
+static void evict_again(struct sim *s)
+{
+	struct xfers *t = s->arg;
+
+	if (!t->n--)
+		s->evict = NULL;
+	else
+		sim_buf_evict_all(t->b);
+}
+
+static void fleeting_pages(u32 opcode)
+{
+	struct xfers t, left;
+
+	t_case("resp_tx: pages of a %s that come and go again count as pages that take long",
+	       xfer_name(opcode));
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	t.s->a.qp.attr.retry_cnt = 1;
+	t.s->a.qp.req.retries = 1;
+	t.s->a.qp.attr.timeout = 14;
+	t.s->page_delay = 20 * SIM_MS;
+	xfer_put(&t, opcode, 200);
+	left = t;
+	left.n = 40;
+	t.s->evict = evict_again;
+	t.s->arg = &left;
+	xfers_run(&t);
+	CHECK(!t.s->evict);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
+	xfers_finish(&t);
+}
+
 /* A READ takes no receive, so its QP may allow few RNR NAKs. */
 static void few_rnr(u8 retries, u32 ms)
 {
@@ -330,6 +363,8 @@ UNIT_TESTS(resp_tx)
 	patient_read(true);
 	patient_replay(false);
 	patient_replay(true);
+	fleeting_pages(IB_WR_RDMA_READ);
+	fleeting_pages(IB_WR_RDMA_WRITE);
 	older_read();
 	few_rnr(0, 90);
 	few_rnr(3, 200);

@@ -663,6 +663,7 @@ static void accept(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	u32 flags = pkt->op->flags;
 	u32 psns = psn_count(qp, pkt);
 
+	resp->paging_since = 0;
 	if (sroce_is_rc(qp))
 		resp->psn = sroce_psn_add(pkt->psn, psns);
 	resp->msg = flags & SROCE_END ? 0 :
@@ -711,7 +712,7 @@ static void wait_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->paging = true;
-	resp->paging_since = sroce_now();
+	resp->paging_since = resp->paging_since ?: sroce_now();
 	if (qp->svc == SROCE_SVC_UC)
 		resp->psn = pkt->psn;
 }
@@ -891,7 +892,6 @@ void sroce_resp_faulted_in(struct sroce_qp *qp)
 	struct sroce_resp *resp = &qp->resp;
 
 	resp->tx_paging = false;
-	resp->tx_paging_since = 0;
 	if (!resp->paging || !sroce_qp_may_receive(qp))
 		return;
 	resp->paging = false;

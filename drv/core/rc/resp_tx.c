@@ -361,6 +361,19 @@ static bool was_sent(const struct sroce_res *res, u32 psn)
 	return sroce_psn_diff(psn, res->first.psn) < 0;
 }
 
+/*
+ * A response waits for pages. They may be gone again before they are used, and the peer waits all
+ * that time.
+ */
+static void wait_for_pages(struct sroce_resp *resp, u32 psn)
+{
+	resp->tx_paging = true;
+	if (resp->tx_paging_since && resp->tx_paging_psn == psn)
+		return;
+	resp->tx_paging_since = sroce_now();
+	resp->tx_paging_psn = psn;
+}
+
 /**
  * sroce_resp_tx_run() - send queued responses, ACKs and NAKs
  * @qp: the QP, locked
@@ -399,8 +412,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 			ret = send_read(qp, res, a);
 		}
 		if (ret == -EAGAIN) {
-			resp->tx_paging = true;
-			resp->tx_paging_since = resp->tx_paging_since ?: sroce_now();
+			wait_for_pages(resp, a->psn);
 			send_ack_before(qp);
 			return false;
 		}
@@ -420,6 +432,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		else
 			sroce_resp_res_end_first(resp, res);
 	}
+	resp->tx_paging_since = 0;
 	send_queued_aeth(qp);
 	/* the NAK that ends the connection was sent */
 	if (resp->closing && qp->state != IB_QPS_ERR)
