@@ -59,7 +59,8 @@ opens()
 has_version()	# command...
 {
 	# of a module that was built in a git tree, with its commit
-	[[ $("$@") =~ ^${VERSION//./\\.}(\+g[0-9a-f]+(-dirty)?)?$ ]] || { echo "not $VERSION: $("$@")"; return 1; }
+	[[ $("$@") =~ ^${VERSION//./\\.}(\+g[0-9a-f]+(-dirty)?)?$ ]] ||
+		{ echo "not $VERSION: $("$@")"; return 1; }
 }
 
 ip link add eth7 type veth peer name eth8
