@@ -148,7 +148,6 @@ static void __attribute__((noreturn)) live(int slot, uint64_t seed)
 	pthread_t ids[THREADS];
 	int i, n = slots[slot].role == TAME ? 2 : slots[slot].role == WILD ? 3 : 1;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGSEGV, on_fault);
 	signal(SIGBUS, on_fault);
 	init_proc(&p, slot);
@@ -156,6 +155,8 @@ static void __attribute__((noreturn)) live(int slot, uint64_t seed)
 		enter(slots[slot].netns);
 	if (slots[slot].nobody && (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY)))
 		_exit(5);
+	/* a change of the user forgets it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (i = 0; i < n; i++) {
 		t[i].proc = &p;
 		t[i].id = i;

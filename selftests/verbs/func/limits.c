@@ -34,9 +34,9 @@ static why_t as(uid_t uid, why_t (*fn)(struct vt_dev *dev))
 		struct vt_dev dev = {};
 		why_t why;
 
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		vt_enter_netns(&vt_devs[0]);
-		if (setgid(uid) || setuid(uid))
+		/* a change of the user forgets the signal */
+		if (setgid(uid) || setuid(uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 			_exit(1);
 		vt_dev_open(&dev, vt_devs[0].name);
 		why = fn(&dev);
