@@ -57,12 +57,14 @@ bool sroce_rtt_may_be_held(const struct sroce_qp *qp)
 static void add_mark(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
-	u64 now = sroce_now();
 	u32 i = rtt->first_mark + rtt->marks;
+	u64 now;
 
-	if (!sroce_rtt_is_long(qp) || rtt->marks == SROCE_RTT_MARKS ||
-	    (rtt->marks && now - rtt->mark[(i - 1) % SROCE_RTT_MARKS].start <
-			   rtt->srtt / SROCE_RTT_MARKS))
+	if (!sroce_rtt_is_long(qp) || rtt->marks == SROCE_RTT_MARKS)
+		return;
+	now = sroce_now();
+	if (rtt->marks && now - rtt->mark[(i - 1) % SROCE_RTT_MARKS].start <
+			  rtt->srtt / SROCE_RTT_MARKS)
 		return;
 	rtt->mark[i % SROCE_RTT_MARKS].psn = psn;
 	rtt->mark[i % SROCE_RTT_MARKS].start = now;
