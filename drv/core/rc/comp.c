@@ -46,9 +46,12 @@ static void clear_pending_err(struct sroce_qp *qp)
 /* The requests of a READ that lie before @end do not count as unacknowledged any more. */
 static void acknowledge_read(struct sroce_req *req, const struct sroce_wqe *wqe, u32 end)
 {
-	u32 n = sroce_read_split_psns(wqe, req->acked, end);
 	struct sroce_retrans *rp = &req->retrans;
+	u32 n;
 
+	if (wqe->msg != SROCE_MSG_READ)
+		return;
+	n = sroce_read_split_psns(wqe, req->acked, end);
 	req->read_psns -= n;
 	rp->left_read_psns -= min(n, rp->left_read_psns);
 }
@@ -151,6 +154,7 @@ void sroce_comp_settle(struct sroce_qp *qp)
 {
 	struct sroce_req *req = &qp->req;
 	struct sroce_wqe *wqe;
+	u32 una = req->una;
 
 	while ((wqe = sroce_sq_oldest(qp))) {
 		u32 end = done_end(req, wqe);
@@ -159,8 +163,6 @@ void sroce_comp_settle(struct sroce_qp *qp)
 			if (sroce_wqe_wants_response(wqe))
 				req->reads -= sroce_read_split_count(wqe, req->una, end);
 			req->una = end;
-			sroce_read_retry_trim(qp);
-			sroce_retrans_progress(qp);
 		}
 		if (sroce_psn_diff(end, wqe->last_psn) <= 0)
 			break;
@@ -176,6 +178,10 @@ void sroce_comp_settle(struct sroce_qp *qp)
 		/* the CQ may have overflowed, which is fatal to the QP */
 		if (!sroce_qp_may_send(qp))
 			return;
+	}
+	if (req->una != una) {
+		sroce_read_retry_trim(qp);
+		sroce_retrans_progress(qp);
 	}
 	if (req->pending_err)
 		settle_pending_err(qp, wqe);
