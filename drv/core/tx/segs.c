@@ -66,16 +66,21 @@ static u8 *begin_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt, u32 *n,
 	return bth;
 }
 
-/* Build the headers of @n packets, the first of which is @first, and queue them. */
+/*
+ * Build the headers of @n packets, the first of which is @first, and queue them. Middle packets
+ * have a BTH only.
+ */
 static void commit_segs(struct sroce_qp *qp, const struct sroce_pkt *first, u8 *bth, u32 n)
 {
 	u32 i, stride = first->payload_len + sroce_segs_gap(first);
 	struct sroce_pkt pkt = *first;
 
-	for (i = 0; i < n; i++) {
-		sroce_pkt_build(&pkt, bth + i * stride);
-		trace_sroce_tx(qp, &pkt);
+	sroce_pkt_build(&pkt, bth);
+	trace_sroce_tx(qp, &pkt);
+	for (i = 1; i < n; i++) {
 		pkt.psn = sroce_psn_add(pkt.psn, 1);
+		sroce_pkt_build_next(&pkt, bth, bth + i * stride);
+		trace_sroce_tx(qp, &pkt);
 	}
 	sroce_count(qp, SROCE_CNT_TX_PKT_BATCHES);
 	sroce_tx_commit(qp, n);

@@ -180,3 +180,15 @@ void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr)
 	if (pkt->op->hdr_len > SROCE_BTH_LEN)
 		build_ext(pkt, hdr + SROCE_BTH_LEN);
 }
+
+/**
+ * sroce_pkt_build_next() - write the BTH of a packet that differs from another in its PSN
+ * @pkt: the packet
+ * @bth: BTH of the other one
+ * @hdr: where the BTH goes
+ */
+void sroce_pkt_build_next(const struct sroce_pkt *pkt, const u8 *bth, u8 *hdr)
+{
+	memcpy(hdr, bth, SROCE_BTH_LEN - 4);
+	put_unaligned_be32((pkt->ackreq ? SROCE_BTH_ACKREQ : 0) | pkt->psn, hdr + 8);
+}

@@ -108,6 +108,7 @@ struct sroce_ofo_pkt {
 
 int sroce_pkt_parse(struct sroce_pkt *pkt, const u8 *hdr, u32 hdr_len, u32 len);
 void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr);
+void sroce_pkt_build_next(const struct sroce_pkt *pkt, const u8 *bth, u8 *hdr);
 
 /**
  * sroce_pkt_psns() - number of PSNs that the payload of a packet takes
