@@ -57,6 +57,7 @@ struct sroce_kqp;
  * @ip_id: next IPv4 identification
  * @resolved: a route was looked up, so @loopback is valid
  * @loopback: the route leads to this host
+ * @local_at: when that was last looked up, in jiffies
  * @dst: cached route
  */
 struct sroce_av {
@@ -73,6 +74,7 @@ struct sroce_av {
 	u16			ip_id;
 	bool			resolved;
 	bool			loopback;
+	unsigned long		local_at;
 	struct dst_cache	dst;
 };
 

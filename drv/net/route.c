@@ -126,18 +126,20 @@ struct dst_entry *sroce_route_get(struct sroce_dev *dev, struct sroce_av *av)
  * @dev: the device
  * @av: the path, of a locked QP
  *
- * A local path is checked again by each call. A remote path is checked again only when
- * a packet is sent and the cached route has become invalid.
+ * A local path is checked again once in a jiffy: the answer chooses a way only, and by each of
+ * them a packet has to be of the peer's address. A remote path is checked again only when a
+ * packet is sent and the cached route has become invalid.
  */
 bool sroce_route_is_local(struct sroce_dev *dev, struct sroce_av *av)
 {
 	struct dst_entry *dst;
 
-	if (av->resolved && !av->loopback)
-		return false;
+	if (av->resolved && (!av->loopback || av->local_at == jiffies))
+		return av->loopback;
 	dst = sroce_route_get(dev, av);
 	if (!dst)
 		return false;
 	dst_release(dst);
+	av->local_at = jiffies;
 	return av->loopback;
 }
