@@ -183,7 +183,7 @@ static bool run_requester(struct sroce_qp *qp)
 	/* most packets that come make none possible: only the timer is seen to */
 	if (sroce_req_is_idle(qp)) {
 		sroce_tx_idle(qp);
-		return sroce_req_run(qp, 1);
+		return !sroce_req_is_done(qp) && sroce_req_run(qp, 1);
 	}
 	room = sroce_tx_room(qp, false);
 	return sroce_req_run(qp, min_t(u32, room, SROCE_TX_BUDGET)) &&

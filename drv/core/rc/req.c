@@ -466,6 +466,20 @@ bool sroce_req_is_idle(const struct sroce_qp *qp)
 	return !has_retrans(&qp->req) && sroce_sq_sched_empty(qp);
 }
 
+/**
+ * sroce_req_is_done() - whether an idle requester awaits no answer and no timer either
+ * @qp: the QP, locked; sroce_req_is_idle()
+ *
+ * Return: true if sroce_req_run() would change nothing.
+ */
+bool sroce_req_is_done(const struct sroce_qp *qp)
+{
+	const struct sroce_req *req = &qp->req;
+
+	return req->max_psn == req->una && !req->deadline && !req->retrans.probe_at &&
+	       !req->pace_at && qp->state != IB_QPS_SQD;
+}
+
 /* What has to be seen to before the first packet of a trip */
 static void begin_trip(struct sroce_qp *qp)
 {

@@ -8,6 +8,7 @@
 struct sroce_qp;
 
 bool sroce_req_is_idle(const struct sroce_qp *qp);
+bool sroce_req_is_done(const struct sroce_qp *qp);
 bool sroce_req_run(struct sroce_qp *qp, u32 budget);
 void sroce_req_faulted_in(struct sroce_qp *qp);
 
