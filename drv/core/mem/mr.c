@@ -308,6 +308,30 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 }
 
 /**
+ * sroce_mr_flat() - a range of a region as one piece of memory
+ * @mr: the region or window
+ * @iova: first byte
+ * @len: bytes
+ *
+ * Most messages are short and lie in one extent.
+ *
+ * Return: its kernel address, or NULL if it is not in one piece, is on demand, in a window,
+ * empty, or not inside the region: sroce_mr_walk() tells.
+ */
+void *sroce_mr_flat(const struct sroce_mr *mr, u64 iova, u32 len)
+{
+	u64 off = iova - mr->iova;
+	u32 i;
+
+	if (mr->odp || mr->parent || mr->dma_all || !len || !sroce_mr_covers(mr, iova, len))
+		return NULL;
+	i = extent_at(mr, off);
+	if (extent_end(mr, i) - off < len)
+		return NULL;
+	return mr->ext[i].addr + (off - mr->ext[i].off);
+}
+
+/**
  * sroce_mr_fault_in() - request a page fault of a range
  * @qp: the QP that waits for it, locked
  * @mr: the region or window

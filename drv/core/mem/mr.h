@@ -157,6 +157,7 @@ bool sroce_mr_covers(const struct sroce_mr *mr, u64 iova, u64 len);
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len);
 int sroce_mr_copy_from(void *span, u32 len, void *arg);
 int sroce_mr_copy_to(void *span, u32 len, void *arg);
+void *sroce_mr_flat(const struct sroce_mr *mr, u64 iova, u32 len);
 int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
 		  sroce_span_fn fn, void *arg);
 int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,

@@ -46,6 +46,17 @@ static int walk_sge(struct sroce_qp *qp, const struct ib_pd *pd, const struct ib
 			     access & IB_ACCESS_LOCAL_WRITE, fn, arg);
 }
 
+/* A part of a payload, if one region has it in one piece */
+static void *flat(struct sroce_qp *qp, struct sge_list list, u32 off, u32 len, int access)
+{
+	struct sroce_mr *mr;
+
+	if (!list.num || (u64)off + len > list.sge->length)
+		return NULL;
+	mr = sroce_mr_by_lkey(qp, list.pd, list.sge->lkey, access);
+	return mr ? sroce_mr_flat(mr, list.sge->addr + off, len) : NULL;
+}
+
 static int walk(struct sroce_qp *qp, struct sge_list list, u32 off, u32 len, int access,
 		sroce_span_fn fn, void *arg)
 {
@@ -86,6 +97,22 @@ int sroce_sge_walk(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 		   u32 off, u32 len, int access, sroce_span_fn fn, void *arg)
 {
 	return walk(qp, send_list(qp, sge, num), off, len, access, fn, arg);
+}
+
+/**
+ * sroce_sge_flat() - a part of a payload that is sent, as one piece of memory
+ * @qp: the QP, locked
+ * @sge: the list
+ * @num: its length
+ * @off: offset of the part in the payload
+ * @len: bytes of the part
+ *
+ * Return: its kernel address, or NULL: sroce_sge_walk() has it, or tells why not.
+ */
+const void *sroce_sge_flat(struct sroce_qp *qp, const struct ib_sge *sge, u32 num, u32 off,
+			   u32 len)
+{
+	return flat(qp, send_list(qp, sge, num), off, len, 0);
 }
 
 static int fault_in_sge(struct sroce_qp *qp, const struct ib_pd *pd, const struct ib_sge *sge,
@@ -179,6 +206,19 @@ int sroce_sge_scatter(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
 int sroce_sge_recv(struct sroce_qp *qp, u32 off, u32 len, sroce_span_fn fn, void *arg)
 {
 	return walk(qp, recv_list(qp), off, len, IB_ACCESS_LOCAL_WRITE, fn, arg);
+}
+
+/**
+ * sroce_sge_recv_flat() - memory of the receive work request in use, in one piece
+ * @qp: the QP, locked
+ * @off: offset in the memory
+ * @len: bytes
+ *
+ * Return: its kernel address, or NULL: sroce_sge_recv() has it, or tells why not.
+ */
+void *sroce_sge_recv_flat(struct sroce_qp *qp, u32 off, u32 len)
+{
+	return flat(qp, recv_list(qp), off, len, IB_ACCESS_LOCAL_WRITE);
 }
 
 /**

@@ -93,8 +93,7 @@ static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pk
  * The peer retransmits a request that waits for pages. If that takes long, an RNR NAK
  * keeps the peer from counting timeouts.
  */
-static enum verdict still_paging(struct sroce_qp *qp,
-				 const struct sroce_pkt *pkt)
+static enum verdict still_paging(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	if (sroce_now() - qp->resp.paging_since >= PAGING_LONG)
 		return RNR;
@@ -103,8 +102,7 @@ static enum verdict still_paging(struct sroce_qp *qp,
 	return drop(qp, pkt, SROCE_CNT_DUPLICATE);
 }
 
-static enum verdict check_psn_rc(struct sroce_qp *qp,
-				 const struct sroce_pkt *pkt)
+static enum verdict check_psn_rc(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 	s32 diff = sroce_psn_diff(pkt->psn, resp->psn);
@@ -387,12 +385,13 @@ static int put_grh(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 static int put_send(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_rx_cursor pl = { .pkt = pkt };
-	struct sroce_resp *resp = &qp->resp;
-	int ret;
+	u32 off = qp->resp.off, len = pkt->payload_len;
+	void *p = pkt->segs ? NULL : sroce_sge_recv_flat(qp, off, len);
+	int ret = p ? sroce_segs_rx_span(p, len, &pl) :
+		      sroce_sge_recv(qp, off, len, sroce_segs_rx_span, &pl);
 
-	ret = sroce_sge_recv(qp, resp->off, pkt->payload_len, sroce_segs_rx_span, &pl);
 	if (!ret)
-		resp->off += pkt->payload_len;
+		qp->resp.off += len;
 	return ret;
 }
 
@@ -442,9 +441,10 @@ static int put_write(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 	struct sroce_rx_cursor pl = { .pkt = pkt };
 	struct sroce_resp *resp = &qp->resp;
 	u32 len = pkt->payload_len;
-	int ret;
+	void *p = pkt->segs ? NULL : sroce_mr_flat(mr, resp->va, len);
+	int ret = p ? sroce_segs_rx_span(p, len, &pl) :
+		      sroce_mr_walk(mr, resp->va, len, true, sroce_segs_rx_span, &pl);
 
-	ret = sroce_mr_walk(mr, resp->va, len, true, sroce_segs_rx_span, &pl);
 	if (ret)
 		return ret;
 	resp->va += len;
