@@ -202,6 +202,7 @@ struct sroce_read_range {
 /**
  * struct sroce_read_retry - recovery of lost responses, see rc/read_retry.c
  * @high: one past the newest response that has come or was requested again
+ * @refused: PSN of the newest RNR NAK
  * @full: not all that are missing are in @range
  * @allowed: requests that may be repeated before more responses come
  * @selective: the peer serves repeated READs in any order, beside others
@@ -219,6 +220,7 @@ struct sroce_read_range {
  */
 struct sroce_read_retry {
 	u32			high;
+	u32			refused;
 	bool			full;
 	u32			allowed;
 	bool			selective;

@@ -120,6 +120,31 @@ static void rnr_replayed(void)
 	xfers_end(&t);
 }
 
+/* The same, while other responses have come: only what was refused is missing. */
+static void rnr_replayed_before(bool selective)
+{
+	struct xfers t;
+	u32 n;
+
+	t_case("comp: RNR NAK for a READ that is asked for again before one that was answered%s",
+	       selective ? ", by range" : "");
+	peer_begin(&t);
+	xfer_put(&t, IB_WR_RDMA_READ, 4 * MTU);
+	xfer_put(&t, IB_WR_RDMA_READ, MTU);
+	t.s->a.qp.req.read_retry.selective = selective;
+	peer_go(&t);
+	peer_hear(&t, 0x10, FIRST + 4, ACK, MTU);
+	peer_sent(2, FIRST, 1);
+	peer_ack(&t, FIRST, RNR);
+	CHECK(t.s->a.qp.req.rnr_wait);
+	n = txlog.n;
+	sim_run_until(t.s, t.s->now + 90000);
+	CHECK(!t.s->a.qp.req.rnr_wait);
+	peer_sent(n, FIRST, 1);
+	CHECK_EQ(txlog.p[n].length, 4 * MTU);
+	xfers_end(&t);
+}
+
 /* There are no probes and no timers, and the first RNR NAK is fatal. */
 static void begin_without_retries(struct xfers *t)
 {
@@ -758,6 +783,8 @@ UNIT_TESTS(comp)
 	rnr_read();
 	rnr_behind_gap();
 	rnr_replayed();
+	rnr_replayed_before(false);
+	rnr_replayed_before(true);
 	exhausted_behind_read();
 	exhausted_but_received();
 	nothing_behind();

@@ -180,25 +180,24 @@ static int lose_with_pages(struct sim *s, struct sim_packet *p)
 	if (!sim_is_response(p) || sim_psn(p) != FIRST)
 		return 1;
 	sim_buf_evict_all(t->b);
-	s->page_delay = 2000 * SIM_MS;
+	s->page_delay = 10000 * SIM_MS;
 	s->wire = NULL;
 	return 0;
 }
 
 /* A READ is answered again, from pages that take longer than all timeouts. */
-static void patient_replay(bool others)
+static void patient_replay(const char *others, u32 opcode, u32 len)
 {
 	struct xfers t;
 
-	t_case("resp_tx: pages may take long when a READ is answered again%s",
-	       others ? ", and later requests were executed" : "");
+	t_case("resp_tx: pages may take long when a READ is answered again%s", others);
 	xfers_init_odp(&t, XFER_REMOTE, false);
 	t.s->a.qp.attr.timeout = 14;
 	t.s->wire = lose_with_pages;
 	t.s->arg = &t;
 	xfer_put(&t, IB_WR_RDMA_READ, 200);
-	if (others)
-		xfer_put(&t, IB_WR_RDMA_WRITE, 0);
+	if (*others)
+		xfer_put(&t, opcode, len);
 	xfers_run(&t);
 	CHECK(sim_count(&t.s->b, SROCE_CNT_RNR_SENT) > 1);
 	xfers_finish(&t);
@@ -361,8 +360,9 @@ UNIT_TESTS(resp_tx)
 	stale_nak();
 	patient_read(false);
 	patient_read(true);
-	patient_replay(false);
-	patient_replay(true);
+	patient_replay("", 0, 0);
+	patient_replay(", and a WRITE behind it was executed", IB_WR_RDMA_WRITE, 0);
+	patient_replay(", and a READ behind it was answered", IB_WR_RDMA_READ, 200);
 	fleeting_pages(IB_WR_RDMA_READ);
 	fleeting_pages(IB_WR_RDMA_WRITE);
 	older_read();

@@ -51,7 +51,7 @@ static void *flat(struct sroce_qp *qp, struct sge_list list, u32 off, u32 len, i
 {
 	struct sroce_mr *mr;
 
-	if (!list.num || (u64)off + len > list.sge->length)
+	if (!list.num || !len || (u64)off + len > list.sge->length)
 		return NULL;
 	mr = sroce_mr_by_lkey(qp, list.pd, list.sge->lkey, access);
 	return mr ? sroce_mr_flat(mr, list.sge->addr + off, len) : NULL;

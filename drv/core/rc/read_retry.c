@@ -148,6 +148,18 @@ void sroce_read_retry_wants_pages(struct sroce_qp *qp, u32 end)
 	req->resp_dropped = true;
 }
 
+/* The range that responses from @psn on belong to, or @rr->n */
+static u32 find_range(const struct sroce_read_retry *rr, u32 psn)
+{
+	u32 n;
+
+	for (n = 0; n < rr->n; n++)
+		if (sroce_psn_diff(psn, rr->range[n].psn) >= 0 &&
+		    sroce_psn_diff(psn, rr->range[n].end) < 0)
+			break;
+	return n;
+}
+
 static bool start_range(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 psn, u32 end)
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
@@ -362,6 +374,24 @@ void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 		note_gap(qp, from, lost, end);
 }
 
+/*
+ * The range that the RNR NAK was of: what has come behind it keeps it before @high, where it
+ * would not be requested as something new.
+ */
+static void repeat_refused(struct sroce_qp *qp)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	u32 n = find_range(rr, rr->refused);
+	struct sroce_read_range a;
+
+	if (n == rr->n)
+		return;
+	a = rr->range[n];
+	rr->range[n].psn = a.end;
+	drop_empty(rr, qp->req.una);
+	request_range(qp, a.wqe, a.psn, a.end);
+}
+
 /**
  * sroce_read_retry_refused() - request responses again after an RNR wait
  * @qp: the QP, RC, locked
@@ -373,7 +403,10 @@ void sroce_read_retry_refused(struct sroce_qp *qp, u32 end)
 
 	/* there is a wait before each */
 	rr->allowed = max(rr->allowed, REPEATS_PER_RESPONSE);
-	request_until(qp, end);
+	repeat_refused(qp);
+	/* an error has flushed the send queue */
+	if (sroce_qp_may_send(qp))
+		request_until(qp, end);
 }
 
 /**
@@ -386,6 +419,7 @@ void sroce_read_retry_postpone(struct sroce_qp *qp, u32 psn)
 	struct sroce_read_retry *rr = &qp->req.read_retry;
 	u32 i;
 
+	rr->refused = psn;
 	if (sroce_psn_diff(rr->high, psn) <= 0)
 		return;
 	/* the NAK may be late: what has come after it stays */
@@ -414,18 +448,6 @@ void sroce_read_retry_dropped(struct sroce_qp *qp, u32 end)
 	/* it is not the peer's doing that they are missing */
 	rr->allowed = SROCE_READ_REPEATS_MAX;
 	request_missing(qp, qp->req.una, rr->high);
-}
-
-/* The range that responses from @psn on belong to, or @rr->n */
-static u32 find_range(const struct sroce_read_retry *rr, u32 psn)
-{
-	u32 n;
-
-	for (n = 0; n < rr->n; n++)
-		if (sroce_psn_diff(psn, rr->range[n].psn) >= 0 &&
-		    sroce_psn_diff(psn, rr->range[n].end) < 0)
-			break;
-	return n;
 }
 
 /**

@@ -111,6 +111,7 @@ void sroce_reset_req_psn(struct sroce_qp *qp, u32 psn)
 	req->acked = psn;
 	req->una = psn;
 	req->read_retry.high = psn;
+	req->read_retry.refused = psn;
 	req->read_retry.n = 0;
 	req->read_retry.full = false;
 	req->read_retry.allowed = SROCE_READ_REPEATS_MAX;

@@ -120,8 +120,7 @@ static enum verdict check_psn_rc(struct sroce_qp *qp, const struct sroce_pkt *pk
 }
 
 /* 9.8.3: after a gap the message is dropped, up to the next first or only packet. */
-static enum verdict check_psn_uc(struct sroce_qp *qp,
-				 const struct sroce_pkt *pkt)
+static enum verdict check_psn_uc(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
 	bool start = pkt->op->flags & SROCE_START;
@@ -879,6 +878,7 @@ bool sroce_resp_rx_segs(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_answer_next(qp);
 	resp->psn = sroce_psn_add(resp->psn, pkt->segs);
 	resp->nak_sent = false;
+	resp->paging_since = 0;
 	acknowledge(qp, pkt);
 	return true;
 }
