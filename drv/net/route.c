@@ -134,7 +134,7 @@ bool sroce_route_is_local(struct sroce_dev *dev, struct sroce_av *av)
 {
 	struct dst_entry *dst;
 
-	if (av->resolved && (!av->loopback || av->local_at == jiffies))
+	if (av->resolved && (!av->loopback || time_before_eq(jiffies, av->local_at)))
 		return av->loopback;
 	dst = sroce_route_get(dev, av);
 	if (!dst)
