@@ -160,6 +160,16 @@ static u64 extent_end(const struct sroce_mr *mr, u32 i)
 	return i + 1 < mr->nr ? mr->ext[i + 1].off : mr->length;
 }
 
+/* Translate an address inside the region; @left: set to how many bytes are contiguous there. */
+static void *extent_span(const struct sroce_mr *mr, u64 iova, u64 *left)
+{
+	u64 off = iova - mr->iova;
+	u32 i = extent_at(mr, off);
+
+	*left = extent_end(mr, i) - off;
+	return mr->ext[i].addr + (off - mr->ext[i].off);
+}
+
 /**
  * sroce_mr_span() - translate an address into a kernel address
  * @mr: the region or window
@@ -173,8 +183,8 @@ static u64 extent_end(const struct sroce_mr *mr, u32 i)
  */
 void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 {
-	u64 off;
-	u32 i;
+	u64 left;
+	void *p;
 
 	if (mr->parent) {
 		iova = iova - mr->iova + mr->base;
@@ -185,10 +195,9 @@ void *sroce_mr_span(const struct sroce_mr *mr, u64 iova, u32 *len)
 	if (mr->odp)
 		return sroce_odp_span(mr->odp, iova, len);
 
-	off = iova - mr->iova;
-	i = extent_at(mr, off);
-	*len = min_t(u64, *len, extent_end(mr, i) - off);
-	return mr->ext[i].addr + (off - mr->ext[i].off);
+	p = extent_span(mr, iova, &left);
+	*len = min_t(u64, *len, left);
+	return p;
 }
 
 /**
@@ -320,15 +329,13 @@ int sroce_mr_walk(const struct sroce_mr *mr, u64 iova, u32 len, bool write,
  */
 void *sroce_mr_flat(const struct sroce_mr *mr, u64 iova, u32 len)
 {
-	u64 off = iova - mr->iova;
-	u32 i;
+	u64 left;
+	void *p;
 
 	if (mr->odp || mr->parent || mr->dma_all || !len || !sroce_mr_covers(mr, iova, len))
 		return NULL;
-	i = extent_at(mr, off);
-	if (extent_end(mr, i) - off < len)
-		return NULL;
-	return mr->ext[i].addr + (off - mr->ext[i].off);
+	p = extent_span(mr, iova, &left);
+	return left < len ? NULL : p;
 }
 
 /**

@@ -107,10 +107,10 @@ int sroce_sge_walk(struct sroce_qp *qp, const struct ib_sge *sge, u32 num,
  * @off: offset of the part in the payload
  * @len: bytes of the part
  *
- * Return: its kernel address, or NULL: sroce_sge_walk() has it, or tells why not.
+ * Return: its kernel address, to be read only, or NULL: sroce_sge_walk() has it, or tells why
+ * not.
  */
-const void *sroce_sge_flat(struct sroce_qp *qp, const struct ib_sge *sge, u32 num, u32 off,
-			   u32 len)
+void *sroce_sge_flat(struct sroce_qp *qp, const struct ib_sge *sge, u32 num, u32 off, u32 len)
 {
 	return flat(qp, send_list(qp, sge, num), off, len, 0);
 }

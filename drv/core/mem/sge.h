@@ -14,8 +14,7 @@ int sroce_sge_fault_in(struct sroce_qp *qp, const struct ib_sge *sge, u32 num, u
 		       u32 need, u32 len, int access);
 int sroce_sge_scatter(struct sroce_qp *qp, const struct ib_sge *sge, u32 num, u32 off,
 		      u32 len, sroce_span_fn fn, void *arg);
-const void *sroce_sge_flat(struct sroce_qp *qp, const struct ib_sge *sge, u32 num, u32 off,
-			   u32 len);
+void *sroce_sge_flat(struct sroce_qp *qp, const struct ib_sge *sge, u32 num, u32 off, u32 len);
 void *sroce_sge_recv_flat(struct sroce_qp *qp, u32 off, u32 len);
 int sroce_sge_recv(struct sroce_qp *qp, u32 off, u32 len, sroce_span_fn fn, void *arg);
 int sroce_sge_recv_fault_in(struct sroce_qp *qp, u32 off, u32 need, u32 len);

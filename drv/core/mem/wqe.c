@@ -319,12 +319,11 @@ int sroce_wqe_walk(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 int sroce_wqe_gather(struct sroce_qp *qp, const struct sroce_wqe *wqe, u32 off,
 		     u8 *to, u32 len)
 {
-	const void *p;
+	void *p = NULL;
 
-	if (!(wqe->flags & IB_SEND_INLINE)) {
+	if (!(wqe->flags & IB_SEND_INLINE))
 		p = sroce_sge_flat(qp, wqe->sge, wqe->num_sge, off, len);
-		if (p)
-			return sroce_mr_copy_from((void *)p, len, &to);
-	}
+	if (p)
+		return sroce_mr_copy_from(p, len, &to);
 	return sroce_wqe_walk(qp, wqe, off, len, sroce_mr_copy_from, &to);
 }

@@ -374,6 +374,17 @@ void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 		note_gap(qp, from, lost, end);
 }
 
+/* Of range @n only what follows @rest is left; what is before @end is requested again. */
+static void repeat_range(struct sroce_qp *qp, u32 n, u32 end, u32 rest)
+{
+	struct sroce_read_retry *rr = &qp->req.read_retry;
+	struct sroce_read_range a = rr->range[n];
+
+	rr->range[n].psn = rest;
+	drop_empty(rr, qp->req.una);
+	request_range(qp, a.wqe, a.psn, end);
+}
+
 /*
  * The range that the RNR NAK was of: what has come behind it keeps it before @high, where it
  * would not be requested as something new.
@@ -381,15 +392,12 @@ void sroce_read_retry_until(struct sroce_qp *qp, u32 end)
 static void repeat_refused(struct sroce_qp *qp)
 {
 	struct sroce_read_retry *rr = &qp->req.read_retry;
-	u32 n = find_range(rr, rr->refused);
-	struct sroce_read_range a;
+	u32 n = find_range(rr, rr->refused), end;
 
 	if (n == rr->n)
 		return;
-	a = rr->range[n];
-	rr->range[n].psn = a.end;
-	drop_empty(rr, qp->req.una);
-	request_range(qp, a.wqe, a.psn, a.end);
+	end = rr->range[n].end;
+	repeat_range(qp, n, end, end);
 }
 
 /**
@@ -533,10 +541,7 @@ static void retry_older(struct sroce_qp *qp, u32 n, u32 psn, u32 end)
 		if (!sroce_qp_may_send(qp))
 			return;
 	}
-	a = rr->range[n];
-	rr->range[n].psn = end;
-	drop_empty(rr, qp->req.una);
-	request_range(qp, a.wqe, a.psn, psn);
+	repeat_range(qp, n, psn, end);
 }
 
 /* More responses have come: more may be requested again. */

@@ -161,6 +161,11 @@ static void build_ext(const struct sroce_pkt *pkt, u8 *p)
 		put_unaligned_be32(pkt->inv_rkey, p);
 }
 
+static void put_psn(const struct sroce_pkt *pkt, u8 *bth)
+{
+	put_unaligned_be32((pkt->ackreq ? SROCE_BTH_ACKREQ : 0) | pkt->psn, bth + 8);
+}
+
 /**
  * sroce_pkt_build() - write BTH and the extended headers of a packet
  * @pkt: the fields; @pkt->op determines which of them are used
@@ -175,8 +180,7 @@ void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr)
 	put_unaligned_be16(pkt->pkey, hdr + 2);
 	put_unaligned_be32((pkt->op->flags & SROCE_CNP ? SROCE_BTH_BECN : 0) | pkt->qpn,
 			   hdr + 4);
-	put_unaligned_be32((pkt->ackreq ? SROCE_BTH_ACKREQ : 0) | pkt->psn,
-			   hdr + 8);
+	put_psn(pkt, hdr);
 	if (pkt->op->hdr_len > SROCE_BTH_LEN)
 		build_ext(pkt, hdr + SROCE_BTH_LEN);
 }
@@ -190,5 +194,5 @@ void sroce_pkt_build(const struct sroce_pkt *pkt, u8 *hdr)
 void sroce_pkt_build_next(const struct sroce_pkt *pkt, const u8 *bth, u8 *hdr)
 {
 	memcpy(hdr, bth, SROCE_BTH_LEN - 4);
-	put_unaligned_be32((pkt->ackreq ? SROCE_BTH_ACKREQ : 0) | pkt->psn, hdr + 8);
+	put_psn(pkt, hdr);
 }
