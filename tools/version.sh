@@ -11,7 +11,7 @@ if [ "${1:-}" != --git ]; then
 	echo "$version"
 else
 	commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || exit 0
-	dirty=-dirty
-	! git --no-optional-locks diff --quiet HEAD || dirty=''
+	dirty=''
+	git --no-optional-locks diff --quiet HEAD || dirty=-dirty
 	[ -z "$dirty" ] && git tag --points-at HEAD | grep -qx "v$version" || echo "+g$commit$dirty"
 fi

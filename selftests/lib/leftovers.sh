@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Run a program that may leave others behind, and end these: its environment has a mark that
-# they inherit, whatever process group, session or namespace they go to.
+# they inherit, whatever process group, session or namespace they go to. For after tap.sh.
 
 MARK_NAME=SROCE_LEFTOVERS
 
@@ -12,6 +12,16 @@ marked() { env "$MARK_NAME=$1" "${@:2}"; }
 left_by()	# id
 {
 	grep -lzsxF "$MARK_NAME=$1" /proc/[0-9]*/environ | sed 's|/proc/||; s|/.*||'
+}
+
+# relay NAME SECONDS command...: its TAP becomes cases of this script, whatever it leaves behind,
+# which would keep its output open, and its namespaces
+relay()
+{
+	tap_relay "$1: " < <(marked "$1 of $$" timeout -k 5 "$2" "${@:3}" 2>&1
+		echo $? >/tmp/rc
+		end_left_by "$1 of $$")
+	relay_ended "$1" "$(</tmp/rc)"
 }
 
 # end_left_by ID: kill them, until nothing comes any more; says which there were

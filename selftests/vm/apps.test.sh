@@ -17,9 +17,6 @@ if [ "$(uname -m)" != x86_64 ]; then
 	exit
 fi
 for app in $APPS; do
-	tap_relay "$app: " < <(marked "app $app" timeout -k 5 400 bash "$DIR/$app.app.sh" --quick 2>&1
-		echo $? >/tmp/rc
-		end_left_by "app $app")
-	relay_ended "$app" "$(</tmp/rc)"
+	relay "$app" 400 bash "$DIR/$app.app.sh" --quick
 done
 done_testing

@@ -48,11 +48,7 @@ run_test()	# file
 	cpu=$(busy)
 	name=$(basename "$1" .test.sh)
 	echo "# $name"
-	# what it leaves behind would keep its output open, and its namespaces
-	tap_relay "$name: " < <(marked "$name" timeout -k 5 "$LIMIT" bash "$1" 2>&1
-		echo $? >/tmp/rc
-		end_left_by "$name")
-	relay_ended "$name" "$(</tmp/rc)"
+	relay "$name" "$LIMIT" bash "$1"
 	tidy
 	TOOK+=$(printf '# %6d %6d  %s' $((SECONDS - start)) $(($(busy) - cpu)) "$name")$'\n'
 }
