@@ -6,7 +6,9 @@
  */
 
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -16,9 +18,48 @@
 
 #define USER	65533
 #define OTHER	65532
+/* Whom only a user namespace of USER has */
+#define INNER	65520
 /* Bytes of an entry of a CQ */
 #define CQE	64
 #define CQS	256
+
+/* Map user 1 of the user namespace of @pid to INNER. Return: an exit status */
+static int map_inner(pid_t pid, int made)
+{
+	char path[64], map[32], c;
+	int fd, n;
+
+	if (read(made, &c, 1) != 1)
+		return 1;
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	n = snprintf(map, sizeof(map), "1 %u 1", INNER);
+	fd = open(path, O_WRONLY);
+	return fd < 0 || write(fd, map, n) != n;
+}
+
+/* Become INNER in a user namespace that USER has made. Only root can map it. */
+static bool enter_userns(void)
+{
+	pid_t self = getpid(), pid;
+	int made[2], status;
+
+	if (pipe(made))
+		return false;
+	pid = fork();
+	if (!pid) {
+		close(made[1]);
+		_exit(map_inner(self, made[0]));
+	}
+	return !setgid(USER) && !setuid(USER) && !unshare(CLONE_NEWUSER) &&
+	       write(made[1], "", 1) == 1 && waitpid(pid, &status, 0) == pid && !status &&
+	       !setuid(1);
+}
+
+static bool become(uid_t uid)
+{
+	return uid == INNER ? enter_userns() : !setgid(uid) && !setuid(uid);
+}
 
 /* A process of a user, who has no privileges; @fn says what is wrong. */
 static why_t as(uid_t uid, why_t (*fn)(struct vt_dev *dev))
@@ -36,7 +77,7 @@ static why_t as(uid_t uid, why_t (*fn)(struct vt_dev *dev))
 
 		vt_enter_netns(&vt_devs[0]);
 		/* a change of the user forgets the signal */
-		if (setgid(uid) || setuid(uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		if (!become(uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 			_exit(1);
 		vt_dev_open(&dev, vt_devs[0].name);
 		why = fn(&dev);
@@ -563,12 +604,13 @@ static why_t while_full(void)
 struct beside {
 	why_t (*fill)(struct vt_dev *dev);	/* calls while_full() */
 	why_t (*other)(struct vt_dev *dev);
+	uid_t filler, uid;			/* who calls them */
 };
 
 static void *fill_fn(void *arg)
 {
 	const struct beside *b = arg;
-	why_t why = as(USER, b->fill);
+	why_t why = as(b->filler, b->fill);
 
 	/* in any case, so that nobody waits for it */
 	if (write(full[1], "", 1) != 1)
@@ -588,7 +630,7 @@ static why_t beside(struct vt_pair *p, const void *arg)
 	CHECK(!pipe(full) && !pipe(go), "pipe");
 	CHECK(!pthread_create(&thread, NULL, fill_fn, (void *)b), "pthread_create");
 	CHECK(read(full[0], &c, 1) == 1, "pipe");
-	why = as(OTHER, b->other);
+	why = as(b->uid, b->other);
 	CHECK(write(go[1], "", 1) == 1, "pipe");
 	pthread_join(thread, &ret);
 	close(full[0]);
@@ -596,7 +638,7 @@ static why_t beside(struct vt_pair *p, const void *arg)
 	close(go[0]);
 	close(go[1]);
 	CHECK(!ret, "the user with its share: %s", (const char *)ret);
-	CHECK(!why, "another user: %s", why);
+	CHECK(!why, "beside it: %s", why);
 	return NULL;
 }
 
@@ -659,6 +701,14 @@ static why_t a_group(struct vt_dev *dev)
 	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
 	TRY(attach(qp, dev->attr.max_mcast_grp / 4 + 1, 0));
 	return attach(qp, 1, 0);
+}
+
+static why_t no_group(struct vt_dev *dev)
+{
+	struct ibv_qp *qp = ud_qp(dev, ibv_create_cq(dev->ctx, 1, NULL, NULL, 0));
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	return attach(qp, dev->attr.max_mcast_grp / 4 + 1, ENOMEM);
 }
 
 /* Attach @qp to groups from @first on. Return: how many there were until it was refused */
@@ -792,10 +842,16 @@ int main(int argc, char **argv)
 		    &(struct alone){ share_of_group });
 	vt_run_idle("limits: attachments of a QP to one group", &c, attachments, NULL);
 	vt_run_idle("limits: multicast groups that others are in, too", &c, groups, NULL);
-	vt_run_idle("limits: windows, and another user's", &c, beside,
-		    &(struct beside){ all_windows, a_window });
+	/* 131,072 of them take a sanitizer, which keeps a trace of each allocation, half an hour */
+	if (vt_slowness() > 1)
+		tap_skip("too slow with sanitizers", "limits: windows, and another user's");
+	else
+		vt_run_idle("limits: windows, and another user's", &c, beside,
+			    &(struct beside){ all_windows, a_window, USER, OTHER });
 	vt_run_idle("limits: multicast groups, and another user's", &c, beside,
-		    &(struct beside){ all_groups, a_group });
+		    &(struct beside){ all_groups, a_group, USER, OTHER });
+	vt_run_idle("limits: a user namespace has the share of who made it", &c, beside,
+		    &(struct beside){ all_groups, no_group, INNER, USER });
 	vt_run_idle("limits: multicast groups of six users, and of root", &c, device_groups, NULL);
 	return tap_finish();
 }
