@@ -226,12 +226,12 @@ coverage:
 	@tools/coverage.sh
 
 # All that is about the module, and not about what transfers cost.
-DEBUG_TESTS = verbs kverbs pyverbs ulp wire stock links show steer txq gro forged pages fuzzvm chaos nomem
+DEBUG_TESTS = verbs/4 verbs/6 kverbs pyverbs ulp wire stock links show steer txq gro forged pages fuzzvm chaos nomem
 
 ## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, or KIND=kcsan, built once (KERNEL=, TESTS=, KMEMLEAK=off, VMS=2)
 check-debug:
 	@VMS=$(or $(VMS),2) KERNEL=$(VMKERNEL)-$(or $(KIND),debug) CHECK_HERE=no CHECK_TIMEOUT=10800 SROCE_BOOT_LIMIT=400 SROCE_GRACE=1200 \
-		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --env SLOWNESS=4 --env VERBS_ALL=yes --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
+		VMFLAGS='--env TEST_TIMEOUT=5400 --env PAIR_TIMEOUT=400 --env SLOWNESS=4 --append kmemleak=$(or $(KMEMLEAK),on) $(VMFLAGS)' \
 		tools/check.sh $(or $(TESTS),$(DEBUG_TESTS))
 
 ## check-userland: selftests in a VM with the user space of Debian 13, made once (SUITE=, TESTS=)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Inside the VM: run selftests/vm/*.test.sh, or those named, as one TAP stream.
 #
-# usage: selftests/vm/run.sh [name...]        (stock for stock.test.sh)
+# usage: selftests/vm/run.sh [name[/part]...]        (stock for stock.test.sh)
+# A test that says "# parts: A B" can be asked for one of them, and gets it as $PART, so
+# that VMs can share it: verbs/6 is all of verbs that is by IPv6.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 [ -n "${SROCE_JOB:-}" ] || {
@@ -42,24 +44,35 @@ busy()
 	echo $(((user + nice + system + irq + softirq) / 100))
 }
 
-run_test()	# file
+run_test()	# name[/part]
 {
-	local name start=$SECONDS cpu
+	local name=$1 part start=$SECONDS cpu
 	cpu=$(busy)
-	name=$(basename "$1" .test.sh)
+	part=${name#"${name%%/*}"}
 	echo "# $name"
-	relay "$name" "$LIMIT" bash "$1"
+	relay "$name" "$LIMIT" env "PART=${part#/}" bash "$(file_of "$name")"
 	tidy
 	TOOK+=$(printf '# %6d %6d  %s' $((SECONDS - start)) $(($(busy) - cpu)) "$name")$'\n'
 }
 
+file_of() { echo "selftests/vm/${1%%/*}.test.sh"; }
+
+# exists NAME[/PART]
+exists()
+{
+	local file
+	file=$(file_of "$1")
+	[ -e "$file" ] || return
+	[[ $1 != */* ]] || grep -qE "^# parts:.* ${1#*/}( |$)" "$file"
+}
+
 main()
 {
-	local files=() f
-	for f in "$@"; do files+=("selftests/vm/$f.test.sh"); done
-	[ $# -gt 0 ] || files=(selftests/vm/*.test.sh)
-	for f in "${files[@]}"; do
-		if [ -e "$f" ]; then run_test "$f"; else not_ok "no $f"; fi
+	local name
+	# shellcheck disable=SC2046 # names of tests have no blanks
+	[ $# -gt 0 ] || set -- $(basename -as .test.sh selftests/vm/*.test.sh)
+	for name in "$@"; do
+		if exists "$name"; then run_test "$name"; else not_ok "no $name"; fi
 	done
 	echo "1..$TAP_N"
 	echo "# seconds, those that its CPUs were busy, test:"

@@ -9,12 +9,13 @@
 # written back. A and B are the devices; "A A": both ends are on one. The program
 # is run once for each family. To many programs a family is a GID and nothing else; what
 # it is to the module is up to those that send each operation, and forge or steer packets.
-# With a + they run by it with VERBS_ALL=yes only (make check-debug, check-userland).
+# With a + they run by it with VERBS_ALL=yes only (make check-userland).
 # $family is that family; --hostile is left out for rdma_rxe. A program that another
 # test runs says "run: by NAME".
 #
 # VERBS="ops errs" runs only these programs, by all families, VERBS_OPTIONS=--on-demand
-# adds options to each run.
+# adds options to each run. A part is what runs by that family:
+# parts: 4 6
 
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
@@ -158,7 +159,7 @@ for fam in v4 v6; do
 	gid_index "$DEV_A" $fam >/dev/null && gid_index "$DEV_B" $fam >/dev/null
 done
 
-for family in 4 6; do
+for family in ${PART:-4 6}; do
 	for prog in ${VERBS:-$(programs)}; do
 		run_all $family "$prog"
 	done

@@ -627,15 +627,19 @@ static why_t refused_once(struct vt_pair *p, uint64_t *us)
 	return NULL;
 }
 
-/* One of some tries, as the host may have other things to do */
+/*
+ * One of some tries, as the host may have other things to do. With sanitizers none is that fast,
+ * and each takes ten seconds.
+ */
 static why_t others_wait_less(void)
 {
+	int tries = vt_slowness() > 1 ? 2 : SOON_TRIES;
 	uint64_t us = 0, least = UINT64_MAX;
 	struct vt_pair p;
 	why_t why = NULL;
 	int i;
 
-	for (i = 0; i < SOON_TRIES && least >= SOON_US && !why; i++) {
+	for (i = 0; i < tries && least >= SOON_US && !why; i++) {
 		memset(&p, 0, sizeof(p));
 		why = refused_once(&p, &us);
 		if (why)
