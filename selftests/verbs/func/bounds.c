@@ -563,7 +563,8 @@ static void run_deep(const char *name, vt_case fn)
 
 /* ---- many QPs without receives --------------------------------------------------- */
 
-#define WAITING		128
+/* Fewer where each costs more, so that the CPUs have time for anything else */
+#define WAITING		(128 / vt_slowness())
 #define REFUSALS_MAX	15000	/* per s; 10,000 are meant */
 
 static why_t waiting_open(struct vt_pair *p)
