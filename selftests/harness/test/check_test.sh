@@ -59,16 +59,30 @@ all_once()
 }
 
 # each has something to do, and the longest test is not in one VM with the next
-divided() { [ "$(shared 2 'shares verbs doctor wire' | sort)" = "$(printf '%s\n' "$@")" ]; }
+divided()	# KERNEL TESTS share...
+{
+	[ "$(KERNEL=$1 shared 2 "shares $2" | sort)" = "$(printf '%s\n' "${@:3}")" ]
+}
+
+# not_there COUNT TEST...: as many cases fail, and none runs
+not_there()
+{
+	[ "$(SROCE_JOB=none selftests/vm/run.sh "${@:2}" | tail -n 1)" = \
+		"0 passed, $1 failed, 0 skipped" ]
+}
 
 total() { [ "$(shared "$1" 'selftests_in_vms; end_all; totals' | tail -n 1)" = "$2" ]; }
 
 for n in 2 3; do
 	check "$n VMs run each selftest once" all_once $n
 done
-check "the longest test has a VM to itself" divided " doctor wire" " verbs"
+check "the longest test has a VM to itself" divided 6.1 "verbs doctor wire" \
+	" doctor wire" " verbs"
 check "tests of the second VM count" total 2 \
 	"$(find selftests/vm -name '*.test.sh' | wc -l) passed, 0 failed, 0 skipped"
+check "a part is a test of its own" divided 6.1-debug "verbs/6 verbs/4 wire" \
+	" verbs/4" " verbs/6 wire"
+check "a test, or a part, that there is not has failed" not_there 3 verbs/5 wire/4 nosuch
 check "one VM for one test" diff <(shared 2 'shares wire') <(echo " wire")
 check "each test has its seconds" diff <(basename -as .test.sh selftests/vm/*.test.sh | sort) \
 	<(sed '/^#/d; s,[/ ].*,,' selftests/vm/seconds | sort -u)
