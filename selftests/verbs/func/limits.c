@@ -42,7 +42,7 @@ static int map_inner(pid_t pid, int made)
 static bool enter_userns(void)
 {
 	pid_t self = getpid(), pid;
-	int made[2], status;
+	int made[2], status = 1;
 
 	if (pipe(made))
 		return false;
