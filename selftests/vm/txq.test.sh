@@ -79,7 +79,7 @@ one_queue()	# a|b netdev
 by_one_queue()	# tool
 {
 	count_queues a va && count_queues b vb || return
-	bw "$1" -s 65536 -n 2000 || return
+	bw "$1" -s 65536 -n $((2000 / ${SLOWNESS:-1})) || return
 	case $1 in
 	ib_read_bw)	one_queue b vb ;;
 	*)	one_queue a va ;;
