@@ -247,6 +247,8 @@ main()
 		fi
 		[ -z "$vm" ] || selftests_in_vms ${tests[@]+"${tests[@]}"}
 		end_all
+		[ $# -gt 0 ] || ! arch_is_host "$ARCH" ||
+			tap "the GitHub action" selftests/packages/run.sh action
 	fi
 	totals
 }

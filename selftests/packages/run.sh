@@ -7,6 +7,7 @@
 # such a root with its own kernel: everything that needs the module.
 #
 # usage: selftests/packages/run.sh [test...]    deb rpm bookworm trixie cloud runner signed
+#	 selftests/packages/run.sh action	a part of make check, without a Debian of its own
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 # shellcheck source=tools/kernel.sh
@@ -218,6 +219,22 @@ test_runner()
 	check "the action installs what it needs, and builds" runner_builds "$(release)"
 }
 
+# ---- with the root of this machine -----------------------------------------------
+
+# The steps of the action and of the workflow, as test_cloud() has them in a Debian of its own:
+# in a VM that boots the cloud kernel of KERNEL's series, and has no compiler.
+test_action()
+{
+	local name
+	name=$(kernel_series "${KERNEL:-6.1}")-cloud
+	# the build that follows would take it for its own
+	unset KERNEL
+	check "$name" tools/setup.sh --kernel "$name"
+	check "sroce-modules for it" packaging/deb.sh "$DEBS" "$(kernel_headers "$name")"
+	in_vm "$name in the VM" --kernel "$name" --env NO_COMPILER=yes -- \
+		cloud "$(echo "$DEBS"/sroce-modules-*.deb)" $LIMIT
+}
+
 # ---- signatures --------------------------------------------------------------------
 
 # The steps of INSTALL.md, as far as they need no firmware
@@ -248,7 +265,7 @@ main()
 	for t in "$@"; do
 		case $t in
 		bookworm|trixie)	test_dkms "$t" ;;
-		deb|rpm|cloud|runner|signed)	"test_$t" ;;
+		deb|rpm|cloud|runner|signed|action)	"test_$t" ;;
 		*)			not_ok "no test $t" ;;
 		esac
 	done
