@@ -178,12 +178,18 @@ test_dkms()	# suite
 
 # ---- without a compiler ----------------------------------------------------------
 
+# What users of the cloud kernel do, with the package that was built for it
+cloud_vm()	# name option-of-vm.sh...
+{
+	in_vm "$1 in the VM" "${@:2}" -- cloud "$(echo "$DEBS"/sroce-modules-*.deb)" $LIMIT
+}
+
 test_cloud()
 {
 	ROOT=$SCRATCH/root.cloud
 	check "a root with the cloud kernel" fresh_root bookworm linux-image-cloud-amd64
 	check "sroce-modules for it" cloud_deb "$(release)"
-	in_vm "cloud kernel in the VM" --root "$ROOT" -- cloud "$(echo "$DEBS"/sroce-modules-*.deb)" $LIMIT
+	cloud_vm "cloud kernel" --root "$ROOT"
 }
 
 cloud_deb()	# release
@@ -231,8 +237,7 @@ test_action()
 	unset KERNEL
 	check "$name" tools/setup.sh --kernel "$name"
 	check "sroce-modules for it" packaging/deb.sh "$DEBS" "$(kernel_headers "$name")"
-	in_vm "$name in the VM" --kernel "$name" --env NO_COMPILER=yes -- \
-		cloud "$(echo "$DEBS"/sroce-modules-*.deb)" $LIMIT
+	cloud_vm "$name" --kernel "$name" --env NO_COMPILER=yes
 }
 
 # ---- signatures --------------------------------------------------------------------

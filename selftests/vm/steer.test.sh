@@ -98,8 +98,8 @@ lists()
 {
 	local n again
 	n=$(both steered_pkts) again=$(both retransmitted_pkts)
-	perftest_pair ib_send_bw -s 64 -l 32 -n $((102400 / ${SLOWNESS:-1})) --qp-timeout 18 >"$OUT" 2>&1 ||
-		{ cat "$OUT"; return 1; }
+	perftest_pair ib_send_bw -s 64 -l 32 -n $((102400 / ${SLOWNESS:-1})) --qp-timeout 18 \
+		>"$OUT" 2>&1 || { cat "$OUT"; return 1; }
 	n=$(($(both steered_pkts) - n)) again=$(($(both retransmitted_pkts) - again))
 	echo "$n steered, $again packets sent again"
 	[ "$n" -ge 1000 ] && [ "$again" -lt $((2000 / ${SLOWNESS:-1})) ]
