@@ -14,6 +14,30 @@ listens_tcp()	# a|b port
 	"in_$1" ss -ltnH "sport = :$2" | grep -q .
 }
 
+# process_listens PID PORT: the same of the namespace that a process is in, by reading alone:
+# to start a program takes an emulated CPU a good part of a second.
+process_listens()
+{
+	local port table address state
+	printf -v port %04X "$2"
+	for table in tcp tcp6; do
+		while read -r _ address _ state _; do
+			[ "$state" != 0A ] || [ "${address##*:}" != "$port" ] || return 0
+		done <"/proc/$1/net/$table"
+	done
+	return 1
+}
+
+# become a|b command...: the command at that end instead of this shell, so that $! of what is
+# started in the background is the command.
+become()
+{
+	local ns=$NS_A
+	[ "$1" = a ] || ns=$NS_B
+	shift
+	if ns_exists "$ns"; then exec ip netns exec "$ns" "$@"; else exec "$@"; fi
+}
+
 # rdma_cm listeners are bound to an address, and so belong to a device.
 listens_cm()	# device port
 {
@@ -26,9 +50,9 @@ perftest_pair()
 	local tool=$1 srv rc=0
 	shift
 	PORT=$((${PORT:-18700} + 1))
-	in_b timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
+	become b timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
 	srv=$!
-	wait_until 10 listens_tcp b "$PORT"
+	wait_until 10 process_listens $srv "$PORT"
 	in_a timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
 		"$IP4_B" || rc=$?
 	[ $rc -eq 0 ] || kill $srv
@@ -41,18 +65,18 @@ start_server()
 {
 	local end=$1 out=$2
 	shift 2
-	"in_$end" timeout -k 1 "$TIMEOUT" stdbuf -oL "$@" >"$out" 2>&1 </dev/null &
+	become "$end" timeout -k 1 "$TIMEOUT" stdbuf -oL "$@" >"$out" 2>&1 </dev/null &
 	SERVER_PID=$!
 }
 
-# wait_listen a|b MODE: MODE is a TCP port, or cm:PORT for an rdma_cm server.
+# wait_listen a|b MODE, of the last server: MODE is a TCP port, or cm:PORT for an rdma_cm server.
 wait_listen()
 {
 	local dev=$DEV_A
 	[ "$1" = a ] || dev=$DEV_B
 	case $2 in
 	cm:*)	wait_until 10 listens_cm "$dev" "${2#cm:}" ;;
-	*)	wait_until 10 listens_tcp "$1" "$2" ;;
+	*)	wait_until 10 process_listens "$SERVER_PID" "$2" ;;
 	esac
 }
 

@@ -134,52 +134,54 @@ topo_down()
 # ---- GIDs and counters -----------------------------------------------------
 
 # The GIDs of a device, as "index value", RoCE v2 ones only. A table has a
-# thousand slots: one grep finds the used ones, which are nearly always the first.
-gids()	# device [first]
+# thousand slots: one grep finds the used ones.
+gids()	# device
 {
-	local port=/sys/class/infiniband/$1/ports/1 slots line i type
-	if [ "${2:-}" = first ]; then
-		slots=("$port"/gids/{0..15})
-	else
-		slots=("$port"/gids/*)
-	fi
+	local port=/sys/class/infiniband/$1/ports/1 line i type
 	grep -sv '^0000:0000:0000:0000:0000:0000:0000:0000$' \
-		"${slots[@]}" /dev/null | while IFS= read -r line; do
+		"$port"/gids/* /dev/null | while IFS= read -r line; do
 		i=${line%%:*} i=${i##*/}
 		read -r type <"$port/gid_attrs/types/$i" || continue
 		[ "$type" != "RoCE v2" ] || echo "$i ${line#*:}"
 	done 2>/dev/null | sort -n
 }
 
-# Of the slots that are looked at, the first with a GID of the family that is no
-# link-local one
-gid_index_of()	# device v4|v6 [first]
+# The first slots, where GIDs nearly always are, by reading them, which starts no program
+first_gids()	# device
+{
+	local port=/sys/class/infiniband/$1/ports/1 i gid type
+	for i in {0..15}; do
+		read -r gid <"$port/gids/$i" && read -r type <"$port/gid_attrs/types/$i" &&
+			[ "$type" = "RoCE v2" ] && echo "$i $gid"
+	done 2>/dev/null
+}
+
+# Of the lines of gids, the first that is of the family and no link-local one
+of_family()	# v4|v6
 {
 	local i gid
 	while read -r i gid; do
-		case $2$gid in
+		case $1$gid in
 		v60000:0000:0000:0000:0000:ffff:*|v6fe80:*)	;;
 		v40000:0000:0000:0000:0000:ffff:*|v6*)	echo "$i"; return ;;
 		esac
-	done < <(gids "$1" "${3:-}")
+	done
 	return 1
 }
 
 gid_index_now()	# device v4|v6
 {
-	gid_index_of "$1" "$2" first || gid_index_of "$1" "$2" ||
-		{ [ "$2" = v4 ] || gids "$1" | sed -n 's/ fe80:.*//p' | tail -n 1; }
+	of_family "$2" < <(first_gids "$1") || of_family "$2" < <(gids "$1") ||
+		{ [ "$2" = v6 ] && gids "$1" | sed -n 's/ fe80:.*//p' | tail -n 1 | grep .; }
 }
 
 # The index of a device's IPv4 or IPv6 GID. The core fills the table from a
 # work queue after an address appears, so wait for it.
 gid_index()	# device v4|v6
 {
-	local i
 	for _ in {1..50}; do
-		i=$(gid_index_now "$1" "$2")
-		[ -z "$i" ] || { echo "$i"; return; }
-		sleep 0.1
+		! gid_index_now "$1" "$2" || return 0
+		nap 0.1
 	done
 	echo "no $2 GID on $1" >&2
 	return 1
