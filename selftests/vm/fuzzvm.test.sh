@@ -61,7 +61,7 @@ changes()
 	renice -n -15 -p $BASHPID >/dev/null
 	while [ -e /tmp/fuzz.run ]; do
 		i=$((i + 1)) n=$((1 + RANDOM % 9))
-		[ $((i % 8)) -ne 5 ] || n=0
+		[ $((i % 8)) -ne 2 ] || n=0
 		if [ $((RANDOM % 2)) -eq 0 ]; then
 			change $n in_a va $IP4_A $IP6_A "$DEV_A"
 		else

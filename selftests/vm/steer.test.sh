@@ -133,7 +133,7 @@ crowded()
 	spin_begin $((2 * $(nproc)))
 	for i in {1..10}; do
 		n=$(both ofo_queued)
-		SIZE=1048576 bw ib_send_bw -n 100 || break
+		SIZE=1048576 bw ib_send_bw -n $((100 / ${SLOWNESS:-1})) || break
 		n=$(($(both ofo_queued) - n))
 		echo "$n packets overtaken, run $i"
 		[ $n -gt 0 ] || ordered=$((ordered + 1))

@@ -168,7 +168,7 @@ sent_as()
 	local GID_A GID_B IP4_B=10.8.0.2
 	shift
 	GID_A=$(vlan_gid "$DEV_A" 0a08:0001) GID_B=$(vlan_gid "$DEV_B" 0a08:0002)
-	in_b timeout 30 tcpdump -l -i vb -env -c 20 --immediate-mode \
+	in_b timeout $((30 * ${SLOWNESS:-1})) tcpdump -l -i vb -env -c 20 --immediate-mode \
 		'vlan 7 and src 10.8.0.1 and udp port 4791' >"$OUT.pcap" 2>"$OUT.log" & pid=$!
 	wait_until 15 grep -q 'listening on' "$OUT.log"
 	bw "${TOOL:-ib_write_bw}" -s 1024 -n 200 "$@" || return
