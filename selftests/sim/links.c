@@ -69,11 +69,14 @@ struct kase {
 	.bars = { .part = part_, .dropped = dropped_, .jain = jain_, .alive = true },	\
 	.seeds = 8,									\
 }
-/* Messages that are waited for: each begins with nothing under way. */
+/*
+ * Messages that are waited for: each begins with nothing under way. They take half a second, so that
+ * the last one's wait for a probe counts for little.
+ */
 #define WAITED(n, op, limit_, to_, back_, part_, dropped_) {				\
 	.name = #n " to 1, one " #op " of 64 KiB at a time, queue of " #limit_,		\
 	.flows = { .pairs = (n), .opcode = IB_WR_RDMA_##op, .len = 65536,		\
-		   .count = 6400 / (n), .depth = 1, .rd_atomic = 16, .kick = BURST(250), \
+		   .count = 25600 / (n), .depth = 1, .rd_atomic = 16, .kick = BURST(250), \
 		   .link = LINK(10, to_, limit_, back_, limit_) },			\
 	.bars = { .part = part_, .dropped = dropped_, .alive = true },			\
 }

@@ -397,8 +397,37 @@ static void long_queues(void)
 	end(s);
 }
 
+/* A READ, and its response */
+static void read_sample(struct sim *s, u64 ns)
+{
+	u32 psn = s->a.qp.req.acked;
+
+	sroce_rtt_sent(&s->a.qp, &(struct sroce_pkt){
+		.psn = psn, .op = &sroce_opcodes[0x0c],
+	}, false);
+	s->now += ns;
+	sroce_rtt_heard(&s->a.qp);
+	ack(s, sroce_psn_add(psn, 1));
+}
+
+static void reads_alone(void)
+{
+	struct sim *s = begin();
+	u32 i;
+
+	t_case("rtt: a path of READs is not long because the first response was late");
+	read_sample(s, 64000 * US);
+	CHECK(sroce_rtt_is_long(&s->a.qp));
+	for (i = 0; i < 100; i++)
+		read_sample(s, 50 * US);
+	CHECK(!sroce_rtt_is_long(&s->a.qp));
+	CHECK_EQ(sroce_rtt_trains(&s->a.qp), SROCE_RTT_TRAINS_MIN);
+	end(s);
+}
+
 UNIT_TESTS(rtt)
 {
+	reads_alone();
 	one_at_a_time();
 	first_answer();
 	answer_after_probe();

@@ -235,7 +235,7 @@ static bool is_steady(const struct sroce_rtt *rtt)
 static void update_trains(struct sroce_qp *qp)
 {
 	struct sroce_rtt *rtt = &qp->req.rtt;
-	u64 ns = qp->req.cwnd.min_rtt;
+	u64 ns = sroce_rtt_min(qp);
 
 	rtt->is_long = ns >= LONG_RTT;
 	if (!rtt->is_long && is_steady(rtt))
