@@ -381,6 +381,9 @@ static void refused_often(u8 policy)
 		peer_ack(&t, FIRST + i, ACK);
 		CHECK_EQ(rp->gap_policy, policy);
 	}
+	/* nor are they gaps, near which packets are sent twice */
+	CHECK_EQ(rp->gap_dist, SROCE_GAP_DIST_MAX);
+	CHECK_EQ(txlog.n, 40);
 	CHECK_EQ(t.s->a.scq.n, 20);
 	xfers_end(&t);
 }

@@ -177,24 +177,26 @@ static u32 lost_at_gap(const struct sroce_qp *qp, u32 n)
 /*
  * Fill a gap for a peer that keeps the packets after it. Where gaps are dense the next
  * one is near, and needless retransmissions cost less than to wait for the peer's next
- * NAK, as long as they don't make the round trip longer. @lost: by the network
+ * NAK, as long as they don't make the round trip longer.
+ * @lost: by the network; else the peer has refused the packet, which says nothing of gaps
  */
 static void fill_gap(struct sroce_qp *qp, bool lost)
 {
 	struct sroce_retrans *rp = &qp->req.retrans;
 	s32 dense = min_t(u32, DENSE_BATCHES * rp->batch, SROCE_GAP_DIST_MAX / 2);
 	/* a queue that is full is not helped by more than it lacks */
-	bool congested = qp->cc && sroce_cwnd_congested(&qp->req.cwnd);
+	bool more = lost && !(qp->cc && sroce_cwnd_congested(&qp->req.cwnd));
 	u32 allowed = max(rp->allowed, 1U), n = min(retrans_size(qp), allowed), batch;
 
-	update_gap_dist(qp);
-	batch = !congested && rp->gap_dist < dense ? rp->batch : 1;
+	if (lost)
+		update_gap_dist(qp);
+	batch = more && rp->gap_dist < dense ? rp->batch : 1;
 	batch = min3(batch, max(sroce_cwnd(&qp->req.cwnd) / 2, 1U), allowed);
 	rp->allowed -= min(max(n, batch), rp->allowed);
-	queue_retrans(qp, max(n, batch), congested ? 1 : retrans_copies(rp));
+	queue_retrans(qp, max(n, batch), more ? retrans_copies(rp) : 1);
 	if (lost)
 		sroce_cc_lost(qp, lost_at_gap(qp, n));
-	rp->sent_once = rp->copies == 1 && rp->n == 1;
+	rp->sent_once = lost && rp->copies == 1 && rp->n == 1;
 	rp->gap_reported = true;
 	rp->tries_batch = batch > 1 && rp->n == rp->batch;
 	rp->n = n;
@@ -452,8 +454,7 @@ static void note_left(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 
-	if (rp->gap_reported && sroce_psn_diff(req->acked, rp->gap) > 0 &&
-	    sroce_psn_diff(rp->recover_psn, rp->left_psn) > 0 &&
+	if (rp->gap_reported && sroce_psn_diff(rp->recover_psn, rp->left_psn) > 0 &&
 	    sroce_psn_diff(req->psn, rp->recover_psn) >= 0) {
 		rp->left_psn = rp->recover_psn;
 		rp->left_read_psns = sroce_sq_sched_read_psns(qp, rp->left_psn);
@@ -789,8 +790,13 @@ void sroce_retrans_timer(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 	u64 now = sroce_now(), due = earlier(req->deadline, rp->probe_at);
-	/* the timer may have been set for a train, or fire for one that leaves later now */
-	bool paced = req->pace_at || qp->resp.rate.go_on || qp->resp.answer.timed, late;
+	/*
+	 * the timer may have been set for a train, or fire for one that leaves later now, or for the
+	 * end of a connection
+	 */
+	bool paced = req->pace_at || qp->resp.rate.go_on || qp->resp.answer.timed ||
+		     (qp->resp.closing && qp->resp.tx_paging);
+	bool late;
 
 	sroce_resp_rate_timer(qp, now);
 	sroce_answer_timer(qp, now);
