@@ -803,12 +803,39 @@ static void too_long(u32 len, bool kept)
 	xfers_end(&t);
 }
 
+/* A packet arrives that there is no memory to keep. */
+static void arrives_in_vain(struct xfers *t, struct sroce_pkt pkt)
+{
+	t->s->no_memory = true;
+	xfers_forge(t, &pkt, NULL);
+	t->s->no_memory = false;
+	CHECK_EQ(sim_count(&t->s->b, SROCE_CNT_OUT_OF_SEQ),
+		 sim_count(&t->s->b, SROCE_CNT_OFO_QUEUED) + 1);
+}
+
+static void refused_before_gap(void)
+{
+	struct xfers t;
+	struct sroce_pkt send = { .opcode = 0x04, .psn = FIRST + 1, .ackreq = true };
+	struct sroce_pkt lost = { .opcode = 0x0a, .psn = FIRST + 2 };
+
+	t_case("ofo: a packet that is refused is told of before a gap behind it");
+	peer_begin_resp(&t, 1);
+	xfers_forge(&t, &send, NULL);
+	arrives_in_vain(&t, lost);
+	peer_ask(&t, 0x0a, FIRST, 0, 0, 0);
+	CHECK_EQ(txlog.p[txlog.n - 1].psn, FIRST + 1);
+	CHECK_EQ(txlog.p[txlog.n - 1].syndrome & SROCE_AETH_TYPE, SROCE_AETH_RNR);
+	xfers_end(&t);
+}
+
 UNIT_TESTS(ofo)
 {
 	u32 i;
 
 	nothing_kept(false);
 	nothing_kept(true);
+	refused_before_gap();
 	kept_bound();
 	kept_freed(IB_QPS_ERR);
 	kept_freed(IB_QPS_RESET);

@@ -417,6 +417,23 @@ static void key_goes(enum ib_qp_type type)
 	xfers_end(&t);
 }
 
+/* What happens to a UC WRITE is nothing that its peer could cause in other messages. */
+static void hole(void)
+{
+	struct xfers t;
+
+	t_case("resp: UC WRITE to a page that can't be had is dropped");
+	xfers_init_type(&t, IB_QPT_UC);
+	sim_buf_on_demand(t.b);
+	sim_buf_never(t.b, 0);
+	xfer_put(&t, IB_WR_RDMA_WRITE, 200);
+	xfers_run(&t);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
+	CHECK_EQ(t.s->b.events, 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RX_LENGTH), 1);
+	xfers_end(&t);
+}
+
 /* B went to the error state and flushed its receives. */
 static void check_refused(const struct xfers *t, u32 flushed)
 {
@@ -846,6 +863,7 @@ UNIT_TESTS(resp)
 		     0x10000, 12);
 	split_atomic("not aligned", IB_WR_ATOMIC_CMP_AND_SWP, 0x10004,
 		     64);
+	hole();
 	key_goes(IB_QPT_RC);
 	key_goes(IB_QPT_UC);
 	bad_remotes();

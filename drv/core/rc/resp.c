@@ -471,7 +471,7 @@ static enum verdict do_write(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 					true);
 	if (ret == -EAGAIN)
 		return PAGE;
-	return ret ? REM_ACCESS : PASS;
+	return ret ? reject(qp, pkt, REM_ACCESS) : PASS;
 }
 
 static enum verdict do_read(struct sroce_qp *qp, const struct sroce_pkt *pkt)
@@ -806,12 +806,10 @@ static void catch_up(struct sroce_qp *qp)
 	}
 	if (!sroce_is_rc(qp) || qp->resp.closing)
 		return;
-	if (qp->resp.ofo_len) {
+	/* there is one NAK: that of the last one, if it was refused, comes first */
+	if (qp->resp.ofo_len ||
+	    (!qp->resp.paging && !qp->resp.nak_sent && sroce_ofo_lacks(qp)))
 		report_gap(qp);
-	} else if (!qp->resp.paging && sroce_ofo_lacks(qp)) {
-		qp->resp.nak_sent = false;
-		report_gap(qp);
-	}
 }
 
 /**
