@@ -68,8 +68,8 @@ u64 sroce_now(void)
  * @when: earliest time, in ns of sroce_now()
  * @slack: how much later it may fire, in ns
  *
- * A timer that fires before its deadline is set again by sroce_retrans_timer(). So a later
- * deadline costs nothing here. An earlier one programs the clock's hardware. That is done
+ * A timer that fires before its deadline is set again by who waits, in the run that follows. So a
+ * later deadline costs nothing here. An earlier one programs the clock's hardware. That is done
  * only if the timer, with the slack that it was set with, could fire too late.
  */
 void sroce_task_set_ack_timer(struct sroce_qp *qp, u64 when, u64 slack)

@@ -325,6 +325,26 @@ static void memory_gone(void)
 	xfers_end(&t);
 }
 
+/* What was not sent yet leaves as a part of the replay. */
+static void memory_gone_between(void)
+{
+	struct xfers t;
+
+	t_case("resp_res: a replay of memory that is gone, but not the rest of it, is dropped");
+	peer_begin_resp(&t, 4);
+	peer_ask_read(&t, FIRST, 0, MANY * MTU);
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
+	t.s->b.task_when = 0;
+	sim_buf_revoke(t.b);
+	peer_ask_read(&t, FIRST + 10, 10 * MTU, (MANY - 10) * MTU);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET + 1);
+	CHECK_EQ(txlog.p[SROCE_TX_BUDGET].psn, FIRST + SROCE_TX_BUDGET);
+	CHECK_EQ(txlog.p[SROCE_TX_BUDGET].syndrome, 0x62);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	xfers_end(&t);
+}
+
 static void again(void)
 {
 	struct sim_wr wr;
@@ -431,6 +451,7 @@ UNIT_TESTS(resp_res)
 	resized();
 	ended_by_error();
 	memory_gone();
+	memory_gone_between();
 	again();
 	replay_after_wrap();
 	read_behind_replay();

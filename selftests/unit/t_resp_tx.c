@@ -72,6 +72,31 @@ static void last_word(void)
 	xfers_end(&t);
 }
 
+/* They take a second, and the end of the connection must not. */
+static void last_word_in_time(void)
+{
+	struct xfers t;
+
+	t_case("resp_tx: a NAK that ends a connection doesn't wait for pages for long");
+	peer_begin_resp(&t, 1);
+	sim_buf_on_demand(t.b);
+	t.s->page_delay = 1000 * SIM_MS;
+	peer_ask_read(&t, FIRST, 0, MTU);
+	peer_ask_read(&t, FIRST + 1, 0, MTU);
+	CHECK(t.s->b.qp.resp.closing);
+	sim_run_until(t.s, t.s->now + 50 * SIM_MS);
+	CHECK_EQ(txlog.n, 0);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_RTS);
+	sim_run_until(t.s, t.s->now + 70 * SIM_MS);
+	CHECK_EQ(txlog.n, 1);
+	CHECK_EQ(txlog.p[0].psn, FIRST + 1);
+	CHECK_EQ(txlog.p[0].syndrome, 0x61);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, 1);
+	xfers_end(&t);
+}
+
 /* The region of a READ is deregistered while responses are sent. */
 static void read_revoked(void)
 {
@@ -354,6 +379,7 @@ UNIT_TESTS(resp_tx)
 	forged_gap();
 	between_answers();
 	last_word();
+	last_word_in_time();
 	read_revoked();
 	overtaken();
 	credits_in_message();

@@ -362,6 +362,15 @@ static bool was_sent(const struct sroce_res *res, u32 psn)
 }
 
 /*
+ * The end of what was_sent() is true of. The rest of the range, if any, is sent for the first time,
+ * see queue_replay().
+ */
+static u32 sent_end(const struct sroce_res *res, const struct sroce_resp_range *a)
+{
+	return sroce_psn_diff(a->end, res->first.psn) > 0 ? res->first.psn : a->end;
+}
+
+/*
  * A response waits for pages. They may be gone again before they are used, and the peer waits all
  * that time.
  */
@@ -372,6 +381,28 @@ static void wait_for_pages(struct sroce_resp *resp, u32 psn)
 		return;
 	resp->tx_paging_since = sroce_now();
 	resp->tx_paging_psn = psn;
+}
+
+/*
+ * Whether responses wait for pages; ACKs of requests before them leave. If they keep a connection
+ * from its end for long, they are given up, and the NAK that ends it leaves.
+ */
+static bool waits_for_pages(struct sroce_qp *qp)
+{
+	struct sroce_resp *resp = &qp->resp;
+	u64 end = resp->tx_paging_since + READ_PAGING_LONG;
+
+	if (!resp->tx_paging)
+		return false;
+	if (resp->closing && sroce_now() >= end) {
+		resp->tx_paging = false;
+		sroce_resp_res_cancel(qp);
+		return false;
+	}
+	if (resp->closing)
+		sroce_task_set_ack_timer(qp, end, 0);
+	send_ack_before(qp);
+	return true;
 }
 
 /**
@@ -386,10 +417,8 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 	struct sroce_resp *resp = &qp->resp;
 
 	/* responses are sent in order: those behind it wait as well */
-	if (resp->tx_paging) {
-		send_ack_before(qp);
+	if (waits_for_pages(qp))
 		return false;
-	}
 	while (resp->replays.n || resp->fifo.n) {
 		bool replay = resp->replays.n;
 		u8 idx = replay ? resp->replays.q[0].idx : resp->fifo.idx[0];
@@ -413,8 +442,9 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 		}
 		if (ret == -EAGAIN) {
 			wait_for_pages(resp, a->psn);
-			send_ack_before(qp);
-			return false;
+			if (waits_for_pages(qp))
+				return false;
+			continue;
 		}
 		if (ret == -EXDEV)
 			continue;
@@ -423,7 +453,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 				refuse_read(qp, a->psn);
 				break;
 			}
-			a->psn = a->end;
+			a->psn = sent_end(res, a);
 		}
 		if (a->psn != a->end)
 			continue;

@@ -790,10 +790,7 @@ void sroce_retrans_timer(struct sroce_qp *qp)
 	struct sroce_req *req = &qp->req;
 	struct sroce_retrans *rp = &req->retrans;
 	u64 now = sroce_now(), due = earlier(req->deadline, rp->probe_at);
-	/*
-	 * the timer may have been set for a train, or fire for one that leaves later now, or for the
-	 * end of a connection
-	 */
+	/* it may have been set for a train, perhaps one that leaves later now, or for the end */
 	bool paced = req->pace_at || qp->resp.rate.go_on || qp->resp.answer.timed ||
 		     (qp->resp.closing && qp->resp.tx_paging);
 	bool late;
