@@ -110,8 +110,8 @@ bool sroce_tx_wait_room(struct sroce_qp *qp, bool response);
 bool sroce_tx_pending(struct sroce_qp *qp);
 
 /*
- * Queue the payload of a work request as an Ethernet frame. Return: 0 or an error of
- * sroce_wqe_gather().
+ * Queue the payload of a work request as an Ethernet frame. Return: 0, -EMSGSIZE if it is too long,
+ * or an error of sroce_wqe_gather().
  */
 int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe);
 /* Bytes of the longest frame that the netdev takes */

@@ -33,6 +33,13 @@ u32 sroce_raw_max(struct sroce_qp *qp)
 	return max;
 }
 
+/* The bytes of a VLAN header are only for a frame that has one, as with packet sockets. */
+static bool is_too_long(struct sroce_qp *qp, const struct sk_buff *skb)
+{
+	return eth_hdr(skb)->h_proto != htons(ETH_P_8021Q) &&
+	       skb->len + VLAN_HLEN > sroce_raw_max(qp);
+}
+
 /**
  * sroce_raw_tx() - queue the payload of a work request as a frame
  * @qp: the QP, locked
@@ -40,7 +47,7 @@ u32 sroce_raw_max(struct sroce_qp *qp)
  *
  * Without memory the frame is lost, as on the wire, and that is counted.
  *
- * Return: 0 or an error of sroce_wqe_gather().
+ * Return: 0, -EMSGSIZE if the frame is too long, or an error of sroce_wqe_gather().
  */
 int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
@@ -55,11 +62,13 @@ int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 	skb_reserve(skb, NET_SKB_PAD + MAX_HEADER);
 	ret = sroce_wqe_gather(qp, wqe, 0, skb_put(skb, wqe->length),
 			       wqe->length);
+	skb_reset_mac_header(skb);
+	if (!ret && is_too_long(qp, skb))
+		ret = -EMSGSIZE;
 	if (ret) {
 		kfree_skb(skb);
 		return ret;
 	}
-	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, ETH_HLEN);
 	skb->protocol = eth_hdr(skb)->h_proto;
 	sroce_count(qp, SROCE_CNT_TX_PACKETS);

@@ -106,7 +106,7 @@ static enum ib_wc_status send_frame(struct sroce_qp *qp, struct sroce_wqe *wqe)
 	if (ret == -EAGAIN || ret == -EXDEV)
 		return IB_WC_SUCCESS;
 	if (ret)
-		return IB_WC_LOC_PROT_ERR;
+		return ret == -EMSGSIZE ? IB_WC_LOC_LEN_ERR : IB_WC_LOC_PROT_ERR;
 	qp->trip_bytes += wqe->length;
 	qp->req.next_idx = sroce_sq_next(&qp->sq, qp->req.next_idx);
 	sroce_sq_complete(qp, IB_WC_SUCCESS);
