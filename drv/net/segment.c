@@ -18,8 +18,16 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/dst.h>
 #include "drv/net/frag.h"
 #include "drv/net/segment.h"
+
+/*
+ * Most that one tunnel on the way puts in front of an IP packet, as tc may redirect to: Geneve with
+ * 252 bytes of options, over IPv6, and two Ethernet headers with VLAN tags
+ */
+#define TUNNEL_HEADERS	((u32)(2 * VLAN_ETH_HLEN + sizeof(struct ipv6hdr) + \
+			       2 * sizeof(struct udphdr) + 252))
 
 /* Whether skb_segment_list() leaves the truesize of the first packet as it is */
 static bool keeps_truesize;
@@ -101,7 +109,10 @@ static int has_offload(struct net_device *dev, struct netdev_nested_priv *priv)
 
 /**
  * sroce_segment_is_needed() - whether trains would be segmented in software
- * @dev: netdev that they leave by
+ * @dst: their route, whose netdev exists although that of a packet which has waited may be gone
+ *
+ * A route that encapsulates puts headers of any length in front of the first packet of a train.
+ * For those of a list there may be too little room, so the stack is to segment the train.
  *
  * A VLAN, bond, bridge or the like claims to segment, and leaves that to the netdevs below it.
  * If one of them does segment, a train may well leave by that one.
@@ -109,11 +120,14 @@ static int has_offload(struct net_device *dev, struct netdev_nested_priv *priv)
  * Context: bottom halves disabled. The answer may change at any time; either way of sending
  * is right.
  */
-bool sroce_segment_is_needed(struct net_device *dev)
+bool sroce_segment_is_needed(const struct dst_entry *dst)
 {
+	struct net_device *dev = dst->dev;
 	struct netdev_nested_priv priv = { .data = dev };
 	bool found;
 
+	if (dst->lwtstate)
+		return false;
 	if (!(READ_ONCE(dev->features) & NETIF_F_GSO_UDP_L4))
 		return true;
 	if (is_lowest(dev))
@@ -142,7 +156,7 @@ static struct sk_buff *packet_create(const struct sk_buff *first, struct page *p
 {
 	u32 headers = skb_network_header_len(first) + sizeof(struct udphdr);
 	/* what is pushed in front of the first is copied, and nobody looks for room */
-	u32 room = max_t(u32, MAX_HEADER, skb_headroom(first)) + headers;
+	u32 room = max3((u32)MAX_HEADER, skb_headroom(first), TUNNEL_HEADERS) + headers;
 	struct sk_buff *skb = sroce_frag_alloc_skb(room);
 
 	if (!skb)

@@ -5,12 +5,12 @@
 
 #include <linux/types.h>
 
-struct net_device;
+struct dst_entry;
 struct sk_buff;
 
 void sroce_segment_init(void);
 bool sroce_segment_keeps_truesize(void);
-bool sroce_segment_is_needed(struct net_device *dev);
+bool sroce_segment_is_needed(const struct dst_entry *dst);
 u32 sroce_segment_train(struct sk_buff *skb, u32 seg);
 
 #endif /* SROCE_NET_SEGMENT_H */

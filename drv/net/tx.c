@@ -585,8 +585,7 @@ static void set_gso(struct sroce_dev *dev, struct sk_buff *skb)
 		return;
 	this_cpu_inc(dev->counters->c[SROCE_CNT_TX_TRAINS]);
 	info->gso_type = SKB_GSO_UDP_L4;
-	/* not skb->dev, which may be gone if the packet has waited */
-	if (sroce_segment_is_needed(skb_dst(skb)->dev)) {
+	if (sroce_segment_is_needed(skb_dst(skb))) {
 		cb.n = segment(dev, skb, cb.seg, cb.n);
 		info->gso_type |= SKB_GSO_FRAGLIST;
 	}
