@@ -187,4 +187,17 @@ static inline long sroce_gup_remote(struct mm_struct *mm, unsigned long start,
 #endif
 }
 
+/*
+ * How ib_umem_get() gets pages. Before 6.2, and in RHEL 9, those of a region that may not be
+ * written are made writable all the same, by force if the process may not write.
+ */
+static inline unsigned int sroce_umem_gup_flags(bool writable)
+{
+#ifdef SROCE_HAVE_UMEM_FORCE
+	return writable ? FOLL_WRITE : FOLL_WRITE | FOLL_FORCE;
+#else
+	return writable ? FOLL_WRITE : 0;
+#endif
+}
+
 #endif /* SROCE_COMPAT_H */

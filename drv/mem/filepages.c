@@ -19,6 +19,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/userfaultfd_k.h>
 #include "drv/compat/compat.h"
 #include "drv/core/env.h"
@@ -37,7 +38,7 @@
  * @done: the job is done
  * @at: first page that is not read yet
  * @end: end of the range
- * @flags: as those of the pin
+ * @flags: those of the pin, without FOLL_LONGTERM
  * @lock: guards the members below, in process context
  * @given_up: the caller does not wait any more
  * @worker: the task that reads, or NULL
@@ -157,7 +158,7 @@ static struct reading *reading_new(unsigned long start, unsigned long end, int a
 	rd->at = start & PAGE_MASK;
 	rd->end = PAGE_ALIGN(end);
 	/* a page may be there, and wait for somebody before it can be written */
-	rd->flags = ib_access_writable(access) ? FOLL_WRITE : 0;
+	rd->flags = sroce_umem_gup_flags(ib_access_writable(access));
 	sroce_faultq_init_job(&rd->job, read_fn);
 	rd->job.cpu = raw_smp_processor_id();
 	return rd;
@@ -221,7 +222,7 @@ static bool may_pin(u64 length)
  * @dev: the device that goes to pin the range
  * @start: address of the first byte in the calling process
  * @length: bytes
- * @access: access flags of the region; its pages are made writable if it may be written
+ * @access: access flags of the region; its pages are made writable if the pin does that
  *
  * Context: process.
  *
@@ -232,6 +233,8 @@ int sroce_filepages_read(struct sroce_dev *dev, u64 start, u64 length, int acces
 {
 	int ret;
 
+	/* as the pin does */
+	start = untagged_addr(start);
 	if (start + length < start || !may_pin(length))
 		return 0;
 	ret = has_file(start, start + length);

@@ -6,6 +6,7 @@
 #ifndef SROCE_STUB_KERNEL_H
 #define SROCE_STUB_KERNEL_H
 
+typedef _Bool bool;
 typedef unsigned char __u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -81,6 +82,14 @@ long get_user_pages_remote(struct mm_struct *mm, unsigned long start, unsigned l
 			   size_t size,
 #endif
 			   int *locked);
+
+#if KERNEL_umem_force == 1
+bool gup_must_unshare(unsigned int flags, struct page *page);
+#elif KERNEL_umem_force == 2
+bool gup_must_unshare(struct vm_area_struct *vma, unsigned int flags, struct page *page);
+#elif KERNEL_umem_force == 0
+bool gup_must_unshare(struct page *page);
+#endif
 
 /* <linux/dma-buf.h> */
 #if KERNEL_dma_buf

@@ -7,6 +7,7 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/version.h>
 #include <linux/workqueue.h>
 #include <net/flow.h>
 #include <net/inet_dscp.h>

@@ -29,6 +29,7 @@ struct reg {
 	struct ibv_pd *pd;
 	uint8_t *at;
 	pthread_t thread;
+	struct ibv_mr *mr;
 	int err;
 	volatile bool ended;
 };
@@ -39,7 +40,8 @@ static void *reg_fn(void *arg)
 {
 	struct reg *r = arg;
 
-	r->err = ibv_reg_mr(r->pd, r->at, 512, reg_access) ? 0 : errno;
+	r->mr = ibv_reg_mr(r->pd, r->at, 512, reg_access);
+	r->err = r->mr ? 0 : errno;
 	r->ended = true;
 	return NULL;
 }
@@ -145,32 +147,71 @@ static why_t killed(struct vt_pair *p, const void *arg)
 	return never_soon("the end of the process", wait_dead, &waiting.pid);
 }
 
-/* Have faults in memory at never.mem, also those of the kernel, wait for this process. */
-static why_t ask_for_faults(bool wp)
+static why_t protect(int fd, uint64_t mode)
 {
-	struct uffdio_writeprotect protect = { .mode = UFFDIO_WRITEPROTECT_MODE_WP };
-	int fd;
+	struct uffdio_writeprotect protect = {
+		.range = { .start = (uintptr_t)never.mem, .len = STEP },
+		.mode = mode,
+	};
 
+	CHECK(!ioctl(fd, UFFDIO_WRITEPROTECT, &protect), "writeprotect: %s", strerror(errno));
+	return NULL;
+}
+
+/* Have faults in memory at never.mem, also those of the kernel, wait for this process. */
+static why_t ask_for_faults(bool wp, int *fd)
+{
 	never.mem = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(never.mem != MAP_FAILED, "mmap: %s", strerror(errno));
-	TRY(vt_userfault(&fd, never.mem, STEP, O_CLOEXEC,
+	TRY(vt_userfault(fd, never.mem, STEP, O_CLOEXEC,
 			 wp ? UFFDIO_REGISTER_MODE_WP : UFFDIO_REGISTER_MODE_MISSING));
-	protect.range = (struct uffdio_range){ .start = (uintptr_t)never.mem, .len = STEP };
 	if (!wp)
 		return NULL;
 	memset(never.mem, 1, STEP);
-	CHECK(!ioctl(fd, UFFDIO_WRITEPROTECT, &protect), "writeprotect: %s", strerror(errno));
-	reg_access = IBV_ACCESS_LOCAL_WRITE;
+	return protect(*fd, UFFDIO_WRITEPROTECT_MODE_WP);
+}
+
+static int wait_end(void *thread)
+{
+	return pthread_join(*(pthread_t *)thread, NULL);
+}
+
+/*
+ * A region that nobody writes is of pages that may not be written either. Some kernels pin them for
+ * writing all the same: there it waits.
+ */
+static why_t read_protected(struct vt_pair *p, const void *arg)
+{
+	struct reg r = { .pd = p->a.dev->pd };
+	uint8_t *file = never.mem;
+	int fd;
+
+	(void)arg;
+	TRY(ask_for_faults(true, &fd));
+	r.at = never.mem;
+	CHECK(!pthread_create(&r.thread, NULL, reg_fn, &r), "pthread_create");
+	vt_sleep_ms(VT_SHORT);
+	TRY(protect(fd, 0));
+	TRY(never_soon("a registration", wait_end, &r.thread));
+	CHECK(r.mr, "ibv_reg_mr: %s", strerror(r.err));
+	CHECK(!ibv_dereg_mr(r.mr), "ibv_dereg_mr: %s", strerror(errno));
+	close(fd);
+	CHECK(!munmap(never.mem, STEP), "munmap: %s", strerror(errno));
+	never.mem = file;
 	return NULL;
 }
 
 /* @arg: what holds it */
 static why_t hold(struct vt_pair *p, const void *arg)
 {
+	bool wp = !strcmp(arg, "uffd-wp");
 	struct reg r;
+	int fd;
 
+	if (wp)
+		reg_access = IBV_ACCESS_LOCAL_WRITE;
 	if (!strncmp(arg, "uffd", 4))
-		TRY(ask_for_faults(!strcmp(arg, "uffd-wp")));
+		TRY(ask_for_faults(wp, &fd));
 	TRY(begin(&r, 1, p->a.dev->pd, 0));
 	never_hold();
 }
@@ -196,6 +237,8 @@ int main(int argc, char **argv)
 	vt_run_idle("another process registers and writes meanwhile", &c, get_on, &other);
 	vt_run_idle("so do other threads of one that waits", &c, get_on, &busy);
 	vt_run_idle("a process that waits is killed", &c, killed, NULL);
+	vt_run_idle("memory that is protected against writing, for a region that is read", &c,
+		    read_protected, NULL);
 	never_down();
 	return tap_finish();
 }
