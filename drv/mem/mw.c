@@ -4,7 +4,6 @@
  * them: see drv/core/mem/mem_ops.c.
  */
 
-#include <linux/delay.h>
 #include <linux/rcupdate.h>
 #include <linux/rcupdate_wait.h>
 #include <linux/sched.h>
@@ -40,18 +39,6 @@ int sroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 	return 0;
 }
 
-/*
- * Claim a window, bound or not, for good. A claim by a QP takes itself for the only user when
- * two references are left, its own and that of the key. So none may begin, or be under way, when
- * the key's is dropped.
- */
-static void mw_retire(struct sroce_mr *mw)
-{
-	while (cmpxchg(&mw->state, SROCE_MR_VALID, SROCE_MR_BUSY) != SROCE_MR_VALID &&
-	       cmpxchg(&mw->state, SROCE_MR_FREE, SROCE_MR_BUSY) != SROCE_MR_FREE)
-		usleep_range(20, 200);
-}
-
 /**
  * sroce_mw_dealloc() - free a window, bound or not
  * @ibmw: the window
@@ -64,7 +51,7 @@ int sroce_mw_dealloc(struct ib_mw *ibmw)
 {
 	struct sroce_mr *mw = to_sibmw(ibmw)->mw;
 
-	mw_retire(mw);
+	sroce_region_retire(mw);
 	sroce_region_unpublish(mw);
 	sroce_mr_unbind(mw);
 	sroce_region_free(mw);

@@ -199,6 +199,8 @@ static int mr_attach_odp(struct sroce_mr *mr, u64 start, u64 length, u64 iova,
 {
 	struct sroce_odp *odp;
 
+	if (!length)
+		return -EINVAL;
 	mr->iova = access & IB_ZERO_BASED ? 0 : iova;
 	mr->length = length;
 	odp = sroce_odp_new(mr->dev, start, length, mr->iova);
@@ -565,6 +567,22 @@ int sroce_region_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 }
 
 /**
+ * sroce_region_retire() - claim for good what QPs may claim: a fast region, or a window
+ * @mr: the region or window, registered or bound, or not
+ *
+ * A claim by a QP takes itself for the only user when two references are left, its own and that
+ * of the key. So none may begin, or be under way, when the key's is dropped.
+ *
+ * Context: process
+ */
+void sroce_region_retire(struct sroce_mr *mr)
+{
+	while (cmpxchg(&mr->state, SROCE_MR_VALID, SROCE_MR_BUSY) != SROCE_MR_VALID &&
+	       cmpxchg(&mr->state, SROCE_MR_FREE, SROCE_MR_BUSY) != SROCE_MR_FREE)
+		usleep_range(20, 200);
+}
+
+/**
  * sroce_region_dereg() - deregister a region
  * @ibmr: the region; its memory is not accessed after the return
  * @udata: unused
@@ -584,6 +602,8 @@ int sroce_region_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 			return ret;
 		/* the region stays busy, so that no window can be bound onto it */
 		sroce_mr_put(mr);
+	} else {
+		sroce_region_retire(mr);
 	}
 	sroce_region_unpublish(mr);
 	sroce_region_free(mr);

@@ -16,6 +16,7 @@ struct sroce_mr *sroce_region_alloc(struct ib_pd *ibpd, enum sroce_mr_kind kind,
 void sroce_region_free(struct sroce_mr *mr);
 int sroce_region_publish(struct sroce_mr *mr);
 void sroce_region_unpublish(struct sroce_mr *mr);
+void sroce_region_retire(struct sroce_mr *mr);
 struct ib_mr *sroce_region_reg_user(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 				    int access, SROCE_REG_DMAH_ARG
 				    struct ib_udata *udata);

@@ -733,6 +733,17 @@ static why_t endless_advice(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+static why_t no_bytes(struct vt_pair *p, const void *arg)
+{
+	static char byte;
+
+	(void)arg;
+	errno = 0;
+	CHECK(!ibv_reg_mr(p->b.dev->pd, &byte, 0, ALL), "there is a region of no bytes");
+	CHECK(errno == EINVAL, "ibv_reg_mr: %s", strerror(errno));
+	return NULL;
+}
+
 static why_t wrong_advice(struct vt_pair *p, const void *arg)
 {
 	struct ibv_pd *other = ibv_alloc_pd(p->b.dev->ctx);
@@ -824,6 +835,7 @@ int main(int argc, char **argv)
 	vt_run("ODP: prefetch", &c, prefetched, NULL);
 	vt_run("ODP: prefetch of what is there", &c, no_fault, NULL);
 	vt_run("ODP: advice of much that is not there", &c, endless_advice, NULL);
+	vt_run("ODP: no bytes", &c, no_bytes, NULL);
 	vt_run("ODP: wrong advice", &c, wrong_advice, NULL);
 	vt_run("ODP: advice amid change", &c, advised_amid_change, NULL);
 	vt_run("ODP: memory never touched", &c, untouched, NULL);
