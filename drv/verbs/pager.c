@@ -441,7 +441,7 @@ static void prefetch_put(struct prefetch *pf)
 	while (pf->n)
 		sroce_odp_put(pf->req[--pf->n].odp);
 	sroce_user_uncharge(pf->owner, pf->charged);
-	kfree(pf);
+	kvfree(pf);
 	sroce_live_dec();
 }
 
@@ -505,38 +505,44 @@ static int find_region(struct ib_pd *pd, const struct ib_sge *sge,
 	return ret;
 }
 
-/* A job that waits for long keeps the pages of regions that are gone. */
-static int prefetch_charge(struct prefetch *pf, struct ib_pd *pd, u32 n)
+/*
+ * A job for @n ranges, none yet, or an error pointer. One that waits for long keeps the pages of
+ * regions that are gone.
+ */
+static struct prefetch *prefetch_alloc(struct ib_pd *pd, enum sroce_fault fault, u32 n)
 {
+	struct sroce_user *owner = sroce_pd_owner(pd);
+	struct prefetch *pf;
 	size_t bytes = struct_size(pf, req, n) + n * ODP_BYTES;
-	int ret = sroce_user_charge(sroce_pd_owner(pd), bytes);
+	int ret = sroce_user_charge(owner, bytes);
 
 	if (ret)
-		return ret;
-	pf->owner = sroce_pd_owner(pd);
+		return ERR_PTR(ret);
+	pf = kvzalloc(struct_size(pf, req, n),
+		      GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	if (!pf) {
+		sroce_user_uncharge(owner, bytes);
+		return ERR_PTR(-ENOMEM);
+	}
+	sroce_live_inc();
+	refcount_set(&pf->ref, 1);
+	init_completion(&pf->done);
+	sroce_faultq_init_job(&pf->job, prefetch_fn);
+	pf->fault = fault;
+	pf->owner = owner;
 	pf->charged = bytes;
-	return 0;
+	return pf;
 }
 
 /* The job for the ranges @sge, or an error pointer as of sroce_pager_advise() */
 static struct prefetch *prefetch_new(struct ib_pd *pd, enum sroce_fault fault,
 				     const struct ib_sge *sge, u32 n)
 {
-	struct prefetch *pf = kzalloc(struct_size(pf, req, n), GFP_KERNEL_ACCOUNT);
-	int ret = 0;
+	struct prefetch *pf = prefetch_alloc(pd, fault, n);
+	int ret;
 
-	if (!pf)
-		return ERR_PTR(-ENOMEM);
-	sroce_live_inc();
-	refcount_set(&pf->ref, 1);
-	init_completion(&pf->done);
-	sroce_faultq_init_job(&pf->job, prefetch_fn);
-	pf->fault = fault;
-	ret = prefetch_charge(pf, pd, n);
-	if (ret) {
-		prefetch_put(pf);
-		return ERR_PTR(ret);
-	}
+	if (IS_ERR(pf))
+		return pf;
 	for (; pf->n < n; pf->n++, sge++) {
 		struct fault_req *req = &pf->req[pf->n];
 

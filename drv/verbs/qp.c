@@ -91,7 +91,8 @@ static int alloc_slots(struct sroce_qp *qp)
 {
 	if (!qp->sq.slots)
 		qp->sq.slots = kvmalloc(slots_size(&qp->sq),
-					GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL);
+					GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
+					__GFP_NOWARN);
 	return qp->sq.slots ? 0 : -ENOMEM;
 }
 

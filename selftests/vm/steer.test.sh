@@ -150,7 +150,7 @@ link_again()
 }
 
 # That two CPUs want one QP at a time is chance: none does in a transfer now and then.
-meets() { one_of 5 grows backlog_pkts bw ib_send_bw -b -n 1000; }
+meets() { one_of 5 grows backlog_pkts bw ib_send_bw -b -n $((1000 / ${SLOWNESS:-1})); }
 
 make -s -C "$DIR/verbs" || exit 1
 trap 'echo 1 >$CPU; topo_down; rm -f "$OUT"' EXIT

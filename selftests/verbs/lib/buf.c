@@ -223,10 +223,9 @@ static struct ib_uverbs_attr attr(uint16_t id, uint16_t len, uint64_t data)
 }
 
 /* What ibv_advise_mr() would do if the provider had it; returns an errno. */
-int vt_advise(struct ibv_pd *pd, uint32_t advice, uint32_t flags, const void *at,
-	      uint32_t len, uint32_t lkey)
+int vt_advise_list(struct ibv_pd *pd, uint32_t advice, uint32_t flags,
+		   const struct ibv_sge *sge, uint16_t n)
 {
-	struct ibv_sge sge = { (uintptr_t)at, len, lkey };
 	struct {
 		struct ib_uverbs_ioctl_hdr hdr;
 		struct ib_uverbs_attr attrs[4];
@@ -240,10 +239,18 @@ int vt_advise(struct ibv_pd *pd, uint32_t advice, uint32_t flags, const void *at
 			attr(UVERBS_ATTR_ADVISE_MR_PD_HANDLE, 0, pd->handle),
 			attr(UVERBS_ATTR_ADVISE_MR_ADVICE, 8, advice),
 			attr(UVERBS_ATTR_ADVISE_MR_FLAGS, 4, flags),
-			attr(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof(sge),
-			     (uintptr_t)&sge),
+			attr(UVERBS_ATTR_ADVISE_MR_SGE_LIST, n * sizeof(*sge),
+			     (uintptr_t)sge),
 		},
 	};
 
 	return ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, &c) ? errno : 0;
+}
+
+int vt_advise(struct ibv_pd *pd, uint32_t advice, uint32_t flags, const void *at,
+	      uint32_t len, uint32_t lkey)
+{
+	struct ibv_sge sge = { (uintptr_t)at, len, lkey };
+
+	return vt_advise_list(pd, advice, flags, &sge, 1);
 }

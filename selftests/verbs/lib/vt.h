@@ -122,6 +122,8 @@ why_t vt_buf_wait(const struct vt_buf *b, int ms);
 struct ibv_sge vt_sge(const struct vt_buf *b, size_t off, uint32_t len);
 int vt_rereg(struct ibv_mr *mr, uint32_t flags, void *addr, size_t len,
 	     struct ibv_pd *pd, int access);
+int vt_advise_list(struct ibv_pd *pd, uint32_t advice, uint32_t flags,
+		   const struct ibv_sge *sge, uint16_t n);
 int vt_advise(struct ibv_pd *pd, uint32_t advice, uint32_t flags, const void *at,
 	      uint32_t len, uint32_t lkey);
 

@@ -377,6 +377,46 @@ static why_t prepare(void)
 	return NULL;
 }
 
+static void tell(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		tap_note("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+/* Blocks of 16 pages and more are not to be had, or all are, by this process. */
+static void fragment(bool on)
+{
+#define FAIL_PAGES "/sys/kernel/debug/fail_page_alloc/"
+	tell(FAIL_PAGES "min-order", on ? "4" : "0");
+	tell(FAIL_PAGES "task-filter", on ? "Y" : "N");
+	tell(FAIL_PAGES "times", on ? "-1" : "1");
+	tell(FAIL_PAGES "probability", on ? "100" : "0");
+	tell("/proc/self/make-it-fail", on ? "1" : "0");
+}
+
+static why_t advise_many(void)
+{
+	static struct ibv_sge sge[4000];
+	struct ibv_mr *whole = ibv_reg_mr(vt_devs[0].pd, buf.map, buf.map_len,
+					  VT_ALL_ACCESS | IBV_ACCESS_ON_DEMAND);
+	size_t i;
+	int ret;
+
+	CHECK(whole, "ibv_reg_mr: %s", strerror(errno));
+	for (i = 0; i < ARRAY_SIZE(sge); i++)
+		sge[i] = (struct ibv_sge){ (uintptr_t)buf.map, 1, whole->lkey };
+	fragment(true);
+	ret = vt_advise_list(vt_devs[0].pd, IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH,
+			     sge, ARRAY_SIZE(sge));
+	fragment(false);
+	CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
+	CHECK(!ibv_dereg_mr(whole), "ibv_dereg_mr: %s", strerror(errno));
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	why_t why;
@@ -390,6 +430,7 @@ int main(int argc, char **argv)
 		tap_report(why, "preparations");
 		return tap_finish();
 	}
+	tap_report(advise_many(), "advice of 4000 ranges needs no large block of memory");
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (vt_wanted(verbs[i].name))
 			try_verb(&verbs[i]);
