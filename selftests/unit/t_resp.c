@@ -417,7 +417,7 @@ static void key_goes(enum ib_qp_type type)
 	xfers_end(&t);
 }
 
-/* What happens to a UC WRITE is nothing that its peer could cause in other messages. */
+/* The peer of a UC QP can not end it. */
 static void hole(void)
 {
 	struct xfers t;

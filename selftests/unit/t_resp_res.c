@@ -115,16 +115,22 @@ static void replay_unfinished(struct xfers *t, u32 from, u32 n, u32 again)
 	peer_read_sent(SROCE_TX_BUDGET, FIRST + from, again, MTU);
 }
 
+/* A long READ of which a part is sent, and no more before the next packet arrives */
+static void begin_unfinished(struct xfers *t)
+{
+	peer_begin_resp(t, 4);
+	peer_ask_read(t, FIRST, 0, MANY * MTU);
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
+	t->s->b.task_when = 0;
+}
+
 /* While the first response of a long READ is being sent */
 static void unfinished(void)
 {
 	struct xfers t;
 
 	t_case("resp_res: responses not yet sent for the first time are not replayed");
-	peer_begin_resp(&t, 4);
-	peer_ask_read(&t, FIRST, 0, MANY * MTU);
-	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
-	t.s->b.task_when = 0;
+	begin_unfinished(&t);
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
 	end_read_once(&t, MANY);
 
@@ -331,10 +337,7 @@ static void memory_gone_between(void)
 	struct xfers t;
 
 	t_case("resp_res: a replay of memory that is gone, but not the rest of it, is dropped");
-	peer_begin_resp(&t, 4);
-	peer_ask_read(&t, FIRST, 0, MANY * MTU);
-	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
-	t.s->b.task_when = 0;
+	begin_unfinished(&t);
 	sim_buf_revoke(t.b);
 	peer_ask_read(&t, FIRST + 10, 10 * MTU, (MANY - 10) * MTU);
 	sim_run(t.s);

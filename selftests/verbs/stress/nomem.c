@@ -41,15 +41,16 @@ static void arm(unsigned int n)
 		perror("fail-nth");
 }
 
-/* Whether the fault that was asked for did happen */
-static bool disarm(void)
+/* Return: allocations that were left to the fault that was asked for; 0: it did happen */
+static unsigned int disarm(void)
 {
 	char text[16] = "";
-	bool hit;
+	unsigned int left = FAULTS_MAX;
 
-	hit = pread(fail_fd, text, sizeof(text) - 1, 0) > 0 && !atoi(text);
+	if (pread(fail_fd, text, sizeof(text) - 1, 0) > 0)
+		left = atoi(text);
 	arm(0);
-	return hit;
+	return left;
 }
 
 static struct ibv_pd *pd;
@@ -312,20 +313,17 @@ static unsigned int next_fault(const struct verb *v, unsigned int n, unsigned in
 /* How many allocations it takes when none fails; 0: it fails */
 static unsigned int allocations(const struct verb *v)
 {
-	char text[16] = "";
-	unsigned int left = 0;
+	unsigned int all;
 	bool ok;
 
 	if (v->before)
 		v->before();
 	arm(FAULTS_MAX);
 	ok = v->run();
-	if (pread(fail_fd, text, sizeof(text) - 1, 0) > 0)
-		left = atoi(text);
-	arm(0);
+	all = FAULTS_MAX - disarm();
 	if (ok)
 		v->undo();
-	return ok && left ? FAULTS_MAX - left : 0;
+	return ok ? all : 0;
 }
 
 static void try_verb(const struct verb *v)
@@ -339,7 +337,7 @@ static void try_verb(const struct verb *v)
 			v->before();
 		arm(n);
 		ok = v->run();
-		hit = disarm();
+		hit = !disarm();
 		if (v->there)
 			ok = v->there();
 		if (ok)
