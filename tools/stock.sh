@@ -28,16 +28,6 @@ process_listens()
 	return 1
 }
 
-# become a|b command...: the command at that end instead of this shell, so that $! of what is
-# started in the background is the command.
-become()
-{
-	local ns=$NS_A
-	[ "$1" = a ] || ns=$NS_B
-	shift
-	if ns_exists "$ns"; then exec ip netns exec "$ns" "$@"; else exec "$@"; fi
-}
-
 # rdma_cm listeners are bound to an address, and so belong to a device.
 listens_cm()	# device port
 {
@@ -50,7 +40,7 @@ perftest_pair()
 	local tool=$1 srv rc=0
 	shift
 	PORT=$((${PORT:-18700} + 1))
-	become b timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
+	become $NS_B timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_B" -x "$GID_B" "$@" &
 	srv=$!
 	wait_until 10 process_listens $srv "$PORT"
 	in_a timeout -k 1 "$TIMEOUT" "$tool" -F -p "$PORT" -d "$DEV_A" -x "$GID_A" "$@" \
@@ -63,9 +53,10 @@ perftest_pair()
 # start_server a|b OUTPUT command...: sets SERVER_PID.
 start_server()
 {
-	local end=$1 out=$2
+	local ns=$NS_A out=$2
+	[ "$1" = a ] || ns=$NS_B
 	shift 2
-	become "$end" timeout -k 1 "$TIMEOUT" stdbuf -oL "$@" >"$out" 2>&1 </dev/null &
+	become "$ns" timeout -k 1 "$TIMEOUT" stdbuf -oL "$@" >"$out" 2>&1 </dev/null &
 	SERVER_PID=$!
 }
 

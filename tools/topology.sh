@@ -70,6 +70,15 @@ ns_exists() { [ -e "/run/netns/$1" ]; }
 in_a() { if ns_exists $NS_A; then ip netns exec $NS_A "$@"; else "$@"; fi; }
 in_b() { if ns_exists $NS_B; then ip netns exec $NS_B "$@"; else "$@"; fi; }
 
+# become NAMESPACE command...: the command there instead of this shell, so that $! of what is
+# started in the background is the command.
+become()
+{
+	if ns_exists "$1"; then exec ip netns exec "$@"; fi
+	shift
+	exec "$@"
+}
+
 # ---- topologies ------------------------------------------------------------
 
 ns_add()	# name

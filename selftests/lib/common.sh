@@ -58,6 +58,17 @@ configfs_up()
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 }
 
+# ---- transfers -------------------------------------------------------------
+
+# stress 4|6 SECONDS SEED: in both directions, by all services; the program checks the data
+stress()
+{
+	local out
+	out=$("$(dirname "${BASH_SOURCE[0]}")/../verbs/.out/stress" "$DEV_A@$NS_A" \
+		"$DEV_B@$NS_B" --family "$1" --seconds "$2" --seed "$3" 2>&1) ||
+		{ grep -v '^ok' <<<"$out"; return 1; }
+}
+
 # ---- captures --------------------------------------------------------------
 
 # counters_note DEVICE: what $COUNTERS are, for counters_moved
@@ -85,10 +96,7 @@ counters_moved()
 # start_capture FILE NETDEV [NAMESPACE]
 start_capture()
 {
-	local ns=()
-	[ $# -lt 3 ] || ! ns_exists "$3" || ns=(ip netns exec "$3")
-	# execs all the way, so that $! is tcpdump itself
-	"${ns[@]}" tcpdump -i "$2" -B 65536 -s 0 -w "$1" udp port 4791 \
+	become "${3:--}" tcpdump -i "$2" -B 65536 -s 0 -w "$1" udp port 4791 \
 		>/tmp/tcpdump.log 2>&1 &
 	CAPTURE=$!
 	wait_until 15 grep -q 'listening on' /tmp/tcpdump.log

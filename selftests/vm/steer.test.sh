@@ -27,18 +27,11 @@ bw()
 	perftest_pair "$tool" -s "$SIZE" --qp-timeout 18 "$@" >"$OUT" 2>&1 || { cat "$OUT"; return 1; }
 }
 
-# Data is checked by the program, in both directions and all services.
-stress()	# seed
-{
-	"$DIR/verbs/.out/stress" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 --seconds 4 \
-		--seed "$1" >"$OUT" 2>&1 || { grep -v '^ok' "$OUT"; return 1; }
-}
-
 hotplug()
 {
 	local rc=0 pid gone=0 mark=steer-test-$RANDOM$RANDOM
 	echo "$mark" >/dev/kmsg
-	stress 3 & pid=$!
+	stress 4 4 3 & pid=$!
 	for _ in 1 2 3 4 5 6; do
 		echo 0 >$CPU && gone=$((gone + 1))
 		sleep 0.3
@@ -179,7 +172,7 @@ done
 check "nor are atomics" stays steered_pkts perftest_pair ib_atomic_lat -n 500
 check "nor is what nobody acknowledges" \
 	stays steered_pkts bw ib_write_bw -c UC -n 200
-check "what is steered arrives as it was sent" stress 1
+check "what is steered arrives as it was sent" stress 4 4 1
 check "nothing was dropped for want of room" test "$(both steer_drops)" -eq 0
 check "so it does while a CPU goes and comes" hotplug
 check "a link is deleted while packets wait for a CPU" \
