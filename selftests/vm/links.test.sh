@@ -338,9 +338,8 @@ vrf()
 		in_a sysctl -qw net.ipv4.udp_l3mdev_accept=1
 }
 
-# tentative END NETDEV: is an address still being looked for elsewhere?
-tentative() { "in_$1" ip -6 addr show dev "$2" tentative | grep -q .; }
-settled() { ! tentative a va && ! tentative b vb; }
+# settled END NETDEV: is there a link-local address that is no longer being looked for elsewhere?
+settled() { "in_$1" ip -6 addr show dev "$2" scope link -tentative | grep -q inet6; }
 
 # With a GID that is no address of this host nothing would ever come back.
 default_gid()
@@ -348,9 +347,12 @@ default_gid()
 	local gid
 	gid=$(cat "/sys/class/infiniband/$DEV_A/ports/1/gids/0")
 	[[ $gid = fe80:* ]] || { echo "GID 0 is $gid"; return 1; }
-	wait_until 10 settled || return
+	wait_until 10 settled a va && wait_until 10 settled b vb || return
 	run_pair b 18515 ibv_rc_pingpong -d "$DEV_B" -g 0 -n 10 -- \
 		ibv_rc_pingpong -d "$DEV_A" -g 0 -n 10 "$IP4_B" || return
+	# the server still finds the client, which can't answer for itself any more
+	in_b ip -6 neigh replace "$gid" \
+		lladdr "$(in_a cat /sys/class/net/va/address)" dev vb nud permanent || return
 	in_a ip -6 addr flush dev va scope link
 	[ "$gid" = "$(cat "/sys/class/infiniband/$DEV_A/ports/1/gids/0")" ] || return
 	! run_pair b 18515 ibv_rc_pingpong -d "$DEV_B" -g 0 -n 10 -- \
