@@ -542,6 +542,9 @@ struct sroce_answer {
  * @ofo_len: length of @ofo_queue
  * @ofo_max: upper bound of @ofo_len
  * @ofo_read_psns: RC: responses to the READs in @ofo_queue
+ * @ofo_duplicates: RC: requests of which the peer has asked for an ACK again, see
+ *	sroce_ofo_duplicate()
+ * @ofo_dup_psn: @psn at the last of them
  * @paging: the next request, at @psn, waits for a page fault
  * @ofo_dropped: requests were dropped that did not fit into @ofo_queue
  * @ofo_dropped_psn: the newest PSN of these; if it was not executed when the queue is empty, the
@@ -580,6 +583,8 @@ struct sroce_resp {
 	u32			ofo_len;
 	u32			ofo_max;
 	u64			ofo_read_psns;
+	u8			ofo_duplicates;
+	u32			ofo_dup_psn;
 	bool			paging;
 	bool			ofo_dropped;
 	u32			ofo_dropped_psn;

@@ -225,6 +225,55 @@ static void forged_in_gap(u32 opcode)
 	xfers_end(&t);
 }
 
+/* Messages, each of which has its ACK before the next */
+static void one_by_one(struct xfers *t, u32 n, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		xfer_put(t, IB_WR_RDMA_WRITE, len);
+		sim_doorbell(&t->s->a);
+		sim_run(t->s);
+	}
+}
+
+/*
+ * The NAK takes the place of an ACK, and is one of nothing that the peer has sent. The first
+ * message is sent again for the NAK of the forged packet, which is an answer to nothing.
+ */
+static void forged_alone(u32 packets)
+{
+	struct xfer_loss lost = {};
+	struct xfers t;
+	u64 naks;
+
+	t_case("ofo: a forged packet costs the ACKs of a few messages, not of all, each of %u",
+	       packets);
+	xfers_init(&t, NULL, 262144, 4096);
+	xfers_forge(&t, &(struct sroce_pkt){ .opcode = 0x04, .psn = 1500 }, NULL);
+	one_by_one(&t, 7, packets * 1024);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 1);
+	while (t.s->b.qp.resp.ofo_len && t.n < 10)
+		one_by_one(&t, 1, packets * 1024);
+	CHECK_EQ(t.s->b.qp.resp.ofo_len, 0);
+	CHECK_EQ(t.s->held, 0);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_OFO_CONFLICT), 1);
+	CHECK(sim_count(&t.s->b, SROCE_CNT_DUPLICATE) <= 9);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_RETRANSMIT) <= 9);
+
+	/* the next gap is reported */
+	lost.p[0].psn = t.s->b.qp.resp.psn;
+	lost.p[0].times = 1;
+	naks = sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT);
+	t.s->wire = xfer_lose;
+	t.s->arg = &lost;
+	xfer_put(&t, IB_WR_RDMA_WRITE, 4 * 1024);
+	xfers_run_check(&t);
+	CHECK_EQ(lost.p[0].seen, 2);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), naks + 1);
+	xfers_end(&t);
+}
+
 /* Packet number @i of @n, a power of two, in an order of arrival */
 static u32 ascending(u32 i, u32 n)
 {
@@ -857,6 +906,8 @@ UNIT_TESTS(ofo)
 		second_packet(&seconds[i]);
 	forged_in_gap(IB_WR_SEND);
 	forged_in_gap(IB_WR_RDMA_WRITE);
+	forged_alone(1);
+	forged_alone(2);
 	search_bound();
 	batch_retransmitted();
 	in_order();

@@ -31,6 +31,7 @@ void sroce_ofo_defer_again(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 void sroce_ofo_free(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
 struct sroce_ofo_pkt *sroce_ofo_take(struct sroce_qp *qp);
 void sroce_ofo_put_back(struct sroce_qp *qp, struct sroce_ofo_pkt *ofo);
+void sroce_ofo_duplicate(struct sroce_qp *qp);
 void sroce_ofo_purge(struct sroce_qp *qp);
 
 #endif /* SROCE_CORE_RC_OFO_H */

@@ -56,7 +56,7 @@ static enum verdict duplicate(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (pkt->op->flags & SROCE_HAS_RESPONSE)
 		sroce_resp_res_replay(qp, pkt);
 	else
-		sroce_resp_tx_ack(qp, sroce_resp_res_ack_psn(qp, pkt->psn));
+		sroce_resp_tx_ack_again(qp, pkt);
 	return DROP;
 }
 

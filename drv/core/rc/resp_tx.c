@@ -12,6 +12,7 @@
 #include "drv/core/env.h"
 #include "drv/core/rc/answer.h"
 #include "drv/core/rc/flush.h"
+#include "drv/core/rc/ofo.h"
 #include "drv/core/rc/resp_rate.h"
 #include "drv/core/rc/resp_res.h"
 #include "drv/core/rc/resp_tx.h"
@@ -64,6 +65,20 @@ void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn)
 	resp->aeth = true;
 	resp->aeth_psn = psn;
 	resp->aeth_syndrome = SROCE_AETH_ACK;
+}
+
+/**
+ * sroce_resp_tx_ack_again() - queue the ACK of a duplicate SEND or WRITE
+ * @qp: the QP, RC, locked
+ * @pkt: the duplicate
+ */
+void sroce_resp_tx_ack_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	u32 psn = sroce_resp_res_ack_psn(qp, pkt->psn);
+
+	if (pkt->ackreq && sroce_psn_add(psn, 1) == qp->resp.psn)
+		sroce_ofo_duplicate(qp);
+	sroce_resp_tx_ack(qp, psn);
 }
 
 /**

@@ -10,6 +10,7 @@ struct sroce_qp;
 
 void sroce_resp_tx_executed(struct sroce_qp *qp, u32 psn);
 void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn);
+void sroce_resp_tx_ack_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code);
 void sroce_resp_tx_rnr(struct sroce_qp *qp);
 bool sroce_resp_tx_dup(struct sroce_qp *qp, const struct sroce_pkt *pkt);
