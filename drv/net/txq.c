@@ -293,14 +293,28 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 {
 	const struct sk_buff *skb = skb_peek(&txq->skbs);
 
+	/* a queue without a socket has no QP either */
 	if (!skb || !sroce_txq_is_overtaken(txq, skb))
 		return false;
-	if (is_stopped(txq))
-		return true;
-	if (!stop(txq, 0, DRAINED))
-		return false;
-	sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
+	if (!is_stopped(txq)) {
+		if (!stop(txq, 0, DRAINED))
+			return false;
+		sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
+	}
 	return true;
+}
+
+/**
+ * sroce_txq_wait_left() - how long packets wait for those of another CPU, at most
+ * @txq: transmit queue of a locked QP, for which sroce_txq_must_wait() was true
+ *
+ * Return: time in ns from now on.
+ */
+u64 sroce_txq_wait_left(const struct sroce_txq *txq)
+{
+	long left = txq->given_at + ORDER_TIME + 1 - jiffies;
+
+	return jiffies_to_nsecs(max(left, 1L));
 }
 
 /**

@@ -187,6 +187,19 @@ static void prepare_packets(struct sroce_qp *qp, struct sroce_txq *txq,
 }
 
 /*
+ * Whether packets wait for those of another CPU. That ends with a timer, at the latest: UC has none
+ * of its own, nor has RC while it only responds. In RESET none may be started.
+ */
+static bool must_wait(struct sroce_qp *qp, struct sroce_txq *txq)
+{
+	if (!sroce_txq_must_wait(txq))
+		return false;
+	if (qp->state != IB_QPS_RESET)
+		sroce_task_set_ack_timer(qp, sroce_now() + sroce_txq_wait_left(txq), 0);
+	return true;
+}
+
+/*
  * Send what is queued, with the lock dropped meanwhile. Packets that another CPU queues in
  * the meantime are sent here as well. The number of rounds is bounded, because a peer on
  * this host replies at once, which makes more packets possible.
@@ -203,7 +216,7 @@ static bool send_txq(struct sroce_qp *qp, struct sroce_txq *txq, bool more)
 	LIST_HEAD(lbpkts);
 	u32 round;
 
-	if (txq->sending || sroce_txq_must_wait(txq))
+	if (txq->sending || must_wait(qp, txq))
 		return false;
 	if (this_cpu_read(nested) >= NESTED_MAX)
 		return true;

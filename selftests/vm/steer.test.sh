@@ -136,6 +136,24 @@ crowded()
 	return $rc
 }
 
+# Nobody retransmits packets of UC, so that no timer of theirs ends the wait for another CPU's.
+delayed()
+{
+	local rc
+	modprobe -a ifb sch_netem act_mirred cls_matchall
+	in_b ip link add ivb type ifb && in_b ip link set ivb up &&
+		in_b tc qdisc add dev ivb root netem slot 1s &&
+		in_b tc qdisc add dev vb clsact &&
+		in_b tc filter add dev vb ingress protocol ip matchall \
+			action mirred egress redirect dev ivb ||
+		return
+	grows tx_order_waits "$DIR/verbs/.out/order" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4
+	rc=$?
+	in_b tc qdisc del dev vb clsact
+	in_b ip link del ivb
+	return $rc
+}
+
 link_again()
 {
 	in_a rdma link add "$DEV_A" type sroce netdev va
@@ -160,6 +178,7 @@ check "lists of small messages are steered" one_of 3 lists
 check "the CPU whose process posts SENDs goes on sending" in_order ib_send_bw 400
 check "and that whose process posts READs receiving" in_order ib_read_bw 100
 check "nothing overtakes where processes compete for the CPUs" crowded
+check "packets wait for those of another CPU, but not for long" one_of 3 delayed
 check "trains don't stay with a CPU that both receives and sends them" one_of 3 chased
 check "packets that meet a locked QP wait in its backlog" meets
 echo 0 >$PARAM

@@ -210,6 +210,16 @@ test_priority()
 	in_b ip link del vb.7
 }
 
+# By the service, as UC has no queue for responses
+test_marks()
+{
+	local service
+	for service in RC UC; do
+		check "$service: packets that were marked are reported to who sent them" \
+			grows np_cnp_sent bw ib_send_bw -s 1024 -n 100 -c $service --tclass 3
+	done
+}
+
 limit() { echo "$1" >"/sys/class/infiniband/$DEV_A/tx_limit"; }
 limit_is() { [ "$(cat "/sys/class/infiniband/$DEV_A/tx_limit")" -eq "$1" ]; }
 
@@ -349,6 +359,7 @@ done
 test_one_queue
 test_short_queue
 test_limit
+test_marks
 test_priority
 test_kept tbf tbf rate 8bit burst 1600 limit 10mb
 test_kept netem netem delay 60s limit 10000

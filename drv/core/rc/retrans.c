@@ -780,7 +780,7 @@ static void probe_due(struct sroce_qp *qp)
 
 /**
  * sroce_retrans_timer() - handle the timer set by sroce_task_set_ack_timer()
- * @qp: the QP, RC, locked
+ * @qp: the QP, locked; with UC nothing is due
  *
  * The caller then calls sroce_transport_run(), which sends what this queues, and sets
  * the timer again if it fired early.
