@@ -567,7 +567,11 @@ static void run_deep(const char *name, vt_case fn)
 #define WAITING		(128 / vt_slowness())
 #define REFUSALS_MAX	15000	/* per s; 10,000 are meant */
 
-static why_t waiting_open(struct vt_pair *p)
+/* RNR timers: 10 us; and 640 us, in which a QP is refused no second time */
+#define RNR_SHORT	1
+#define RNR_ONCE	12
+
+static why_t waiting_open(struct vt_pair *p, uint8_t min_rnr)
 {
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
@@ -575,7 +579,7 @@ static why_t waiting_open(struct vt_pair *p)
 
 	p->conf = vt_conf(IBV_QPT_RC);
 	p->conf.rnr_retry = 7;
-	p->conf.min_rnr = 1;	/* 10 us */
+	p->conf.min_rnr = min_rnr;
 	TRY(vt_ep_open(&p->a, &vt_devs[0], &p->conf));
 	TRY(vt_ep_open(&p->b, &vt_devs[1], &p->conf));
 	TRY(vt_connect(p));
@@ -617,7 +621,7 @@ static why_t refused_once(struct vt_pair *p, uint64_t *us)
 	struct ibv_wc wc;
 	uint64_t start;
 
-	TRY(waiting_open(p));
+	TRY(waiting_open(p, RNR_ONCE));
 	start = vt_now_us();
 	while (vt_now_us() - start < 300)
 		;
@@ -661,7 +665,7 @@ static why_t waiting_run(struct vt_pair *p)
 	int i;
 
 	for (i = 0; i < WAITING; i++)
-		TRY(waiting_open(&p[i]));
+		TRY(waiting_open(&p[i], RNR_SHORT));
 	n = refusals();
 	tap_note("%u QPs are refused %llu times per s", WAITING, (unsigned long long)n);
 	CHECK(n, "nobody is refused");
