@@ -293,14 +293,13 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 {
 	const struct sk_buff *skb = skb_peek(&txq->skbs);
 
-	/* a queue without a socket has no QP either */
 	if (!skb || !sroce_txq_is_overtaken(txq, skb))
 		return false;
-	if (!is_stopped(txq)) {
-		if (!stop(txq, 0, DRAINED))
-			return false;
-		sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
-	}
+	if (is_stopped(txq))
+		return true;
+	if (!stop(txq, 0, DRAINED))
+		return false;
+	sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
 	return true;
 }
 

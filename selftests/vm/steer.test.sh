@@ -145,9 +145,9 @@ delayed()
 		in_b tc qdisc add dev ivb root netem slot 1s &&
 		in_b tc qdisc add dev vb clsact &&
 		in_b tc filter add dev vb ingress protocol ip matchall \
-			action mirred egress redirect dev ivb ||
-		return
-	grows tx_order_waits "$DIR/verbs/.out/order" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4
+			action mirred egress redirect dev ivb &&
+		grows tx_order_waits "$DIR/verbs/.out/order" "$DEV_A@$NS_A" "$DEV_B@$NS_B" \
+			--family 4
 	rc=$?
 	in_b tc qdisc del dev vb clsact
 	in_b ip link del ivb
