@@ -634,6 +634,8 @@ struct sroce_resp {
  *	a region on demand, which they can't refer to
  * @windows: type 2 windows that the QP has bound and not invalidated; they are unbound when
  *	it is destroyed. Those that were freed meanwhile are still counted
+ * @psn_base: random numbers, from which drv/dev/res.c counts the PSNs that it shows: of the send
+ *	queue and of the receive queue. They are others after each RESET
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
  * @last_mr: the region or window that this trip used last, referenced, or NULL
@@ -677,6 +679,7 @@ struct sroce_qp {
 	bool			drained;
 	bool			lb_copy_only;
 	u32			windows;
+	u32			psn_base[2];
 	bool			comm_est;
 	bool			last_wqe;
 	struct sroce_mr		*last_mr;

@@ -52,10 +52,20 @@ static int put_attrs(struct sk_buff *msg, const struct sroce_attr *attrs, u32 n)
 	return ret;
 }
 
+/* Before there is a PSN the number that it is counted from would be all that is shown. */
+static u32 shown_psn(const struct sroce_qp *qp, enum ib_qp_state least, u32 psn, u32 base)
+{
+	return qp->state < least ? 0 : sroce_psn_add(psn, base);
+}
+
 /**
  * sroce_res_fill_qp() - put the progress of a QP into a netlink message
  * @msg: the message
  * @ibqp: the QP
+ *
+ * Any user may see it, so PSNs are counted from numbers that nobody knows: how far they have
+ * come is shown, and not where they are. See sroce_qp_query(). Of a QP that went to ERR without a
+ * PSN the numbers are shown: they are others in its next life.
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -63,7 +73,7 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct sroce_qp *qp = to_sqp(ibqp);
 	const struct sroce_req *req = &qp->req;
-	struct sroce_attr attrs[11];
+	struct sroce_attr attrs[12];
 	struct sroce_kqp *kqp;
 	u32 n = 0;
 
@@ -71,7 +81,10 @@ int sroce_res_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	attrs[n++] = (struct sroce_attr){ "mtu", qp->mtu };
 	attrs[n++] = (struct sroce_attr){ "sq_pending",
 		(qp->sq.prod - qp->sq.cons) & qp->sq.mask };
-	attrs[n++] = (struct sroce_attr){ "rq_epsn", qp->resp.psn };
+	attrs[n++] = (struct sroce_attr){ "sq_psns",
+		shown_psn(qp, IB_QPS_RTS, req->psn, qp->psn_base[0]) };
+	attrs[n++] = (struct sroce_attr){ "rq_psns",
+		shown_psn(qp, IB_QPS_RTR, qp->resp.psn, qp->psn_base[1]) };
 	attrs[n++] = (struct sroce_attr){ "sq_unacked",
 		sroce_psn_diff(req->max_psn, req->una) };
 	attrs[n++] = (struct sroce_attr){ "sq_cwnd", sroce_cwnd(&req->cwnd) };

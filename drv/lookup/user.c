@@ -143,18 +143,6 @@ void sroce_user_put(struct sroce_user *user)
 	kfree(user);
 }
 
-/**
- * sroce_user_is_caller() - whether the calling process is of a user, or administers networks
- * @user: the user, or NULL for the kernel
- *
- * Context: process.
- */
-bool sroce_user_is_caller(const struct sroce_user *user)
-{
-	return (user && uid_eq(user->uid, outermost_uid())) ||
-	       ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
-}
-
 /* Whether a user may have so many bytes, when all have so many. @kept: whatever others have */
 static bool may_have(unsigned long own, unsigned long all, bool kept)
 {

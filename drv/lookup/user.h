@@ -94,7 +94,6 @@ static inline struct sroce_user *sroce_pd_owner(struct ib_pd *ibpd)
 
 struct sroce_user *sroce_user_get(void);
 void sroce_user_put(struct sroce_user *user);
-bool sroce_user_is_caller(const struct sroce_user *user);
 int sroce_user_charge(struct sroce_user *user, size_t bytes);
 int sroce_user_charge_again(struct sroce_user *user, size_t bytes);
 void sroce_user_uncharge(struct sroce_user *user, size_t bytes);

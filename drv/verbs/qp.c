@@ -6,6 +6,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/if_ether.h>
+#include <linux/random.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
@@ -298,6 +299,7 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		return -ENOMEM;
 	}
 	init_qp(qp, init, udata);
+	get_random_bytes(qp->psn_base, sizeof(qp->psn_base));
 	sroce_task_init(qp, kqp, sroce_udp_resume);
 	kqp->flusher = owner ? &owner->flusher : NULL;
 	kqp->share = owner ? &owner->share : &qp->dev->share;
@@ -455,6 +457,7 @@ static void enter_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_s
 		return;
 	qp->kqp->posted = qp->sq.prod;
 	/* the QP may have another peer soon, and begin at another PSN */
+	get_random_bytes(qp->psn_base, sizeof(qp->psn_base));
 	sroce_task_drop_queued(qp->kqp);
 	sroce_pager_reset(qp);
 }
@@ -611,13 +614,14 @@ int sroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
  * sroce_qp_query() - current state and attributes of a queue pair
  * @ibqp: the QP
  * @attr: filled in
- * @mask: all attributes are filled in, but PSNs only if one is asked for or the QP is the
- *	caller's
+ * @mask: all attributes are filled in, but PSNs only if one is asked for
  * @init: filled in
  *
  * Who has the QP asks for what is wanted. The RDMA core asks for nothing, and shows any user
  * what it gets (`rdma resource`). With its PSNs another user of the device could connect a QP to
- * the same peer, and speak for this one.
+ * the same peer, and speak for this one. Who is asking the core can't be told here: of a long
+ * dump, parts are made by whoever reads from the socket, perhaps a program of root's that was
+ * handed it.
  *
  * Return: 0.
  */
@@ -635,8 +639,7 @@ int sroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->rq_psn = qp->state >= IB_QPS_RTR ? qp->resp.psn : attr->rq_psn;
 	attr->sq_psn = qp->state >= IB_QPS_RTS ? qp->req.psn : attr->sq_psn;
 	sroce_task_unlock_query(qp, kqp);
-	if (!(mask & (IB_QP_RQ_PSN | IB_QP_SQ_PSN)) &&
-	    !sroce_user_is_caller(sroce_pd_owner(ibqp->pd))) {
+	if (!(mask & (IB_QP_RQ_PSN | IB_QP_SQ_PSN))) {
 		attr->rq_psn = 0;
 		attr->sq_psn = 0;
 	}
