@@ -116,6 +116,12 @@ static bool can_segment(const struct dst_entry *dst)
 }
 
 /*
+ * Most segments of a train. A virtual machine drops what its virtio-net or the host's tap gets
+ * with more than UDP_MAX_SEGMENTS; it is 64 or 128, and that of the other kernel counts.
+ */
+#define TRAIN_SEGMENTS	64U
+
+/*
  * Segments that a train may have if this is its first. None crosses an identification of
  * 0x8000: hardware that segments can be set up to count with 15 bits.
  */
@@ -123,7 +129,7 @@ static u32 most_segments(const struct sk_buff *skb, const struct sroce_train_icr
 {
 	u32 most = READ_ONCE(skb_dst(skb)->dev->gso_max_segs);
 
-	return min_t(u32, most, 0x8000 - (icrc->id & 0x7fff));
+	return min3(most, TRAIN_SEGMENTS, 0x8000U - (icrc->id & 0x7fff));
 }
 
 /* Bytes of UDP payload that may be appended to the first packet */

@@ -133,6 +133,22 @@ identifications()
 	END
 }
 
+# A kernel that gets a train by a virtual NIC may take 64 segments, and drop what has more.
+segments_are_few()
+{
+	local event=$TRACE/events/net/net_dev_start_xmit rc=0
+	trace_up && echo 'name == "va" && gso_segs >= 60' >"$event/filter" &&
+		echo 1 >"$event/enable" || return
+	GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
+	perftest_pair ib_write_bw -m 256 -s 65536 -n 100 || rc=$?
+	echo 0 >"$event/enable"
+	grep -o 'gso_segs=[0-9]*' "$TRACE/trace" | sort | uniq -c >/tmp/segments
+	trace_down
+	awk -F= '{ most = $2 > most ? $2 : most } END { exit !(most >= 60 && most <= 64) }' \
+		/tmp/segments || { cat /tmp/segments; return 1; }
+	return $rc
+}
+
 trains_are() { echo "$1" >"/sys/class/infiniband/$DEV_A/trains"; }
 
 # With the attribute, each packet is a skb of its own.
@@ -443,6 +459,7 @@ topo_veth || { not_ok "two namespaces, a link in each"; done_testing; exit 1; }
 	check "to netfilter no packet of the device is forwarded" is_local
 	check "a train of what can't be packets is dropped as a whole" tiny_train
 	check "identifications of a train do not cross 0x8000" identifications
+	check "a train has 64 segments at most" segments_are_few
 	check "no trains leave with the attribute trains off" no_trains
 	check "trains are segmented here only if the netdev can't" segmented_here va
 	check "and so by what is below a VLAN" vlan_segments
