@@ -92,6 +92,22 @@ static bool is_transformed(const struct sk_buff *skb)
 }
 
 /*
+ * Netfilter may have given a train that is a list another route, which encapsulates. There is too
+ * little room for that in front of the packets behind the first: see drv/net/segment.c. What is
+ * no list any more is segmented by the stack; kernels from before October 2024 can't, and drop it.
+ * Return: false if there is no memory.
+ */
+static bool has_room(struct sk_buff *skb)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+
+	if (likely(!dst || !dst->lwtstate) || !skb_is_gso(skb) ||
+	    !(skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST))
+		return true;
+	return !skb_linearize(skb);
+}
+
+/*
  * Drop what users' UDP sockets send to the port, here or elsewhere. It would speak for the
  * device: an ICRC can be computed, and the source address is all that tells a peer. Sockets
  * of the kernel, ours and those of tunnels, and raw ones pass.
@@ -100,6 +116,8 @@ static unsigned int local_out(void *priv, struct sk_buff *skb, const struct nf_h
 {
 	struct sock *sk = state->sk;
 
+	if (unlikely(!has_room(skb)))
+		return NF_DROP;
 	if (!sk || !sk_fullsock(sk) || sk->sk_kern_sock || sk->sk_protocol != IPPROTO_UDP ||
 	    sk->sk_type != SOCK_DGRAM || !skb_transport_header_was_set(skb) ||
 	    is_transformed(skb) || udp_hdr(skb)->dest != htons(SROCE_UDP_PORT) ||
