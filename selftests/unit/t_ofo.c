@@ -408,6 +408,43 @@ static void refused_and_kept(void)
 	xfers_end(&t);
 }
 
+/* Go-back-N, of which only the last packet asks for an ACK: what it sends again is lost in part. */
+static void second_gap(void)
+{
+	struct xfers t;
+
+	t_case("ofo: a gap in what is sent again is NAKed at once");
+	peer_begin_resp(&t, 1);
+	write_arrives(&t, FIRST + 7, false);
+	CHECK_EQ(txlog.n, 1);
+	write_arrives(&t, FIRST, false);
+	CHECK_EQ(txlog.n, 1);
+	write_arrives(&t, FIRST + 2, false);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[1].psn, FIRST + 1);
+	CHECK_EQ(txlog.p[1].syndrome, GAP);
+	/* and once */
+	write_arrives(&t, FIRST + 3, false);
+	CHECK_EQ(txlog.n, 2);
+	xfers_end(&t);
+}
+
+/* A train is late, and comes between the packets of the next one. */
+static void interleaved(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("ofo: packets that are late between new ones are one gap");
+	peer_begin_resp(&t, 1);
+	for (i = 0; i < 10; i++) {
+		write_arrives(&t, FIRST + 32 + i, false);
+		write_arrives(&t, FIRST + i, false);
+	}
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_NAK_SEQ_SENT), 1);
+	xfers_end(&t);
+}
+
 /* Greedy owners, one after the other, keep as much as they may. */
 static void shares(void)
 {
@@ -518,4 +555,6 @@ UNIT_TESTS(ofo)
 	batch_retransmitted();
 	refused_behind_gap();
 	refused_and_kept();
+	second_gap();
+	interleaved();
 }

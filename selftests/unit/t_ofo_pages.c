@@ -39,6 +39,32 @@ static void no_room(void)
 	xfers_finish(&t);
 }
 
+static void no_room_behind_gap(void)
+{
+	static const u8 data[4];
+	struct sroce_pkt p = { .opcode = 0x0a, .payload_len = 4, .length = 4 };
+	struct xfers t;
+
+	t_case("ofo: likewise where a request that follows it is kept");
+	peer_begin_resp(&t, 1);
+	sim_buf_on_demand(t.b);
+	t.s->b.qp.resp.ofo_max = 1;
+	p.va = t.b->mr.iova;
+	p.rkey = t.b->mr.key;
+	p.psn = FIRST + 1;
+	xfers_forge(&t, &p, data);
+	CHECK_EQ(txlog.n, 1);
+	p.psn = FIRST;
+	xfers_forge(&t, &p, data);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_ODP_DROP), 1);
+	CHECK_EQ(txlog.n, 1);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, 2);
+	CHECK_EQ(txlog.p[1].psn, FIRST);
+	CHECK_EQ(txlog.p[1].syndrome, GAP);
+	xfers_end(&t);
+}
+
 static void little_room(void)
 {
 	struct xfers t;
@@ -402,6 +428,7 @@ UNIT_TESTS(ofo_pages)
 {
 	in_order();
 	no_room();
+	no_room_behind_gap();
 	little_room();
 	missed_response(0);
 	missed_response(10);

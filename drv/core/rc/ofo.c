@@ -254,6 +254,22 @@ int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 }
 
 /**
+ * sroce_ofo_is_ahead() - whether a packet is ahead of all that are queued
+ * @resp: the responder, RC, of a locked QP
+ * @psn: that of the packet
+ *
+ * What is not was sent when the requester had gone back. What is may be new, and the packets before
+ * it late.
+ */
+bool sroce_ofo_is_ahead(const struct sroce_resp *resp, u32 psn)
+{
+	const struct list_head *last = resp->ofo_queue.prev;
+
+	return last == &resp->ofo_queue ||
+	       sroce_psn_diff(psn, list_entry(last, struct sroce_ofo_pkt, list)->pkt.psn) > 0;
+}
+
+/**
  * sroce_ofo_lacks() - whether requests were dropped that have not come again
  * @qp: the QP, RC, locked; nothing is queued
  *

@@ -24,6 +24,7 @@ static inline bool sroce_ofo_is_fair(u64 qp, u64 own, u64 all, u64 max)
 }
 
 int sroce_ofo_put(struct sroce_qp *qp, const struct sroce_pkt *pkt);
+bool sroce_ofo_is_ahead(const struct sroce_resp *resp, u32 psn);
 bool sroce_ofo_lacks(struct sroce_qp *qp);
 void sroce_ofo_ask(struct sroce_qp *qp);
 int sroce_ofo_defer(struct sroce_qp *qp, const struct sroce_pkt *pkt);

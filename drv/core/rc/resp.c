@@ -75,16 +75,17 @@ static void report_gap(struct sroce_qp *qp)
 static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	struct sroce_resp *resp = &qp->resp;
+	bool ahead = sroce_ofo_is_ahead(resp, pkt->psn);
+	int ret = sroce_ofo_put(qp, pkt);
 
 	sroce_count(qp, SROCE_CNT_OUT_OF_SEQ);
-	if (!sroce_ofo_put(qp, pkt)) {
-		sroce_count(qp, SROCE_CNT_OFO_QUEUED);
-	} else {
+	if (ret)
 		trace_sroce_drop(qp, pkt, SROCE_CNT_OUT_OF_SEQ);
-		/* the requester has gone back, and has passed the gap again */
-		if (resp->psn != resp->nak_psn)
-			resp->nak_sent = false;
-	}
+	else
+		sroce_count(qp, SROCE_CNT_OFO_QUEUED);
+	/* the requester has gone back, and has passed the gap again */
+	if ((ret || !ahead) && resp->psn != resp->nak_psn)
+		resp->nak_sent = false;
 	report_gap(qp);
 	return DROP;
 }
@@ -722,6 +723,7 @@ static void queue_for_pages(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	if (!sroce_ofo_put(qp, pkt))
 		return;
 	drop(qp, pkt, SROCE_CNT_ODP_DROP);
+	qp->resp.nak_sent = false;
 	if (!sroce_is_rc(qp))
 		qp->resp.msg = 0;
 }
