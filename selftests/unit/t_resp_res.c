@@ -134,6 +134,15 @@ static void unfinished(void)
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
 	end_read_once(&t, MANY);
 
+	t_case("resp_res: but if the next of them is asked for, it is a first one");
+	begin_unfinished(&t);
+	peer_ask_read(&t, FIRST + SROCE_TX_BUDGET, SROCE_TX_BUDGET * MTU,
+		      (MANY - SROCE_TX_BUDGET) * MTU);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, MANY);
+	peer_read_sent(SROCE_TX_BUDGET, FIRST + SROCE_TX_BUDGET, MANY - SROCE_TX_BUDGET, MTU);
+	xfers_end(&t);
+
 	t_case("resp_res: a replay is sent before the rest of the first response");
 	replay_unfinished(&t, 10, 5, 5);
 	CHECK_EQ(txlog.n, MANY + 5);
@@ -181,6 +190,14 @@ static void overlapping(void)
 	begin_replay(&t, MANY);
 	peer_ask_read(&t, FIRST + 100, 100 * MTU, 10 * MTU);
 	end_read_once(&t, MANY);
+
+	t_case("resp_res: a range from a replay's next packet on begins with a first one");
+	at = begin_replay(&t, MANY);
+	peer_ask_read(&t, FIRST + at, at * MTU, (MANY - at) * MTU);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, MANY);
+	peer_read_sent(at, FIRST + at, MANY - at, MTU);
+	xfers_end(&t);
 
 	t_case("resp_res: a range around a replay's next packet restarts it there");
 	at = begin_replay(&t, MANY);

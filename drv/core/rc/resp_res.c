@@ -180,7 +180,8 @@ static void add_replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 			continue;
 		if (sroce_psn_diff(end, a->end) > 0)
 			a->end = end;
-		if (sroce_psn_diff(psn, a->psn) < 0) {
+		/* what answers a request begins with a first response */
+		if (sroce_psn_diff(psn, a->psn) <= 0) {
 			a->psn = psn;
 			a->started = false;
 		}
@@ -200,8 +201,12 @@ static void queue_replay(struct sroce_qp *qp, struct sroce_res *res, u32 psn,
 	struct sroce_resp *resp = &qp->resp;
 
 	if (res->queued) {
-		if (sroce_psn_diff(psn, res->first.psn) >= 0)
+		if (sroce_psn_diff(psn, res->first.psn) >= 0) {
+			/* but they answer this request now: the next is a first one */
+			if (psn == res->first.psn)
+				res->first.started = false;
 			return;
+		}
 		if (sroce_psn_diff(end, res->last_psn) > 0)
 			sroce_resp_res_end_first(resp, res);
 		else if (sroce_psn_diff(end, res->first.psn) > 0)
