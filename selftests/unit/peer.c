@@ -17,6 +17,7 @@ static int record(struct sim *s, struct sim_packet *p)
 	txlog.p[i].ackreq = bth[8] & 0x80;
 	txlog.p[i].psn = sim_psn(p);
 	txlog.p[i].syndrome = bth[SROCE_BTH_LEN];
+	txlog.p[i].msn = bth[13] << 16 | bth[14] << 8 | bth[15];
 	if (bth[0] == 0x0c)
 		txlog.p[i].length = (u32)bth[24] << 24 | bth[25] << 16 | bth[26] << 8 | bth[27];
 	txlog.p[i].payload = p->len - p->l3_len - 8 - SROCE_ICRC_LEN -

@@ -23,6 +23,7 @@ struct txlog {
 		u8	syndrome;	/* of a response */
 		bool	ackreq;
 		u32	psn;
+		u32	msn;		/* of a response */
 		u32	length;		/* of a READ */
 		u32	payload;
 	} p[TXLOG_MAX];

@@ -117,6 +117,26 @@ static void read_revoked(void)
 	xfers_end(&t);
 }
 
+/* What the NAK does not acknowledge may not count as complete by its MSN. */
+static void read_revoked_msn(void)
+{
+	struct xfers t;
+
+	t_case("resp_tx: the MSN of a NAK counts what comes before the READ that it refuses");
+	peer_begin_resp(&t, 4);
+	peer_ask(&t, 0x0a, FIRST, 0, 0, 0);
+	peer_ask_read(&t, FIRST + 1, 0, MANY * MTU);
+	peer_ask(&t, 0x0a, FIRST + 1 + MANY, 0, 0, 0);
+	CHECK_EQ(t.s->b.qp.resp.msn, 3);
+	sim_buf_revoke(t.b);
+	sim_run(t.s);
+	CHECK(txlog.n > SROCE_TX_BUDGET && txlog.n < MANY);
+	CHECK_EQ(txlog.p[txlog.n - 1].syndrome, 0x62);
+	CHECK_EQ(txlog.p[txlog.n - 1].msn, 1);
+	CHECK_EQ(t.s->b.qp.state, IB_QPS_ERR);
+	xfers_end(&t);
+}
+
 /* Two reordered requests are received before the QP runs. */
 static void overtaken(void)
 {
@@ -381,6 +401,7 @@ UNIT_TESTS(resp_tx)
 	last_word();
 	last_word_in_time();
 	read_revoked();
+	read_revoked_msn();
 	overtaken();
 	credits_in_message();
 	stale_nak();

@@ -354,11 +354,12 @@ static u32 send_read_segs(struct sroce_qp *qp, const struct sroce_res *res,
 	return n;
 }
 
-/* The memory of a READ is gone: send a NAK and enter the error state. */
-static void refuse_read(struct sroce_qp *qp, u32 psn)
+/* The memory of a READ is gone: send a NAK and enter the error state. It is not complete. */
+static void refuse_read(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
 
+	resp->msn = sroce_psn_add(res->msn, -1);
 	sroce_resp_tx_nak(qp, SROCE_NAK_REM_ACCESS);
 	resp->aeth_psn = psn;
 	resp->closing = true;
@@ -465,7 +466,7 @@ bool sroce_resp_tx_run(struct sroce_qp *qp, u32 budget)
 			continue;
 		if (ret) {
 			if (!replay || !was_sent(res, a->psn)) {
-				refuse_read(qp, a->psn);
+				refuse_read(qp, res, a->psn);
 				break;
 			}
 			a->psn = sent_end(res, a);
