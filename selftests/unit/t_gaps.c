@@ -68,6 +68,31 @@ static void answered_in_part(void)
 	finish_write(&t);
 }
 
+/* The window is smaller after the gap, and no packet behind it has asked for an ACK. */
+static void window_full(void)
+{
+	struct sroce_retrans *rp;
+	struct xfers t;
+
+	t_case("retrans: only the retransmission asks for the ACK that shows the gap policy");
+	peer_begin(&t);
+	rp = &t.s->a.qp.req.retrans;
+	xfer_put(&t, IB_WR_RDMA_WRITE, MANY * MTU);
+	sim_doorbell(&t.s->a);
+	CHECK_EQ(txlog.n, SROCE_TX_BUDGET);
+	CHECK(t.s->a.qp.req.since_ackreq);
+	t.s->a.qp.req.cwnd.cwnd = 20;
+	txlog.n = 0;
+	peer_ack(&t, FIRST + 10, GAP);
+	sim_run_until(t.s, t.s->now + 100000);
+	peer_sent(0, FIRST + 10, 1);
+	sim_open_cwnd(&t.s->a);
+	peer_ack(&t, FIRST + 10, ACK);
+	CHECK_EQ(rp->gap_policy, SROCE_GAP_DROPS);
+	sim_run_until(t.s, t.s->now + 100000);
+	finish_write(&t);
+}
+
 /* The response to the first retransmission shows the gap policy of the peer. */
 static void gap_policies(void)
 {
@@ -389,6 +414,7 @@ UNIT_TESTS(gaps)
 	refused_in_window();
 	answered_in_part();
 	gap_policies();
+	window_full();
 	many_gaps();
 	no_gaps();
 	came_twice();

@@ -394,7 +394,8 @@ static void check_drained(struct sroce_qp *qp)
 
 /*
  * Nothing follows the newest packet, in SQD, since the window has become smaller, or since the
- * next waits for pages. If that packet was sent without AckReq, a duplicate asks for the ACK.
+ * next waits for pages. If that packet was sent without AckReq, a duplicate asks for the ACK. What
+ * was sent again to learn whether the peer keeps what follows a gap asks for one itself.
  */
 static void request_missing_ack(struct sroce_qp *qp)
 {
@@ -402,7 +403,7 @@ static void request_missing_ack(struct sroce_qp *qp)
 	u32 prev = sroce_psn_add(req->psn, -1);
 	const struct sroce_wqe *newest;
 
-	if (!sroce_is_rc(qp) || !req->since_ackreq ||
+	if (!sroce_is_rc(qp) || !req->since_ackreq || req->retrans.hold_new ||
 	    req->retrans.from != req->retrans.to ||
 	    sroce_psn_diff(prev, req->acked) < 0)
 		return;
