@@ -138,7 +138,7 @@ links:
 links-plot:
 	@$(MAKE) --no-print-directory -s -C selftests/sim links-plot
 
-## bench: sroce, rdma_rxe and TCP; tables and plots in .build/bench, an hour (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
+## bench: sroce, rdma_rxe, siw and TCP; tables and plots in .build/bench, an hour (BENCH_REPS=, BENCH_ONLY=, BENCH_PARTS=)
 bench: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@KERNEL=$(VMKERNEL) VMFLAGS='$(VMFLAGS)' selftests/bench/run.sh $(BENCH_PARTS)

@@ -20,10 +20,10 @@ from xml.sax.saxutils import escape
 
 import marks
 
-COLUMNS = "run kernel place mtu case unit sroce rxe tcp".split()
-CONTENDERS = ("sroce", "rxe", "tcp")
-NAMES = {"sroce": "sroce", "rxe": "rxe", "tcp": "TCP"}
-COLOURS = {"sroce": "#1f5fa8", "rxe": "#c0392b", "tcp": "#2e8b57"}
+COLUMNS = "run kernel place mtu case unit sroce rxe siw tcp".split()
+CONTENDERS = ("sroce", "rxe", "siw", "tcp")
+NAMES = {"sroce": "sroce", "rxe": "rxe", "siw": "siw", "tcp": "TCP"}
+COLOURS = {"sroce": "#1f5fa8", "rxe": "#c0392b", "siw": "#8e5ea2", "tcp": "#2e8b57"}
 TITLES = {"native-wire-gro": "a real CPU, wire, GRO", "native-wire": "a real CPU, wire, no GRO",
           "native-veth": "a real CPU, a veth pair",
           "native-nvme-wire-gro": "a real CPU, NVMe over Fabrics, wire, GRO",
@@ -53,7 +53,8 @@ def read(path):
         rows = list(csv.DictReader(f))
     for row in rows:
         for who in CONTENDERS:
-            row[who] = float(row[who]) if row[who] else None
+            # older files lack the younger contenders
+            row[who] = float(row[who]) if row.get(who) else None
     return rows
 
 
@@ -96,6 +97,10 @@ def ratio(row, who):
     return f"{row['sroce'] / row[who]:.2f}"
 
 
+HEAD = "| | | " + " | ".join([NAMES[who] for who in CONTENDERS] +
+                             [f"sroce/{NAMES[who]}" for who in CONTENDERS[1:]]) + " |"
+
+
 def table(rows):
     """One table for each run and kernel"""
     out = []
@@ -104,8 +109,7 @@ def table(rows):
         if (row["run"], row["kernel"]) != current:
             current = (row["run"], row["kernel"])
             out += ["", f"`{row['run']}`; Linux {row['kernel']}, medians:", "",
-                    "| | | sroce | rxe | TCP | sroce/rxe | sroce/TCP |",
-                    "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+                    HEAD, "| --- | ---" + " | ---:" * (2 * len(CONTENDERS) - 1) + " |"]
         where = TITLES.get(row["place"], row["place"])
         cells = [f"{where}, MTU {row['mtu']}: {row['case']}", row["unit"]]
         cells += [number(row[who]) for who in CONTENDERS]
@@ -138,7 +142,7 @@ ROWS = [[
      [("WRITE", "WRITE 8 B median"), ("SEND", "SEND 8 B median")]),
 ]]
 WIDTH, MARGIN, LEGEND, TITLE, HEIGHT, LABEL = 700, 10, 34, 54, 120, 30
-BAR = 34
+BAR = 26
 FONT = "font-family='DejaVu Sans, Verdana, Arial, sans-serif'"
 
 
@@ -170,7 +174,7 @@ def bars(x, base, group, scale):
         out.append(f"<rect x='{x + 1:g}' y='{base - high:.1f}' "
                    f"width='{BAR - 2}' height='{high:.1f}' "
                    f"fill='{COLOURS[who]}'/>")
-        out.append(text(x + BAR / 2, base - high - 4, short(value)))
+        out.append(text(x + BAR / 2, base - high - 4, short(value), 10))
         x += BAR
     return out
 
@@ -192,7 +196,7 @@ def draw_panel(left, top, width, panel, groups):
 
 def legend():
     out = []
-    x = WIDTH / 2 - 120
+    x = WIDTH / 2 - 45 * len(CONTENDERS)
     for who in CONTENDERS:
         out.append(f"<rect x='{x:g}' y='10' width='14' height='14' "
                    f"fill='{COLOURS[who]}'/>")

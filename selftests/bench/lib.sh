@@ -114,11 +114,12 @@ load_contender()	# contender netdev...
 		[ ! -e "$dev" ] || rdma link delete "${dev##*/}"
 	done
 	# the last close of a verbs file runs from a work queue
-	for dev in sroce rdma_rxe; do
+	for dev in sroce rdma_rxe siw; do
 		[ ! -d /sys/module/$dev ] || wait_until 5 rmmod $dev || return
 	done
 	case $type in
 	rxe)	modprobe rdma_rxe ;;
+	siw)	load_siw ;;
 	sroce)	modprobe -a ib_uverbs rdma_ucm udp_tunnel ip6_udp_tunnel
 		insmod "$SROCE_KO" ;;
 	*)	return 0 ;;
@@ -131,7 +132,14 @@ load_contender()	# contender netdev...
 	done
 }
 
-# contender sroce|sroce-stack|rxe|tcp|none: load it, a device on each end
+# Some kernels have it, for others selftests/bench/siw.sh has built it.
+load_siw()
+{
+	modprobe -a ib_uverbs rdma_ucm && { modprobe -q siw ||
+		{ modprobe libcrc32c; insmod "${SIW_KO:-siw.ko}"; }; }
+}
+
+# contender sroce|sroce-stack|rxe|siw|tcp|none: load it, a device on each end
 contender()
 {
 	local type=${1%%-*}
@@ -149,7 +157,10 @@ contender()
 	fi || return
 	case $type in
 	rxe|sroce)	B_GID0=$(gid_index "$B_DEV0" v4) &&
-			B_GID1=$(at_server gid_index "$B_DEV1" v4) || return ;;
+			B_GID1=$(at_server gid_index "$B_DEV1" v4) || return
+			B_PATH0=(-x "$B_GID0") B_PATH1=(-x "$B_GID1") ;;
+	# iWARP connects by rdma_cm only
+	siw)	B_PATH0=(-R) B_PATH1=(-R) ;;
 	esac
 	B_NOW=$1
 }
@@ -220,9 +231,9 @@ perftest()
 	local tool=$1 rc=0
 	shift
 	B_PORT=$((B_PORT + 1))
-	server_begin "$tool" -F -p $B_PORT -d "$B_DEV1" -x "$B_GID1" "$@" ||
+	server_begin "$tool" -F -p $B_PORT -d "$B_DEV1" "${B_PATH1[@]}" "$@" ||
 		rc=$?
-	timeout -k 1 $B_LIMIT "$tool" -F -p $B_PORT -d "$B_DEV0" -x "$B_GID0" \
+	timeout -k 1 $B_LIMIT "$tool" -F -p $B_PORT -d "$B_DEV0" "${B_PATH0[@]}" \
 		"$@" $B_IP1 >$B_CLIENT 2>&1 || rc=$?
 	[ $rc -eq 0 ] || at_server stop_serving
 	server_end || rc=$?

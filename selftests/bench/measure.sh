@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# sroce, rdma_rxe and TCP beside each other: runs inside the VM, and leaves raw
+# sroce, rdma_rxe, siw and TCP beside each other: runs inside the VM, and leaves raw
 # results in shared/ of the job's directory, for selftests/bench/report.py.
 #
 #   measure.sh full	one machine: a veth pair at two MTUs, the same host, losses,
@@ -17,7 +17,7 @@
 #			their limits; prints the table
 #
 #   BENCH_REPS=5	repetitions, interleaved; icount and quick do two
-#   BENCH_WITH=		contenders: "sroce sroce-stack rxe tcp"
+#   BENCH_WITH=		contenders: "sroce sroce-stack rxe siw tcp"
 #   BENCH_ONLY=		a regular expression of cases, each of which is
 #			PLACE/MTU/CONTENDER/TEST/TRANSPORT/SIZE/QPS/MODE, such as
 #			veth/1500/sroce/write_bw/RC/65536/1/poll
@@ -50,7 +50,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 VERBS=$PWD/selftests/verbs
 
 WHAT=${1:-quick}
-WITH=${BENCH_WITH:-sroce sroce-stack rxe tcp}
+WITH=${BENCH_WITH:-sroce sroce-stack rxe siw tcp}
 ONLY=${BENCH_ONLY:-.}
 HALF=${BENCH_SECONDS:-0.4}
 TIME=${SROCE_TIMEOUT:-600}	# seconds, of tools/vm.sh
@@ -359,6 +359,9 @@ cases_quick()
 		send_bw:RC:64:1:{poll,list32} {write,send}_lat:RC:8:1:poll
 }
 
+# Those that there are over iWARP by rdma_cm, as perftest has it
+cases_iwarp() { grep -E '^(write|read|send)_(bw|lat):RC:' | grep -v ':apart$'; }
+
 wanted() { [[ $1 =~ $ONLY && " ${BENCH_SKIP:-} " != *" $1 "* ]]; }
 
 # What a contender is to do here
@@ -369,6 +372,7 @@ cases()	# name contender
 	*/tcp)	echo stream::0:1:
 		counts_instructions || echo pingpong::14:1: ;;
 	*/memcpy)	echo memcpy::0:1: ;;
+	*/siw)	"cases_$1" | cases_iwarp ;;
 	*)	"cases_$1" ;;
 	esac | while read -r c; do
 		! wanted "$PLACE/$MTU/$2/${c//:/\/}" || echo "$c"
@@ -420,7 +424,7 @@ place_veth()	# mtu
 veth_round()	# mtu cases
 {
 	local list
-	mapfile -t list < <(taking_part sroce rxe tcp)
+	mapfile -t list < <(taking_part sroce rxe siw tcp)
 	place_veth "$1"
 	round "$2" "${list[@]}"
 }
@@ -430,7 +434,7 @@ veth_round()	# mtu cases
 wire_round()
 {
 	local list cases=${3:-}wire
-	mapfile -t list < <(taking_part sroce rxe tcp)
+	mapfile -t list < <(taking_part sroce rxe siw tcp)
 	place_veth "$1"
 	PLACE=${3:-}${2/_/-}
 	"at_$2"
@@ -449,7 +453,7 @@ wire_rounds()	# [PREFIX]
 same_host_round()
 {
 	local list
-	mapfile -t list < <(taking_part sroce sroce-stack rxe tcp memcpy)
+	mapfile -t list < <(taking_part sroce sroce-stack rxe siw tcp memcpy)
 	PLACE=same-host MTU=1500
 	contender none
 	at_same_host
@@ -601,7 +605,7 @@ native()
 {
 	local list
 	REPS=${BENCH_REPS:-3} LIMIT=${BENCH_LIMIT:-$((TIME * 9 / 10))}
-	mapfile -t list < <(taking_part sroce rxe tcp)
+	mapfile -t list < <(taking_part sroce rxe siw tcp)
 	bench_topology 1500
 	modprobe crc32_clmul || failed "to compute CRCs as x86 does"
 	nvme_disk_up || failed "to set up a disk"
@@ -638,7 +642,7 @@ two()
 {
 	local list
 	REPS=${BENCH_REPS:-5} LIMIT=${BENCH_LIMIT:-$((TIME * 7 / 10))}
-	mapfile -t list < <(taking_part sroce rxe tcp)
+	mapfile -t list < <(taking_part sroce rxe siw tcp)
 	PLACE=vms MTU=$(cat /sys/class/net/eth0/mtu)
 	at_vms
 	for ((REP = 0; REP < REPS; REP++)); do
@@ -654,7 +658,7 @@ icount()
 	HALF=${BENCH_SECONDS:-0.2}
 	# of that clock, which is many times slower while there is work
 	B_LIMIT=8
-	mapfile -t list < <(taking_part sroce rxe tcp)
+	mapfile -t list < <(taking_part sroce rxe siw tcp)
 	bench_topology 1500
 	gives_way
 	for ((REP = 0; REP < REPS; REP++)); do

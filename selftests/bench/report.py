@@ -30,9 +30,9 @@ COLUMNS = ("topology kernel mtu contender test transport size qps mode rep"
 Key = namedtuple("Key", COLUMNS[:9] + ["metric"])
 Stat = namedtuple("Stat", "median spread n unit")
 
-ORDER = ["sroce", "sroce-stack", "rxe", "tcp", "memcpy"]
+ORDER = ["sroce", "sroce-stack", "rxe", "siw", "tcp", "memcpy"]
 COLOURS = {"sroce": "#1f5fa8", "sroce-stack": "#55a3d9", "rxe": "#c0392b",
-           "tcp": "#2e8b57", "memcpy": "#888888"}
+           "siw": "#8e5ea2", "tcp": "#2e8b57", "memcpy": "#888888"}
 # What has no verbs: its figure is beside all of a kind
 REFERENCES = ("tcp", "memcpy")
 TOPOLOGIES = ["native-wire-gro", "native-wire", "native-veth", "native-nvme-wire-gro",

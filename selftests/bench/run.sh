@@ -83,9 +83,12 @@ in_vm()	# part directory seconds
 	# shellcheck disable=SC2046,SC2086 # lists of flags
 	tools/vm.sh --kernel "$kernel" --timeout "$3" \
 		--keep "$2" --env "SROCE_KO=$PWD/.build/$kernel/bench.ko" \
+		--env "SIW_KO=$PWD/.build/$kernel/siw/siw.ko" \
 		${env[@]+"${env[@]}"} $(flags_of "$1") ${VMFLAGS:-} -- \
 		selftests/bench/measure.sh "$1"
 }
+
+takes_part() { [[ " ${BENCH_WITH:-$1} " == *" $1 "* ]]; }
 
 # A machine that a case has killed (rdma_rxe can) has not measured the rest:
 # another goes on without that case, while there is time.
@@ -96,6 +99,9 @@ part()	# part
 	case $1 in nvme|native) tools/setup.sh --apps || return ;; esac
 	[ "$1" != native ] || env -u ARCH -u CROSS_COMPILE \
 		make -s vm-module KERNEL="$(kernel_of native)" || return
+	# without it the others can be measured all the same
+	[ "$1" = nvme ] || ! takes_part siw || $BENCH/siw.sh "$(kernel_of "$1")" ||
+		LOST+=("$1: siw can't be built")
 	# it is loaded again and again, whatever is built meanwhile
 	at=.build/$(kernel_of "$1")
 	cp "$at/sroce.ko" "$at/bench.ko" || return

@@ -50,7 +50,7 @@ measure()
 	printf '%s\n' "$1" >"$DIR/fails"
 	printf '%s\n' "$2" >"$DIR/silent"
 	VM_ID=1 SROCE_JOB=$DIR/job BENCH_REPS=1 \
-		BENCH_ONLY='/(write_bw/RC/8/|send_lat|stream|pingpong)' \
+		BENCH_ONLY="${BENCH_ONLY:-/(write_bw/RC/8/|send_lat|stream|pingpong)}" \
 		"$DIR/selftests/bench/measure.sh" two >"$DIR/out" 2>&1
 }
 
@@ -65,6 +65,15 @@ well()
 			sort -u | xargs)" = "rxe sroce tcp" ]
 }
 
+# siw has RC alone, and connects as iWARP can.
+siw_is_measured()
+{
+	BENCH_ONLY='/siw/' measure "" "" && {
+		cut -d, -f4-6 "$DIR/job/shared/bench-two.csv" | grep '^siw' | sort -u | xargs
+	} | grep -qx "siw,read_bw,RC siw,read_lat,RC siw,send_bw,RC siw,send_lat,RC \
+siw,write_bw,RC siw,write_lat,RC"
+}
+
 # failed FAILING SILENT WHAT...: what is named at the end, and is there for others
 failed()
 {
@@ -76,6 +85,7 @@ failed()
 }
 
 check "all runs succeed" shown well
+check "siw: what there is over iWARP" shown siw_is_measured
 check "a run fails: it is named, and the status is 1" shown failed "rxe ib_write_bw" "" \
 	"vms 1500 rxe write_bw:RC:8:1:poll write_bw RC 8 1 poll"
 check "a tool that says nothing has failed, too" shown failed "" "sroce ib_send_lat" \

@@ -42,6 +42,7 @@ def tcp(test, values, **kw):
 # five, of which one is far off; four, so the median lies between two
 raw("sroce", "write_bw", [300, 310, 320, 330, 30])
 raw("rxe", "write_bw", [60, 70, 50, 40])
+raw("siw", "write_bw", [200])
 tcp("stream", [290, 300, 310])
 RAW += ["", "# a second file begins", RAW[0]]
 raw("sroce", "write_bw", [1000, 1000, 1000], mtu=4500)
@@ -260,7 +261,26 @@ def readme(c):
     assert done.returncode == 0, done.stderr
     assert text.startswith("before\n") and text.endswith("\nafter\n"), text
     assert "old" not in text and text.count("make bench: a date") == 1, text
-    assert "WRITE 64 KiB | MB/s | 310.0 | 55.00 | 300.0 | 5.64 | 1.03 |" in text
+    assert ("WRITE 64 KiB | MB/s | 310.0 | 55.00 | 200.0 | 300.0 | 5.64 | 1.55 | 1.03 |"
+            in text)
+
+
+def readme_older(c):
+    """A file of figures from before there was one of the contenders"""
+    _, _, where = figures_of(c, "<!-- bench: begin -->\n<!-- bench: end -->\n")
+    path = os.path.join(where, "figures.csv")
+    rows = figures.read(path)
+    with open(path, "w", newline="") as f:
+        out = csv.DictWriter(f, [n for n in figures.COLUMNS if n != "siw"],
+                             extrasaction="ignore")
+        out.writeheader()
+        out.writerows(rows)
+    done = subprocess.run([sys.executable, "-B", os.path.join(BENCH, "figures.py"), where],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with open(os.path.join(where, "README.md")) as f:
+        assert ("WRITE 64 KiB | MB/s | 310.0 | 55.00 | - | 300.0 | 5.64 | - | 1.03 |"
+                in f.read())
 
 
 def readme_unmarked(c):
@@ -342,6 +362,7 @@ CASES = [
     ("a bar that was not measured is not met", bar_missing),
     ("our own bars can be read", own_bars),
     ("README's table is replaced, and nothing else", readme),
+    ("figures of before a contender took part are read", readme_older),
     ("what has no marks is left alone", readme_unmarked),
     ("the picture has a bar for each figure", picture),
     ("a line cut short is an error", short_line),

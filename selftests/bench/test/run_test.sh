@@ -41,6 +41,7 @@ echo "$at" >"$keep/under-way"
 exit 125
 END
 printf '#!/bin/sh\n' >"$DIR/tools/setup.sh"
+printf '#!/bin/sh\necho siw of $1 >>siw\n' >"$DIR/selftests/bench/siw.sh"
 chmod +x "$DIR"/tools/*.sh
 for k in 6.1 6.12 7.3 6.1-uml 6.12-uml; do
 	mkdir -p "$DIR/.build/$k"
@@ -143,6 +144,14 @@ native()
 		grep -q ',6.12-uml.0,' "$DIR/native/raw.csv"
 }
 
+# siw is built where it takes part; NVMe has no place for it.
+siw_is_built()
+{
+	rm -f "$DIR/siw"
+	BENCH_WITH="sroce tcp" run without && PART=nvme run nvme && [ ! -e "$DIR/siw" ] &&
+		KERNEL=6.12 run with && [ "$(cat "$DIR/siw")" = "siw of 6.12" ]
+}
+
 shown() { "$@" || { cat "$DIR/out" "$DIR/skips"; return 1; }; }
 
 check "one machine, and its report" shown well
@@ -151,6 +160,7 @@ check "a machine that dies is followed by one that leaves that case out; it fail
 check "runs that have failed are named, and it failed" shown runs_fail
 check "three die: it failed, and what they measured is there" shown all_die
 check "what a real CPU does is measured on a kernel that it executes, which is built" shown native
+check "siw is built for those who are beside it" shown siw_is_built
 check "table and picture are of the runs that are named" shown figures
 check "tables of another kernel stay" shown second_kernel
 check "tables of another place stay" shown other_place
