@@ -55,11 +55,9 @@ fetch_source()
 {
 	[ ! -e "$SRC/Makefile" ] || return 0
 	say "fetching Debian's source of Linux $SERIES"
-	rm -rf "$SRC" "$SRC.tmp"
-	mkdir -p "$SRC.tmp"
-	kernel_source "$SERIES" "$SRC.tmp" >>"$LOG" 2>&1 ||
+	rm -rf "$SRC"
+	kernel_source "$SERIES" "$SRC" >>"$LOG" 2>&1 ||
 		die "linux-source-$SERIES is not to be had, see $LOG"
-	mv "$SRC.tmp" "$SRC"
 }
 
 # The source of "intree" is a copy, with the module in it.

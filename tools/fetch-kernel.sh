@@ -266,12 +266,14 @@ fetch_image()	# release
 	mv "$tmp" "$dir"
 }
 
-# Unpack Debian's source of Linux $1, or those files of it that are named, into
-# directory $2. The package is downloaded, not installed.
+# Unpack Debian's source of Linux $1, or those files of it that are named, as directory $2, which
+# is there when all of it is. The package is downloaded, not installed.
 kernel_source()	# series directory [path...]
 {
-	local package=linux-source-$1 dir=$2 tmp
+	local package=linux-source-$1 to=$2 dir=$2.tmp tmp
 	shift 2
+	rm -rf "$dir"
+	mkdir -p "$dir"
 	tmp=$(mktemp -d "$dir/deb.XXXXXX") || return
 	update_lists && (cd "$tmp" && kernel_apt apt-get -qq download "$package") &&
 		dpkg-deb --fsys-tarfile "$tmp"/*.deb |
@@ -280,7 +282,7 @@ kernel_source()	# series directory [path...]
 		tar -x -C "$dir" --strip-components=1 "${@/#/$package/}"
 	local status=$?
 	rm -rf "$tmp"
-	return $status
+	[ $status -eq 0 ] && mv "$dir" "$to"
 }
 
 kernel_is_fetched()	# name

@@ -169,11 +169,10 @@ setup_kernel()	# name [newest]
 fetch_scripts()
 {
 	local dir tmp
-	dir=$(kernel_scripts) tmp=$dir.tmp
+	dir=$(kernel_scripts) tmp=$dir.source
 	[ ! -e "$dir/checkpatch.pl" ] || return 0
 	say "fetching checkpatch.pl and kernel-doc"
 	rm -rf "$tmp" "$dir"
-	mkdir -p "$tmp"
 	kernel_source 6.1 "$tmp" scripts/{checkpatch.pl,kernel-doc} \
 		scripts/{spelling.txt,const_structs.checkpatch} \
 		>"$SROCE_CACHE/apt.log" 2>&1 ||

@@ -25,10 +25,7 @@ fetch()
 {
 	[ ! -e "$SRC" ] || return 0
 	say "fetching the source of Linux $SERIES"
-	rm -rf "$SRC.tmp"
-	mkdir -p "$SRC.tmp"
-	kernel_source "$SERIES" "$SRC.tmp" $IN_TREE || die "linux-source-$SERIES is not to be had"
-	mv "$SRC.tmp" "$SRC"
+	kernel_source "$SERIES" "$SRC" $IN_TREE || die "linux-source-$SERIES is not to be had"
 }
 
 build()
