@@ -635,7 +635,7 @@ struct sroce_resp {
  * @windows: type 2 windows that the QP has bound and not invalidated; they are unbound when
  *	it is destroyed. Those that were freed meanwhile are still counted
  * @psn_base: random numbers, from which drv/dev/res.c counts the PSNs that it shows: of the send
- *	queue and of the receive queue. They are others after each RESET
+ *	queue and of the receive queue. They are drawn when it leaves RESET
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was raised
  * @last_mr: the region or window that this trip used last, referenced, or NULL

@@ -299,7 +299,6 @@ int sroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		return -ENOMEM;
 	}
 	init_qp(qp, init, udata);
-	get_random_bytes(qp->psn_base, sizeof(qp->psn_base));
 	sroce_task_init(qp, kqp, sroce_udp_resume);
 	kqp->flusher = owner ? &owner->flusher : NULL;
 	kqp->share = owner ? &owner->share : &qp->dev->share;
@@ -452,12 +451,13 @@ static void set_attrs(struct sroce_qp *qp, const struct ib_qp_attr *attr, int ma
 
 static void enter_state(struct sroce_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
 {
+	if (from == IB_QPS_RESET)
+		get_random_bytes(qp->psn_base, sizeof(qp->psn_base));
 	sroce_state_enter(qp, from, to);
 	if (to != IB_QPS_RESET)
 		return;
 	qp->kqp->posted = qp->sq.prod;
 	/* the QP may have another peer soon, and begin at another PSN */
-	get_random_bytes(qp->psn_base, sizeof(qp->psn_base));
 	sroce_task_drop_queued(qp->kqp);
 	sroce_pager_reset(qp);
 }
