@@ -124,6 +124,16 @@ static void begin_unfinished(struct xfers *t)
 	t->s->b.task_when = 0;
 }
 
+/* Of @at responses that were sent, the one behind them is asked for, and all that follow. */
+static void rest_again(struct xfers *t, u32 at)
+{
+	peer_ask_read(t, FIRST + at, at * MTU, (MANY - at) * MTU);
+	sim_run(t->s);
+	CHECK_EQ(txlog.n, MANY);
+	peer_read_sent(at, FIRST + at, MANY - at, MTU);
+	xfers_end(t);
+}
+
 /* While the first response of a long READ is being sent */
 static void unfinished(void)
 {
@@ -136,12 +146,7 @@ static void unfinished(void)
 
 	t_case("resp_res: but if the next of them is asked for, it is a first one");
 	begin_unfinished(&t);
-	peer_ask_read(&t, FIRST + SROCE_TX_BUDGET, SROCE_TX_BUDGET * MTU,
-		      (MANY - SROCE_TX_BUDGET) * MTU);
-	sim_run(t.s);
-	CHECK_EQ(txlog.n, MANY);
-	peer_read_sent(SROCE_TX_BUDGET, FIRST + SROCE_TX_BUDGET, MANY - SROCE_TX_BUDGET, MTU);
-	xfers_end(&t);
+	rest_again(&t, SROCE_TX_BUDGET);
 
 	t_case("resp_res: a replay is sent before the rest of the first response");
 	replay_unfinished(&t, 10, 5, 5);
@@ -193,11 +198,7 @@ static void overlapping(void)
 
 	t_case("resp_res: a range from a replay's next packet on begins with a first one");
 	at = begin_replay(&t, MANY);
-	peer_ask_read(&t, FIRST + at, at * MTU, (MANY - at) * MTU);
-	sim_run(t.s);
-	CHECK_EQ(txlog.n, MANY);
-	peer_read_sent(at, FIRST + at, MANY - at, MTU);
-	xfers_end(&t);
+	rest_again(&t, at);
 
 	t_case("resp_res: a range around a replay's next packet restarts it there");
 	at = begin_replay(&t, MANY);

@@ -5,9 +5,6 @@
  * have come, and not where they are.
  */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include "vt.h"
 
 #define WRITES	5
@@ -32,11 +29,12 @@ static why_t show(const struct vt_ep *ep)
 }
 
 /* A number that it shows under a name. Some versions of rdma leave out the prefix. */
-static why_t value(const char *name, uint32_t *to)
+static why_t show_value(const struct vt_ep *ep, const char *name, uint32_t *to)
 {
 	char quoted[32];
 	const char *at;
 
+	TRY(show(ep));
 	snprintf(quoted, sizeof(quoted), "%s\":", name);
 	at = strstr(shown, quoted);
 	CHECK(at, "no %s: %s", name, shown);
@@ -44,11 +42,11 @@ static why_t value(const char *name, uint32_t *to)
 	return NULL;
 }
 
-static why_t not_zero(const char *name)
+static why_t not_zero(const struct vt_ep *ep, const char *name)
 {
 	uint32_t n;
 
-	TRY(value(name, &n));
+	TRY(show_value(ep, name, &n));
 	CHECK(n, "%s is 0", name);
 	return NULL;
 }
@@ -79,9 +77,8 @@ static why_t hidden(struct vt_pair *p, const void *arg)
 
 	(void)arg;
 	TRY(vt_ping(p));
-	TRY(show(&p->a));
-	TRY(not_zero("sq_psns"));
-	TRY(not_zero("rq_psns"));
+	TRY(not_zero(&p->a, "sq_psns"));
+	TRY(not_zero(&p->a, "rq_psns"));
 	TRY(query(&p->a, IBV_QP_SQ_PSN | IBV_QP_RQ_PSN, &attr));
 	TRY(is_not_shown(attr.sq_psn, "the requester's"));
 	TRY(is_not_shown(attr.rq_psn, "the responder's"));
@@ -89,8 +86,8 @@ static why_t hidden(struct vt_pair *p, const void *arg)
 }
 
 /*
- * While there is no PSN, the numbers that they are counted from would be seen: the second shown less
- * the first would be the PSN.
+ * While there is no PSN, the numbers that they are counted from would be seen: the second shown
+ * less the first would be the PSN.
  */
 static why_t no_base(struct vt_pair *p, const void *arg)
 {
@@ -100,15 +97,12 @@ static why_t no_base(struct vt_pair *p, const void *arg)
 	TRY(vt_go(p, IBV_QPS_RESET));
 	for (int life = 0; life < 2; life++) {
 		TRY(vt_go(p, IBV_QPS_INIT));
-		TRY(show(&p->a));
-		TRY(value("rq_psns", &rq[0]));
+		TRY(show_value(&p->a, "rq_psns", &rq[0]));
 		TRY(vt_go(p, IBV_QPS_RTR));
-		TRY(show(&p->a));
-		TRY(value("sq_psns", &sq[0]));
-		TRY(value("rq_psns", &rq[1]));
+		TRY(show_value(&p->a, "sq_psns", &sq[0]));
+		TRY(show_value(&p->a, "rq_psns", &rq[1]));
 		TRY(vt_go(p, IBV_QPS_RTS));
-		TRY(show(&p->a));
-		TRY(value("sq_psns", &sq[1]));
+		TRY(show_value(&p->a, "sq_psns", &sq[1]));
 		CHECK(((rq[1] - rq[0]) & 0xffffff) != p->b.psn, "RQ: %u, then %u", rq[0], rq[1]);
 		CHECK(((sq[1] - sq[0]) & 0xffffff) != p->a.psn, "SQ: %u, then %u", sq[0], sq[1]);
 		CHECK(((sq[1] - rq[1]) & 0xffffff) != ((p->a.psn - p->b.psn) & 0xffffff),
@@ -138,17 +132,13 @@ static why_t progress(struct vt_pair *p, const void *arg)
 	struct ibv_wc wc;
 
 	(void)arg;
-	TRY(show(&p->a));
-	TRY(value("sq_psns", &before[0]));
-	TRY(show(&p->b));
-	TRY(value("rq_psns", &before[1]));
+	TRY(show_value(&p->a, "sq_psns", &before[0]));
+	TRY(show_value(&p->b, "rq_psns", &before[1]));
 	TRY(vt_post_writes(p, 0, WRITES, 1));
 	for (int i = 0; i < WRITES; i++)
 		TRY(vt_poll_ok(p->a.scq, &wc, i));
-	TRY(show(&p->a));
-	TRY(value("sq_psns", &after[0]));
-	TRY(show(&p->b));
-	TRY(value("rq_psns", &after[1]));
+	TRY(show_value(&p->a, "sq_psns", &after[0]));
+	TRY(show_value(&p->b, "rq_psns", &after[1]));
 	for (int i = 0; i < 2; i++)
 		CHECK(((after[i] - before[i]) & 0xffffff) == WRITES,
 		      "%s: %u, then %u", i ? "received" : "sent", before[i], after[i]);
