@@ -9,6 +9,7 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/pairs.sh
 . "$DIR/lib/pairs.sh"
 
+make -s -C "$DIR/verbs" || exit 1
 OUT=$(mktemp)
 
 [ "$LINK_TYPE" = sroce ] || { skip answer "about sroce only"; done_testing; exit; }
@@ -16,33 +17,6 @@ OUT=$(mktemp)
 [[ $(uname -v) != *PREEMPT_RT* ]] || { skip answer "a real-time kernel"; done_testing; exit; }
 # an answer takes longer there than any ACK is held
 [[ $(uname -r) != *-debug ]] || { skip answer "too slow a kernel"; done_testing; exit; }
-
-# Of round trips some share theirs, however slow or busy the machine: so many ACKs are the last
-# packet of a train. Where an answer mostly takes as long as an ACK is held, they are few of a run.
-mostly()	# command...
-{
-	local joined=0
-	for _ in 1 2 3 4 5 6; do
-		shares_trips "$@" || return
-		[ $joined -le 100 ] || return 0
-	done
-	return 1
-}
-
-# Adds to the caller's $joined
-shares_trips()
-{
-	local acks now vain trains packets
-	acks=$(both tx_ack) now=$(both acks_with_answer) vain=$(both acks_held_in_vain)
-	trains=$(both tx_trains) packets=$(both tx_pkts)
-	pair "$@" || return
-	acks=$(($(both tx_ack) - acks)) now=$(($(both acks_with_answer) - now))
-	vain=$(($(both acks_held_in_vain) - vain))
-	trains=$(($(both tx_trains) - trains)) packets=$(($(both tx_pkts) - packets))
-	echo "$packets packets, $acks ACKs: $now with answers in $trains trains, $vain in vain"
-	joined=$((joined + now))
-	[ $trains -ge $now ]
-}
 
 # Nothing waits for an answer that is not like that.
 alone() { stays acks_with_answer stays acks_held_in_vain pair "$@"; }
@@ -90,8 +64,10 @@ GID_A=$(gid_index "$DEV_A" v4) GID_B=$(gid_index "$DEV_B" v4)
 taskset -pc 0 $BASHPID >/dev/null
 check "without ack_with_answer nothing does" alone ib_send_lat -e -s 8 -n 3000
 check "it is turned on" turn 1
-check "ping-pong shares trips" mostly ib_send_lat -e -s 8 -n 3000
-check "with messages of one full packet, too" mostly ib_send_lat -e -s 1024 -n 3000
+timeout -k 5 300 "$DIR/verbs/.out/pingpong" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 >"$OUT" 2>&1
+rc=$?
+tap_relay <"$OUT"
+relay_ended pingpong $rc
 check "a stream does not" alone ib_write_bw -s 64 -n 5000
 check "nor do READs" alone ib_read_lat -e -s 8 -n 500
 check "nor what is short of time" alone ib_send_lat -e -s 8 -n 1000 -u 10
