@@ -37,6 +37,10 @@ enum sroce_txq_nr {
  *	the transport
  * @cpu: the CPU that has given packets to the IP stack last
  * @given_at: when it has, in jiffies
+ * @order_wait: packets wait for those that @cpu has given, which is counted
+ * @backlog_noted: @backlog_tail is valid
+ * @backlog_tail: how many packets the backlog of @cpu had taken in, modulo 2^32, when nothing
+ *	of what that has given was charged to @sk any more
  * @queued: bytes of @skbs, as skb->truesize counts them
  * @restart_at: bytes charged to @sk at which a stopped queue goes on
  * @kqp: the QP
@@ -54,6 +58,9 @@ struct sroce_txq {
 	bool			dropped;
 	int			cpu;
 	unsigned long		given_at;
+	bool			order_wait;
+	bool			backlog_noted;
+	u32			backlog_tail;
 	u32			queued;
 	u32			restart_at;
 	struct sroce_kqp	*kqp;

@@ -18,6 +18,7 @@
  */
 
 #include <linux/hash.h>
+#include <linux/netdevice.h>
 #include <linux/security.h>
 #include <net/sch_generic.h>
 #include <net/sock.h>
@@ -37,6 +38,8 @@
 #define DRAINED		nr_cpu_ids
 /* How long packets wait for those of another CPU after it has sent the last one, in jiffies */
 #define ORDER_TIME	(HZ / 10)
+/* How often they look whether that CPU has received its backlog meanwhile, in ns */
+#define BACKLOG_POLL	(100 * NSEC_PER_USEC)
 
 /* Most loopback packets in a queue, and bytes of them at which it is full: those of a trip */
 #define LBPKTS_MAX	SROCE_TX_BUDGET
@@ -242,13 +245,41 @@ static bool is_direct(const struct sk_buff *skb)
 }
 
 /*
- * Whether packets of this CPU overtake none that another has sent: the other CPU's have left this
- * host, or the IP stack of this host has them.
+ * Whether the other CPU has received what was in its backlog when the IP stack had dropped the
+ * charge of all it has sent. The stack does that before the QP has a packet: a CPU that stands
+ * still in between, as its host or an interrupt wants it, would be overtaken. Receive flow
+ * steering asks the same before it moves a flow. Three things are not asked: queues of NAPI, as
+ * a veth with GRO has; the way from a router on this host to the peer; a kernel without receive
+ * packet steering.
  */
-static bool is_in_order(const struct sroce_txq *txq)
+static bool backlog_is_received(struct sroce_txq *txq)
 {
-	return likely(txq->cpu == smp_processor_id()) || !txq->sk ||
-	       sk_wmem_alloc_get(txq->sk) <= DRAINED;
+#ifdef CONFIG_RPS
+	const struct softnet_data *sd = &per_cpu(softnet_data, txq->cpu);
+
+	if (!txq->backlog_noted) {
+		/* pairs with sock_wfree(): what has no charge was in a backlog before */
+		smp_rmb();
+		txq->backlog_tail = READ_ONCE(sd->input_queue_tail);
+		txq->backlog_noted = true;
+	}
+	return (s32)(READ_ONCE(sd->input_queue_head) - txq->backlog_tail) >= 0;
+#else
+	return true;
+#endif
+}
+
+/*
+ * Whether packets of this CPU overtake none that another has sent: the other CPU's have left this
+ * host, or the IP stack of this host has them. RC puts in order again what is overtaken in the IP
+ * stack; for UC it would be lost.
+ */
+static bool is_in_order(struct sroce_txq *txq)
+{
+	if (likely(txq->cpu == smp_processor_id()) || !txq->sk)
+		return true;
+	return sk_wmem_alloc_get(txq->sk) <= DRAINED &&
+	       (txq->kqp->qp->svc != SROCE_SVC_UC || backlog_is_received(txq));
 }
 
 /**
@@ -258,7 +289,7 @@ static bool is_in_order(const struct sroce_txq *txq)
  *
  * Context: softirq, or bottom halves disabled.
  */
-bool sroce_txq_is_overtaken(const struct sroce_txq *txq, const struct sk_buff *skb)
+bool sroce_txq_is_overtaken(struct sroce_txq *txq, const struct sk_buff *skb)
 {
 	if (is_in_order(txq) || time_after(jiffies, txq->given_at + ORDER_TIME))
 		return false;
@@ -281,9 +312,9 @@ bool sroce_txq_is_given(const struct sroce_txq *txq)
  *
  * What a CPU sends on a virtual link waits for the NET_RX softirq of that CPU, which may be
  * late where processes compete for it. Then packets of RC and UC wait until the IP stack has
- * taken in all of that, and leave from the CPU that has. Netdevs of hardware, those above
- * them, and qdiscs keep the order of a queue. What takes longer than ORDER_TIME waits in a
- * queue beyond the link.
+ * taken in all of that, and mostly leave from the CPU that has. Those of UC wait until the QP
+ * has received it. Netdevs of hardware, those above them, and qdiscs keep the order of a queue.
+ * What takes longer than ORDER_TIME waits in a queue beyond the link.
  *
  * Packets are built meanwhile as long as the queue has room.
  *
@@ -297,9 +328,11 @@ bool sroce_txq_must_wait(struct sroce_txq *txq)
 		return false;
 	if (is_stopped(txq))
 		return true;
-	if (!stop(txq, 0, DRAINED))
+	if (!stop(txq, 0, DRAINED) && is_in_order(txq))
 		return false;
-	sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
+	if (!txq->order_wait)
+		sroce_count(txq->kqp->qp, SROCE_CNT_TX_ORDER_WAITS);
+	txq->order_wait = true;
 	return true;
 }
 
@@ -313,6 +346,9 @@ u64 sroce_txq_wait_left(const struct sroce_txq *txq)
 {
 	long left = txq->given_at + ORDER_TIME + 1 - jiffies;
 
+	/* nobody tells when a backlog is received; a full queue is stopped meanwhile */
+	if (!is_stopped(txq) || sk_wmem_alloc_get(txq->sk) <= DRAINED)
+		return BACKLOG_POLL;
 	return jiffies_to_nsecs(max(left, 1L));
 }
 
@@ -346,6 +382,8 @@ void sroce_txq_own(struct sroce_kqp *kqp, struct sroce_txq *txq, struct sk_buff 
 	txq->queued -= skb->truesize;
 	txq->cpu = smp_processor_id();
 	txq->given_at = jiffies;
+	txq->order_wait = false;
+	txq->backlog_noted = false;
 	if (unlikely(!kqp->tx_cpu))
 		kqp->tx_cpu = smp_processor_id() + 1;
 #ifdef CONFIG_XPS

@@ -14,7 +14,7 @@ static inline void sroce_txq_add(struct sroce_txq *txq, struct sk_buff *skb)
 }
 
 bool sroce_txq_is_given(const struct sroce_txq *txq);
-bool sroce_txq_is_overtaken(const struct sroce_txq *txq, const struct sk_buff *skb);
+bool sroce_txq_is_overtaken(struct sroce_txq *txq, const struct sk_buff *skb);
 bool sroce_txq_must_wait(struct sroce_txq *txq);
 u64 sroce_txq_wait_left(const struct sroce_txq *txq);
 void sroce_txq_purge(struct sroce_txq *txq);

@@ -147,12 +147,36 @@ delayed()
 		in_b tc filter add dev vb ingress protocol ip matchall \
 			action mirred egress redirect dev ivb &&
 		grows tx_order_waits "$DIR/verbs/.out/order" "$DEV_A@$NS_A" "$DEV_B@$NS_B" \
-			--family 4
+			--family 4 --only queue
 	rc=$?
 	in_b tc qdisc del dev vb clsact
 	in_b ip link del ivb
 	return $rc
 }
+
+# The IP stack drops the charge of what it takes in before the QP has it: the other CPU waits
+# nevertheless. The rules are 216,000 for what is longer than 200 bytes, and one for the rest.
+overtaken_in_stack()
+{
+	local rc n=60
+	[ "${SLOWNESS:-1}" -eq 1 ] || n=30
+	in_b nft -f - <<-END || return
+		table inet slow {
+			chain last { $(repeat $n 'meta mark 1;') }
+			chain middle { $(repeat $n 'jump last;') }
+			chain input {
+				type filter hook input priority 0;
+				meta length < 200 accept; $(repeat $n 'jump middle;')
+			}
+		}
+	END
+	"$DIR/verbs/.out/order" "$DEV_A@$NS_A" "$DEV_B@$NS_B" --family 4 --only stack
+	rc=$?
+	in_b nft delete table inet slow
+	return $rc
+}
+
+repeat() { for ((i = 0; i < $1; i++)); do echo -n "$2 "; done; }	# times text
 
 link_again()
 {
@@ -179,6 +203,7 @@ check "the CPU whose process posts SENDs goes on sending" in_order ib_send_bw 40
 check "and that whose process posts READs receiving" in_order ib_read_bw 100
 check "nothing overtakes where processes compete for the CPUs" crowded
 check "packets wait for those of another CPU, but not for long" one_of 3 delayed
+check "nor are those of another CPU overtaken in a slow IP stack" overtaken_in_stack
 check "trains don't stay with a CPU that both receives and sends them" one_of 3 chased
 check "packets that meet a locked QP wait in its backlog" meets
 echo 0 >$PARAM
