@@ -163,10 +163,10 @@ static bool has_come(const struct vt_buf *b)
 /* For what the peer learns without a completion. */
 why_t vt_buf_wait(const struct vt_buf *b, int ms)
 {
-	uint64_t end = vt_now_us() + ms * 1000ULL;
+	uint64_t start = vt_now_us();
 
-	while (!has_come(b) && vt_now_us() < end)
-		sched_yield();
+	while (!has_come(b) && vt_now_us() < start + ms * 1000ULL)
+		vt_relax(start);
 	return vt_buf_check(b);
 }
 

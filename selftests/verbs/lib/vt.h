@@ -41,6 +41,7 @@
 /* time.c */
 uint64_t vt_now_us(void);
 void vt_sleep_ms(int ms);
+void vt_relax(uint64_t since);
 int vt_slowness(void);
 int vt_long_ms(void);
 

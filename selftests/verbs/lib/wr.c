@@ -2,7 +2,6 @@
 /* Work requests, their completions, and asynchronous events. */
 
 #include <poll.h>
-#include <sched.h>
 #include "vt.h"
 
 why_t vt_post_send(struct vt_ep *ep, struct ibv_send_wr *wr)
@@ -70,7 +69,7 @@ void vt_aim(const struct vt_ep *ep, const struct vt_ep *peer,
 
 static int poll_until(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 {
-	uint64_t end = vt_now_us() + ms * 1000ULL;
+	uint64_t start = vt_now_us();
 	int n;
 
 	memset(wc, 0, sizeof(*wc));
@@ -78,8 +77,8 @@ static int poll_until(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
 		n = ibv_poll_cq(cq, 1, wc);
 		if (n)
 			return n;
-		sched_yield();
-	} while (vt_now_us() < end);
+		vt_relax(start);
+	} while (vt_now_us() < start + ms * 1000ULL);
 	return 0;
 }
 
