@@ -226,7 +226,7 @@ coverage:
 	@tools/coverage.sh
 
 # All that is about the module, and not about what transfers cost.
-DEBUG_TESTS = verbs/4 verbs/6 kverbs pyverbs ulp wire stock links show steer txq gro forged pages fuzzvm chaos nomem
+DEBUG_TESTS = verbs/4/func verbs/4/stress verbs/4/conform verbs/6 kverbs pyverbs ulp wire stock links show steer txq gro forged pages fuzzvm chaos nomem
 
 ## check-debug: selftests on a kernel with KASAN, lockdep, kmemleak, fault injection, or KIND=kcsan, built once (KERNEL=, TESTS=, KMEMLEAK=off, VMS=2)
 check-debug:

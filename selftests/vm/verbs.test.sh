@@ -14,8 +14,8 @@
 # test runs says "run: by NAME".
 #
 # VERBS="ops errs" runs only these programs, by all families, VERBS_OPTIONS=--on-demand
-# adds options to each run. A part is what runs by that family:
-# parts: 4 6
+# adds options to each run. A part is what runs by that family, or what of that is in one folder:
+# parts: 4 4/func 4/stress 4/conform 6
 
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
@@ -94,10 +94,14 @@ source_of()
 	done
 }
 
-# All programs; conform/ has only one.
+# programs [FOLDER]: all of them; conform/ has only one.
 programs()
 {
-	basename -s .c "$DIR"/verbs/{func,stress}/*.c "$DIR/verbs/conform/conform.c"
+	case ${1:-} in
+	conform)	echo conform ;;
+	?*)		basename -s .c "$DIR/verbs/$1"/*.c ;;
+	*)		programs func; programs stress; programs conform ;;
+	esac
 }
 
 # run FAMILY PROGRAM LINE: do what a "run:" comment says for this family
@@ -159,9 +163,10 @@ for fam in v4 v6; do
 	gid_index "$DEV_A" $fam >/dev/null && gid_index "$DEV_B" $fam >/dev/null
 done
 
-for family in ${PART:-4 6}; do
-	for prog in ${VERBS:-$(programs)}; do
-		run_all $family "$prog"
+for part in ${PART:-4 6}; do
+	[[ $part == */* ]] && folder=${part#*/} || folder=
+	for prog in ${VERBS:-$(programs "$folder")}; do
+		run_all "${part%/*}" "$prog"
 	done
 done
 diag "seconds of the ten longest:" "$(sort -rn <<<"$TOOK" | head -n 10)"
