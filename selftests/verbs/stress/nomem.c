@@ -384,15 +384,26 @@ static void tell(const char *path, const char *text)
 	close(fd);
 }
 
-/* Blocks of 16 pages and more are not to be had, or all are, by this process. */
-static void fragment(bool on)
-{
 #define FAIL_PAGES "/sys/kernel/debug/fail_page_alloc/"
-	tell(FAIL_PAGES "min-order", on ? "4" : "0");
-	tell(FAIL_PAGES "task-filter", on ? "Y" : "N");
-	tell(FAIL_PAGES "times", on ? "-1" : "1");
-	tell(FAIL_PAGES "probability", on ? "100" : "0");
-	tell("/proc/self/make-it-fail", on ? "1" : "0");
+
+/* Blocks of 16 pages and more are not to be had by this process. */
+static void fragment(void)
+{
+	tell(FAIL_PAGES "min-order", "4");
+	tell(FAIL_PAGES "task-filter", "Y");
+	tell(FAIL_PAGES "times", "-1");
+	tell(FAIL_PAGES "probability", "100");
+	tell("/proc/self/make-it-fail", "1");
+}
+
+/* In reverse: as long as anything fails only large blocks may, or the rest can't be told. */
+static void defragment(void)
+{
+	tell("/proc/self/make-it-fail", "0");
+	tell(FAIL_PAGES "probability", "0");
+	tell(FAIL_PAGES "times", "1");
+	tell(FAIL_PAGES "task-filter", "N");
+	tell(FAIL_PAGES "min-order", "0");
 }
 
 static why_t advise_many(void)
@@ -406,10 +417,10 @@ static why_t advise_many(void)
 	CHECK(whole, "ibv_reg_mr: %s", strerror(errno));
 	for (i = 0; i < ARRAY_SIZE(sge); i++)
 		sge[i] = (struct ibv_sge){ (uintptr_t)buf.map, 1, whole->lkey };
-	fragment(true);
+	fragment();
 	ret = vt_advise_list(vt_devs[0].pd, IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH,
 			     sge, ARRAY_SIZE(sge));
-	fragment(false);
+	defragment();
 	CHECK(!ret, "ibv_advise_mr: %s", strerror(ret));
 	CHECK(!ibv_dereg_mr(whole), "ibv_dereg_mr: %s", strerror(errno));
 	return NULL;
