@@ -17,9 +17,9 @@
 #define PAUSE_MS	150
 #define STACK_MS_MAX	90
 
-static why_t post(struct vt_pair *p, int cpu)
+static why_t post(struct vt_pair *p, int cpu, uint32_t len)
 {
-	struct ibv_sge sge = vt_sge(&p->a.buf, 0, LEN);
+	struct ibv_sge sge = vt_sge(&p->a.buf, 0, len);
 	struct ibv_send_wr wr = {
 		.wr_id = cpu, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
@@ -39,13 +39,13 @@ static why_t by_two_cpus(struct vt_pair *p, const void *arg)
 	for (i = 0; i < 4; i++)
 		TRY(vt_post_recv_at(&p->b, i, i * LEN, LEN));
 	/* an interval begins with it */
-	TRY(post(p, 0));
+	TRY(post(p, 0, LEN));
 	TRY(vt_poll_ok(p->b.rcq, &wc, 0));
 	start = vt_now_us();
-	TRY(post(p, 0));
-	TRY(post(p, 1));
+	TRY(post(p, 0, LEN));
+	TRY(post(p, 1, LEN));
 	vt_sleep_ms(PAUSE_MS);
-	TRY(post(p, 0));
+	TRY(post(p, 0, LEN));
 	for (i = 1; i < 4; i++)
 		TRY(vt_poll_ok(p->b.rcq, &wc, i));
 	us = vt_now_us() - start;
@@ -62,17 +62,10 @@ struct first {
 static void *post_long(void *arg)
 {
 	struct first *first = arg;
-	struct vt_ep *a = &first->p->a;
-	struct ibv_sge sge = vt_sge(&a->buf, 0, LONG);
-	struct ibv_send_wr wr = {
-		.wr_id = 0, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-	};
 	why_t why;
 
-	vt_run_on(0);
 	first->begun = vt_now_us();
-	why = vt_post_send(a, &wr);
+	why = post(first->p, 0, LONG);
 	first->done = vt_now_us();
 	return why ? strdup(why) : NULL;
 }
@@ -97,7 +90,7 @@ static why_t post_both(struct vt_pair *p, bool *in_time)
 	/* it is built, and leaves A now */
 	vt_sleep_ms(1);
 	begun = vt_now_us();
-	why = post(p, 1);
+	why = post(p, 1, LEN);
 	pthread_join(poster, &ret);
 	*in_time = first.done > begun + 1000 && first.done - first.begun < STACK_MS_MAX * 1000;
 	return why ?: ret;
