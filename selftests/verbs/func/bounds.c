@@ -540,11 +540,11 @@ static why_t deep_again(struct vt_pair *p, const void *arg)
 	return vt_quiet(p->a.scq, 100);
 }
 
-static void run_deep_sends(const char *name, vt_case fn)
+static void run_deep_sends(const char *name, vt_case fn, uint32_t n)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
 
-	c.send_wr = vt_devs[0].attr.max_qp_wr / 2;
+	c.send_wr = n;
 	c.send_sge = 16;
 	c.cqe = 2 * c.send_wr + 16;
 	c.timeout = 10;
@@ -697,17 +697,22 @@ static void test_waiting(void)
 
 int main(int argc, char **argv)
 {
+	uint32_t sends, fewer;
+
 	vt_start(argc, argv);
+	sends = vt_devs[0].attr.max_qp_wr / 2;
+	/* enough to last longer than what happens meanwhile */
+	fewer = sends / vt_slowness();
 	run_srq("SRQ resize with all receives posted", vt_devs[1].attr.max_srq_wr,
 		vt_devs[1].attr.max_srq_sge, resize_large);
 	run_srq("SRQ resizes while receives are taken", 20000, 1, resize_taking);
 	run_deep("thousands of receives, error state by a verb", deep_modify);
 	run_deep("thousands of receives, error state by a packet", deep_packet);
-	run_deep_sends("thousands of sends, error state by a verb", deep_sends);
-	run_deep_sends("thousands of sends, error state by a timer", deep_error);
-	run_deep_sends("thousands of sends, destroyed while they are flushed", deep_destroy);
-	run_deep_sends("thousands of sends, reset while they are flushed", deep_reset);
-	run_deep_sends("thousands of sends, error state, and more of them", deep_again);
+	run_deep_sends("thousands of sends, error state by a verb", deep_sends, sends);
+	run_deep_sends("thousands of sends, error state by a timer", deep_error, fewer);
+	run_deep_sends("thousands of sends, destroyed while they are flushed", deep_destroy, fewer);
+	run_deep_sends("thousands of sends, reset while they are flushed", deep_reset, fewer);
+	run_deep_sends("thousands of sends, error state, and more of them", deep_again, fewer);
 	if (vt_wanted("QPs in the error state"))
 		test_crowd();
 	if (vt_wanted("QPs whose peers post no receives"))

@@ -202,7 +202,7 @@ static why_t many(void)
 	int i, round;
 
 	c.buf = 4096;
-	for (round = 0; round < 25; round++) {
+	for (round = 0; round < 25 / vt_slowness(); round++) {
 		for (i = 0; i < 20; i++) {
 			c.type = i % 3 == 0 ? IBV_QPT_RC :
 				 i % 3 == 1 ? IBV_QPT_UC : IBV_QPT_UD;
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 	vt_run("as many entries as promised", &c, exactly_full, NULL);
 	vt_run("overflow fails the CQ and its QP", &c, overflow, NULL);
 	tap_report(moderation(), "a process can't moderate notifications");
-	tap_report(many(), "500 endpoints come and go");
+	tap_report(many(), "endpoints come and go");
 	tap_report(create(1, true), "CQ with one entry");
 	tap_report(create(vt_devs[0].attr.max_cqe, true), "CQ of max_cqe");
 	tap_report(create(vt_devs[0].attr.max_cqe + 1, false),

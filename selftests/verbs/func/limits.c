@@ -824,7 +824,11 @@ int main(int argc, char **argv)
 	vt_run_idle("limits: memory of rings", &c, alone, &(struct alone){ share_of_memory });
 	vt_run_idle("limits: memory of slots", &c, alone, &(struct alone){ share_of_slots });
 	vt_run_idle("limits: another user has its own share", &c, other_user, NULL);
-	vt_run_idle("limits: address handles", &c, alone, &(struct alone){ share_of_ahs });
+	/* 32,768 of them take a sanitizer three minutes */
+	if (vt_slowness() > 1)
+		tap_skip("too slow with sanitizers", "limits: address handles");
+	else
+		vt_run_idle("limits: address handles", &c, alone, &(struct alone){ share_of_ahs });
 	vt_run_idle("limits: rings that stay mapped", &c, alone,
 		    &(struct alone){ share_of_mappings });
 	vt_run_idle("limits: rings that stay mapped beside another user's", &c, others_mappings,

@@ -338,7 +338,7 @@ static unsigned int next_fault(const struct verb *v, unsigned int n, unsigned in
 {
 	if (!v->many)
 		return n + 1;
-	return n < 300 || n + 300 > all ? n + 5 : n + 97;
+	return n < 300 || n + 300 > all ? n + 5 : n + 397;
 }
 
 /* How many allocations it takes when none fails; 0: it fails */
