@@ -195,6 +195,9 @@ static why_t sleeper(struct vt_pair *p, const void *arg)
 	return NULL;
 }
 
+/* Twenty at a time; fewer times where each costs more */
+#define MANY_ROUNDS	(25 / vt_slowness())
+
 static why_t many(void)
 {
 	struct vt_conf c = vt_conf(IBV_QPT_RC);
@@ -202,7 +205,7 @@ static why_t many(void)
 	int i, round;
 
 	c.buf = 4096;
-	for (round = 0; round < 25 / vt_slowness(); round++) {
+	for (round = 0; round < MANY_ROUNDS; round++) {
 		for (i = 0; i < 20; i++) {
 			c.type = i % 3 == 0 ? IBV_QPT_RC :
 				 i % 3 == 1 ? IBV_QPT_UC : IBV_QPT_UD;
@@ -272,7 +275,7 @@ int main(int argc, char **argv)
 	vt_run("as many entries as promised", &c, exactly_full, NULL);
 	vt_run("overflow fails the CQ and its QP", &c, overflow, NULL);
 	tap_report(moderation(), "a process can't moderate notifications");
-	tap_report(many(), "endpoints come and go");
+	tap_report(many(), "%d endpoints come and go", 20 * MANY_ROUNDS);
 	tap_report(create(1, true), "CQ with one entry");
 	tap_report(create(vt_devs[0].attr.max_cqe, true), "CQ of max_cqe");
 	tap_report(create(vt_devs[0].attr.max_cqe + 1, false),
