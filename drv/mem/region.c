@@ -294,9 +294,14 @@ static bool mr_claim_sleep(struct sroce_mr *mr)
 	return true;
 }
 
-/* Claim a region in process context. Return: -EBUSY also if windows are bound onto it */
+/*
+ * Claim a region in process context. Return: -EBUSY also if windows are bound onto it. It is not
+ * claimed then but for a moment in which one is being bound, as a claim fails those who use it.
+ */
 static int mr_get_exclusive(struct sroce_mr *mr)
 {
+	if (atomic_read(&mr->windows))
+		return -EBUSY;
 	refcount_inc(&mr->ref);
 	if (!mr_claim_sleep(mr)) {
 		sroce_mr_put(mr);

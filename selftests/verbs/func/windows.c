@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "win.h"
 
 #define SIZE	8192
+#define WRITES	2000
 
 static why_t type1(struct vt_pair *p, const void *arg)
 {
@@ -147,6 +149,54 @@ static why_t busy(struct vt_pair *p, const void *arg)
 	TRY(win_write(p, &w, 0, 64, IBV_WC_SUCCESS));
 	TRY(win_close(&w));
 	return win_write(p, &w, 0, 64, IBV_WC_REM_ACCESS_ERR);
+}
+
+/* WRITEs to the region that has the window, in a thread */
+struct writes {
+	struct vt_pair	*p;
+	why_t		why;
+	atomic_bool	ended;
+};
+
+static why_t write_often(struct vt_pair *p)
+{
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < WRITES; i++) {
+		TRY(vt_post_writes(p, i, 1, SIZE));
+		TRY(vt_poll_ok(p->a.scq, &wc, i));
+	}
+	return NULL;
+}
+
+static void *write_thread(void *arg)
+{
+	struct writes *w = arg;
+
+	w->why = write_often(w->p);
+	w->ended = true;
+	return NULL;
+}
+
+/* Others that use the region don't notice that somebody has tried to deregister it. */
+static why_t busy_in_use(struct vt_pair *p, const void *arg)
+{
+	struct writes writes = { .p = p };
+	pthread_t thread;
+	struct win w;
+	int err;
+
+	(void)arg;
+	TRY(win_open_bound(&p->b, &w, IBV_ACCESS_REMOTE_WRITE));
+	CHECK(!pthread_create(&thread, NULL, write_thread, &writes), "pthread_create");
+	do
+		err = ibv_dereg_mr(p->b.buf.mr);
+	while (err == EBUSY && !writes.ended);
+	pthread_join(thread, NULL);
+	CHECK(err == EBUSY, "ibv_dereg_mr: %s", err ? strerror(err) : "succeeds");
+	TRY(writes.why);
+	return win_close(&w);
 }
 
 /* A window of type 2 ends with its QP, and the region can go then. */
@@ -290,6 +340,7 @@ int main(int argc, char **argv)
 		{ "RC MW bind: beyond the region", too_long, NULL },
 		{ "RC MW bind: window of another PD", other_pd, NULL },
 		{ "RC MW: a region with a window stays", busy, NULL },
+		{ "RC MW: WRITEs to a region with a window that can't go", busy_in_use, NULL },
 		{ "RC MW type 2: ends with its QP", orphaned, NULL },
 		{ "RC MW bind: a region that is still being registered", early, NULL },
 	};
