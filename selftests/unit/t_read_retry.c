@@ -402,6 +402,7 @@ static void refused_often(void)
 struct delayed {
 	bool	seen[LATE_END - LATE_FROM];
 	bool	lost;		/* half of them don't come */
+	u64	by;		/* ns */
 };
 
 static int delay_some(struct sim *s, struct sim_packet *p)
@@ -412,26 +413,34 @@ static int delay_some(struct sim *s, struct sim_packet *p)
 	if (p->from != &s->b || i >= ARRAY_SIZE(d->seen) || d->seen[i])
 		return 1;
 	d->seen[i] = true;
-	p->when += 10 * SIM_LATENCY;
+	p->when += d->by;
 	return !(d->lost && i & 1);
+}
+
+static struct sroce_cwnd *begin_delayed(struct xfers *t, struct delayed *d)
+{
+	struct sroce_cwnd *c;
+
+	xfers_init(t, NULL, 8 << 20, 8 << 20);
+	t->s->wire = delay_some;
+	t->s->arg = d;
+	c = &t->s->a.qp.req.read_cwnd;
+	c->cwnd = 512;
+	c->ssthresh = 512;
+	return c;
 }
 
 /* A train of responses is overtaken, or half of it is lost. */
 static void overtaken(bool lost)
 {
-	struct delayed d = { .lost = lost };
+	struct delayed d = { .lost = lost, .by = 10 * SIM_LATENCY };
 	struct sroce_cwnd *c;
 	struct xfers t;
 	u32 before = 0;
 
 	t_case("read_retry: responses that %s", lost ? "are lost cost window" :
 	       "come twice were late, and cost no window");
-	xfers_init(&t, NULL, 8 << 20, 8 << 20);
-	t.s->wire = delay_some;
-	t.s->arg = &d;
-	c = &t.s->a.qp.req.read_cwnd;
-	c->cwnd = 512;
-	c->ssthresh = 512;
+	c = begin_delayed(&t, &d);
 	xfer_put(&t, IB_WR_RDMA_READ, 4000 * 1024);
 	sim_doorbell(&t.s->a);
 	do {
@@ -444,6 +453,30 @@ static void overtaken(bool lost)
 	else
 		CHECK(sroce_cwnd(c) >= before);
 	sim_run(t.s);
+	xfers_check(&t);
+	xfers_end(&t);
+}
+
+/* Nothing comes any more until the newest response is requested again; then all comes, or half. */
+static void stood_still(bool lost)
+{
+	struct delayed d = { .lost = lost, .by = 500 * NSEC_PER_USEC };
+	struct sroce_cwnd *c;
+	struct xfers t;
+	u32 before;
+
+	t_case("read_retry: a peer that stands still costs %s", lost ?
+	       "window if responses are lost" : "no window once it goes on");
+	c = begin_delayed(&t, &d);
+	before = sroce_cwnd(c);
+	xfer_put(&t, IB_WR_RDMA_READ, (LATE_END - t.s->a.qp.req.psn) * 1024);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	CHECK(sim_count(&t.s->a, SROCE_CNT_CWND_DECREASE));
+	if (lost)
+		CHECK(sroce_cwnd(c) < before);
+	else
+		CHECK(sroce_cwnd(c) >= before);
 	xfers_check(&t);
 	xfers_end(&t);
 }
@@ -718,6 +751,8 @@ UNIT_TESTS(read_retry)
 	patience();
 	overtaken(false);
 	overtaken(true);
+	stood_still(false);
+	stood_still(true);
 	copies(false);
 	copies(true);
 }

@@ -331,6 +331,14 @@ static bool note_lost(struct sroce_qp *qp, u32 n)
 	return true;
 }
 
+/* The window was decreased for @lost of the responses from @from to @end. */
+static void note_cut(struct sroce_read_retry *rr, u32 from, u32 lost, u32 end)
+{
+	rr->cut = from;
+	rr->cut_end = end;
+	rr->cut_lost = lost;
+}
+
 /* @lost of the responses from @from to @end were lost, for the first time. */
 static void note_gap(struct sroce_qp *qp, u32 from, u32 lost, u32 end)
 {
@@ -340,11 +348,8 @@ static void note_gap(struct sroce_qp *qp, u32 from, u32 lost, u32 end)
 	rr->gap = end;
 	if (d > 0)
 		rr->gap_dist = sroce_gap_dist_add(rr->gap_dist, d);
-	if (!note_lost(qp, lost))
-		return;
-	rr->cut = from;
-	rr->cut_end = end;
-	rr->cut_lost = lost;
+	if (note_lost(qp, lost))
+		note_cut(rr, from, lost, end);
 }
 
 /* Responses before @end had their turn. Return: how many of them are missing */
@@ -624,14 +629,24 @@ static void trim_ranges(struct sroce_read_retry *rr, u32 end)
 	}
 }
 
-/* Responses are missing, and none has come for long. */
-static void note_tail_lost(struct sroce_qp *qp, u32 n)
+/*
+ * Responses from @psn to @end are missing, and none has come for long. If they were asked for
+ * before, what comes twice may be two answers to that.
+ */
+static void note_tail_lost(struct sroce_qp *qp, u32 psn, u32 end)
 {
 	struct sroce_req *req = &qp->req;
+	struct sroce_read_retry *rr = &req->read_retry;
+	u32 lost = count_missing(req, psn, end), n = lost;
 
+	if (sroce_read_retry_is_asked(req, psn)) {
+		rr->cut_lost = 0;
+		lost = 0;
+	}
 	if (n >= TAIL_LOSSES)
 		n = max(n, sroce_cwnd(&req->read_cwnd) / 2);
-	note_lost(qp, n);
+	if (note_lost(qp, n))
+		note_cut(rr, psn, lost, end);
 }
 
 /**
@@ -649,7 +664,7 @@ void sroce_read_retry_oldest(struct sroce_qp *qp, struct sroce_wqe *wqe, u32 n)
 
 	if (!rr->selective || sroce_psn_diff(end, past) > 0)
 		end = past;
-	note_tail_lost(qp, count_missing(&qp->req, psn, end));
+	note_tail_lost(qp, psn, end);
 	if (sroce_psn_diff(end, rr->high) > 0)
 		rr->high = end;
 	rr->allowed = max(rr->allowed, REPEATS_PER_RESPONSE);
