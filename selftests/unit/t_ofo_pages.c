@@ -220,6 +220,48 @@ static void deferred_once(void)
 	xfers_finish(&t);
 }
 
+/* The first response is lost, and with it the pages of the next; and what is sent again at once. */
+static int lose_before_fault(struct sim *s, struct sim_packet *p)
+{
+	struct xfers *t = s->arg;
+
+	if (!sim_is_response(p) || sim_psn(p) != FIRST + 1)
+		return 1;
+	if (s->page_delay > 1000 * SIM_MS) {
+		s->wire = NULL;
+	} else {
+		sim_buf_evict_all(t->a);
+		s->page_delay = 10000 * SIM_MS;
+	}
+	return 0;
+}
+
+static void older_is_lost(void)
+{
+	struct sim_buf *mine;
+	struct xfers t;
+
+	t_case("ofo: while a response waits for pages, a READ before it is asked for again");
+	xfers_init_odp(&t, XFER_LOCAL, false);
+	t.s->a.qp.attr.timeout = 14;
+	mine = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	xfer_put_other(&t, IB_WR_RDMA_READ, 0, t.a, &t.b->mr, MTU);
+	sim_doorbell(&t.s->a);
+	sim_run(t.s);
+	t.s->wire = lose_before_fault;
+	t.s->arg = &t;
+	xfer_put_other(&t, IB_WR_RDMA_READ, 1, mine, &t.b->mr, MTU);
+	xfer_put_other(&t, IB_WR_RDMA_READ, 2, t.a, &t.b->mr, MTU);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 1000 * SIM_MS);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
+	sim_run(t.s);
+	CHECK_EQ(t.s->a.scq.n, 3);
+	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_SUCCESS);
+	xfers_end(&t);
+}
+
 /* The QP changes its state during a page fault. */
 static void dies(enum ib_qp_state to)
 {
@@ -437,6 +479,7 @@ UNIT_TESTS(ofo_pages)
 	evicted_payload();
 	evicted_again();
 	deferred_once();
+	older_is_lost();
 	dies(IB_QPS_ERR);
 	dies(IB_QPS_RESET);
 	unreliable();

@@ -642,10 +642,13 @@ static u64 timer_slack(const struct sroce_retrans *rp, u64 rto, u64 timeout)
 	return timeout ? min(ns, timeout / 4) : ns;
 }
 
-/* While the oldest request, or any answer, waits for pages on this side, the peer is not late. */
-static bool oldest_waits_here(const struct sroce_req *req)
+/* While the oldest request, or the answer to it, waits for pages here, the peer is not late. */
+static bool oldest_waits_here(struct sroce_req *req)
 {
-	return req->n_ofo_resps || req->resp_dropped ||
+	const struct sroce_ofo_pkt *ofo = list_first_entry_or_null(&req->ofo_resps,
+								   struct sroce_ofo_pkt, list);
+
+	return (ofo && sroce_psn_diff(ofo->pkt.psn, req->una) <= 0) || req->resp_dropped ||
 	       (req->paging && req->paging_psn == req->una);
 }
 
