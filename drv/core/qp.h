@@ -553,6 +553,7 @@ struct sroce_answer {
  * @tx_paging: the next response waits for a page fault
  * @tx_paging_since: when it began to wait, in ns of sroce_now(); 0 if no response waits
  * @tx_paging_psn: PSN of the response that has waited since then
+ * @tx_asked_at: when the peer last asked for it, or for what is before it
  */
 struct sroce_resp {
 	u32			psn;
@@ -592,6 +593,7 @@ struct sroce_resp {
 	bool			tx_paging;
 	u64			tx_paging_since;
 	u32			tx_paging_psn;
+	u64			tx_asked_at;
 };
 
 /* Work deferred until the QP's lock is released, struct sroce_qp.deferred */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What a responder sends, and in which order */
 
+#include <stdlib.h>
 #include "tests.h"
 #include "peer.h"
 
@@ -281,19 +282,20 @@ static void fleeting_pages(u32 opcode)
 	xfers_finish(&t);
 }
 
-/* A READ takes no receive, so its QP may allow few RNR NAKs. */
-static void few_rnr(u8 retries, u32 ms)
+/* What takes no receive may be sent by a QP that allows few RNR NAKs. */
+static void few_rnr(u32 opcode, u32 len, u8 retries, u32 ms)
 {
 	struct xfers t;
 
-	t_case("resp_tx: a READ with %u RNR retries survives pages that take %u ms", retries, ms);
+	t_case("resp_tx: a %s with %u RNR retries survives pages that take %u ms",
+	       xfer_name(opcode), retries, ms);
 	xfers_init_odp(&t, XFER_REMOTE, false);
 	t.s->a.qp.attr.timeout = 14;
 	t.s->a.qp.attr.rnr_retry = retries;
 	t.s->a.qp.req.rnr_retries = retries;
 	t.s->b.qp.attr.min_rnr_timer = 1;
 	t.s->page_delay = ms * SIM_MS;
-	xfer_put(&t, IB_WR_RDMA_READ, 20000);
+	xfer_put(&t, opcode, len);
 	xfers_run(&t);
 	CHECK_EQ(!!sim_count(&t.s->b, SROCE_CNT_RNR_SENT), retries > 0);
 	xfers_finish(&t);
@@ -329,6 +331,96 @@ static void older_read(void)
 	sim_run(t.s);
 	CHECK_EQ(t.s->a.scq.n, 3);
 	CHECK_EQ(t.s->a.scq.e[2].status, IB_WC_SUCCESS);
+	xfers_end(&t);
+}
+
+/* The first response is late, and the pages that it is from are gone. */
+static int late_with_pages(struct sim *s, struct sim_packet *p)
+{
+	int there = lose_with_pages(s, p);
+
+	if (!there)
+		p->when += 40 * SIM_MS;
+	return 1;
+}
+
+/* Its response was late, so it is to be answered again from pages that don't come. */
+static void wanted_no_more(u32 opcode, u32 depth)
+{
+	struct sim_buf *pinned, *mine;
+	struct xfers t;
+
+	t_case("resp_tx: a replay that nobody wants does not hold up a %s, %u resources",
+	       xfer_name(opcode), depth);
+	xfers_init_odp(&t, XFER_REMOTE, false);
+	free(sroce_resp_res_resize(&t.s->b.qp, calloc(depth, sizeof(struct sroce_res)), depth));
+	t.s->a.qp.attr.max_rd_atomic = depth;
+	t.s->a.qp.attr.timeout = 14;
+	t.s->wire = late_with_pages;
+	t.s->arg = &t;
+	mine = sim_buf_new(t.s, 0x10000000, 65536, 4096, IB_ACCESS_LOCAL_WRITE);
+	pinned = sim_buf_new(t.s, 0x20000000, 65536, 4096, IB_ACCESS_REMOTE_READ |
+			     IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE);
+	xfer_put_other(&t, IB_WR_RDMA_READ, 0, mine, &t.b->mr, 200);
+	sim_doorbell(&t.s->a);
+	while (!t.s->a.scq.n && sim_step(t.s))
+		;
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_READ_REPLAY), 1);
+	xfer_put_other(&t, opcode, 1, mine, &pinned->mr, 200);
+	sim_doorbell(&t.s->a);
+	sim_run_until(t.s, t.s->now + 500 * SIM_MS);
+	CHECK_EQ(t.s->a.scq.n, 2);
+	CHECK_EQ(t.s->a.scq.e[1].status, IB_WC_SUCCESS);
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RNR_SENT), 0);
+	xfers_end(&t);
+}
+
+static void older_wanted(void)
+{
+	struct xfers t;
+
+	t_case("resp_tx: a replay that waits for pages does not hold up that of an older READ");
+	peer_begin_resp(&t, 4);
+	sim_buf_on_demand(t.b);
+	peer_ask_read(&t, FIRST, 0, MTU);
+	sim_run(t.s);
+	peer_ask_read(&t, FIRST + 1, 32768, MTU);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, 2);
+	sim_buf_evict(t.b, 32768 / 4096);
+	t.s->page_delay = 1000 * SIM_MS;
+	peer_ask_read(&t, FIRST + 1, 32768, MTU);
+	CHECK_EQ(txlog.n, 2);
+	peer_ask_read(&t, FIRST, 0, MTU);
+	CHECK_EQ(txlog.n, 3);
+	peer_read_sent(2, FIRST, 1, MTU);
+	sim_run(t.s);
+	xfers_end(&t);
+}
+
+static void all_wanted(void)
+{
+	struct xfers t;
+	u32 i;
+
+	t_case("resp_tx: of READs that are asked for in turn the first gets RNR NAKs for late pages");
+	peer_begin_resp(&t, 4);
+	sim_buf_on_demand(t.b);
+	for (i = 0; i < 3; i++) {
+		peer_ask_read(&t, FIRST + i, i * 16384, MTU);
+		sim_run(t.s);
+	}
+	CHECK_EQ(txlog.n, 3);
+	sim_buf_evict(t.b, 0);
+	t.s->page_delay = 1000 * SIM_MS;
+	for (i = 0; i < 18; i++) {
+		peer_ask_read(&t, FIRST + i % 3, i % 3 * 16384, MTU);
+		if (i % 3 == 2)
+			sim_run_until(t.s, t.s->now + 30 * SIM_MS);
+	}
+	CHECK_EQ(sim_count(&t.s->b, SROCE_CNT_RNR_SENT), 2);
+	CHECK_EQ(txlog.n, 3 + 2);
+	sim_run(t.s);
 	xfers_end(&t);
 }
 
@@ -413,6 +505,16 @@ UNIT_TESTS(resp_tx)
 	fleeting_pages(IB_WR_RDMA_READ);
 	fleeting_pages(IB_WR_RDMA_WRITE);
 	older_read();
-	few_rnr(0, 90);
-	few_rnr(3, 200);
+	few_rnr(IB_WR_RDMA_READ, 20000, 0, 90);
+	few_rnr(IB_WR_RDMA_READ, 20000, 3, 200);
+	few_rnr(IB_WR_RDMA_WRITE, 1000, 0, 90);
+	few_rnr(IB_WR_RDMA_WRITE, 1000, 3, 200);
+	few_rnr(IB_WR_ATOMIC_FETCH_AND_ADD, 8, 0, 90);
+	few_rnr(IB_WR_ATOMIC_FETCH_AND_ADD, 8, 3, 200);
+	older_wanted();
+	all_wanted();
+	for (u32 depth = 1; depth <= 4; depth += 3) {
+		wanted_no_more(IB_WR_RDMA_READ, depth);
+		wanted_no_more(IB_WR_RDMA_WRITE, depth);
+	}
 }

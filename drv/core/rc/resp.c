@@ -24,9 +24,6 @@
 /* Receive memory that is faulted in beyond what is needed, in bytes */
 #define RECV_AHEAD	0x10000U
 
-/* If pages take longer than this, in ns, the peer gets an RNR NAK. */
-#define PAGING_LONG	(30 * NSEC_PER_MSEC)
-
 /* The result of a check, and of the execution of a request packet */
 enum verdict {
 	PASS,			/* 0, so that ?: goes on with the next check */
@@ -96,7 +93,7 @@ static enum verdict out_of_order(struct sroce_qp *qp, const struct sroce_pkt *pk
  */
 static enum verdict still_paging(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	if (sroce_now() - qp->resp.paging_since >= PAGING_LONG)
+	if (sroce_resp_tx_pages_late(qp, pkt))
 		return RNR;
 	if (pkt->ackreq)
 		sroce_ofo_ask(qp);

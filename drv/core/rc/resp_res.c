@@ -44,12 +44,14 @@ void sroce_resp_res_end_first(struct sroce_resp *resp, struct sroce_res *res)
 	res->queued = false;
 }
 
-/* Cancel the replays of an entry. */
+/* Cancel the replays of an entry. If the first of them waits for pages, it does no more. */
 static void cancel_replays(struct sroce_resp *resp, u8 idx)
 {
 	struct sroce_replays *r = &resp->replays;
 	u32 i, n = 0;
 
+	if (r->n && r->q[0].idx == idx)
+		resp->tx_paging = false;
 	for (i = 0; i < r->n; i++)
 		if (r->q[i].idx != idx)
 			r->q[n++] = r->q[i];
@@ -164,8 +166,8 @@ void sroce_resp_res_queue(struct sroce_qp *qp, struct sroce_res *res)
 }
 
 /*
- * Queue responses from @psn to @end for replay, or extend a range that they touch. If
- * there is no room the requester will ask again.
+ * Queue responses from @psn to @end for replay, before those that follow, or extend a range that
+ * they touch. If there is no room the requester will ask again.
  */
 static void add_replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 {
@@ -187,8 +189,11 @@ static void add_replay(struct sroce_resp *resp, u8 idx, u32 psn, u32 end)
 		}
 		return;
 	}
-	if (i == SROCE_REPLAYS_MAX)
+	if (r->n == SROCE_REPLAYS_MAX)
 		return;
+	for (i = 0; i < r->n && sroce_psn_diff(psn, r->q[i].range.psn) > 0; i++)
+		;
+	memmove(r->q + i + 1, r->q + i, (r->n - i) * sizeof(*r->q));
 	r->q[i].idx = idx;
 	r->q[i].range = (struct sroce_resp_range){ .psn = psn, .end = end };
 	r->n++;

@@ -21,10 +21,12 @@
 #include "drv/core/wire/credit.h"
 
 /*
- * If the pages of a READ take longer than this, in ns, the peer gets RNR NAKs. Few of them may end
- * the connection, as a READ needs no receives. So they come late, and ask for a long wait.
+ * If pages take longer than this, in ns, the peer gets RNR NAKs, for requests that take a receive,
+ * and for others. A peer that sends only others may allow few RNR NAKs before its connection ends.
+ * So they come late, and ask for a long wait.
  */
-#define READ_PAGING_LONG	(100 * NSEC_PER_MSEC)
+#define RECV_PAGING_LONG	(30 * NSEC_PER_MSEC)
+#define PAGING_LONG		(100 * NSEC_PER_MSEC)
 /* RNR timer code of 40.96 ms (9.7.5.2.8) */
 #define RNR_41_MS		((u8)24)
 
@@ -81,9 +83,28 @@ void sroce_resp_tx_ack_again(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_resp_tx_ack(qp, psn);
 }
 
+/* The syndrome of an RNR NAK for pages; a timer of 0 is the longest */
+static u8 paging_rnr(const struct sroce_qp *qp)
+{
+	u8 timer = qp->attr.min_rnr_timer;
+
+	return SROCE_AETH_RNR | (timer ? max(timer, RNR_41_MS) : 0);
+}
+
+/**
+ * sroce_resp_tx_pages_late() - whether a request has waited long for the pages of its memory
+ * @qp: the QP, RC, locked
+ * @pkt: the request, again
+ */
+bool sroce_resp_tx_pages_late(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	return sroce_now() - qp->resp.paging_since >=
+	       (pkt->op->flags & SROCE_RECV ? RECV_PAGING_LONG : PAGING_LONG);
+}
+
 /**
  * sroce_resp_tx_rnr() - queue an RNR NAK of the expected PSN
- * @qp: the QP, RC, locked
+ * @qp: the QP, RC, locked; for want of a receive, or of pages
  */
 void sroce_resp_tx_rnr(struct sroce_qp *qp)
 {
@@ -93,7 +114,8 @@ void sroce_resp_tx_rnr(struct sroce_qp *qp)
 	sroce_answer_next(qp);
 	resp->aeth = true;
 	resp->aeth_psn = resp->psn;
-	resp->aeth_syndrome = SROCE_AETH_RNR | qp->attr.min_rnr_timer;
+	resp->aeth_syndrome = resp->paging ? paging_rnr(qp) :
+					     SROCE_AETH_RNR | qp->attr.min_rnr_timer;
 }
 
 /*
@@ -184,19 +206,68 @@ static void send_ack_before(struct sroce_qp *qp)
 static bool put_off(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
-	u8 timer = qp->attr.min_rnr_timer;
 
 	if (sroce_psn_diff(psn, res->first_psn) < 0) {
 		resp->tx_paging = false;
 		return false;
 	}
-	if (sroce_now() - resp->tx_paging_since < READ_PAGING_LONG)
+	if (sroce_now() - resp->tx_paging_since < PAGING_LONG)
 		return false;
-	/* 0 is the longest */
-	timer = timer ? max(timer, RNR_41_MS) : 0;
 	sroce_count(qp, SROCE_CNT_RNR_SENT);
-	send_before(qp, res, psn, SROCE_AETH_RNR | timer);
+	send_before(qp, res, psn, paging_rnr(qp));
 	return true;
+}
+
+/*
+ * Whether a response was sent before. If it has arrived the READ may be complete and
+ * its memory deregistered, and nobody waits for the replay. If it was lost, the
+ * requester has a timer.
+ */
+static bool was_sent(const struct sroce_res *res, u32 psn)
+{
+	return sroce_psn_diff(psn, res->first.psn) < 0;
+}
+
+/*
+ * The end of what was_sent() is true of. The rest of the range, if any, is sent for the first time,
+ * see queue_replay().
+ */
+static u32 sent_end(const struct sroce_res *res, const struct sroce_resp_range *a)
+{
+	return sroce_psn_diff(a->end, res->first.psn) > 0 ? res->first.psn : a->end;
+}
+
+/*
+ * Whether the peer, which asks for @psn, can do without the replay that waits for pages. A peer that
+ * goes back asks for this one before what follows. If it has not for long, it has got the response
+ * that was sent before, or will ask again.
+ */
+static bool is_unwanted(struct sroce_resp *resp, u32 psn)
+{
+	const struct sroce_resp_range *a = &resp->replays.q[0].range;
+
+	if (!resp->replays.n)
+		return false;
+	if (sroce_psn_diff(psn, a->end) < 0) {
+		resp->tx_asked_at = sroce_now();
+		return false;
+	}
+	return was_sent(&resp->res[resp->replays.q[0].idx], a->psn) &&
+	       sroce_now() - resp->tx_asked_at >= PAGING_LONG;
+}
+
+/* A replay that waits for pages must not hold up what the peer asks for now. */
+static void drop_unwanted_replay(struct sroce_qp *qp, u32 psn)
+{
+	struct sroce_resp *resp = &qp->resp;
+	struct sroce_resp_range *a = &resp->replays.q[0].range;
+
+	if (!is_unwanted(resp, psn))
+		return;
+	resp->tx_paging = false;
+	a->psn = sent_end(&resp->res[resp->replays.q[0].idx], a);
+	if (a->psn == a->end)
+		sroce_resp_res_end_replay(resp);
 }
 
 /**
@@ -206,7 +277,8 @@ static bool put_off(struct sroce_qp *qp, const struct sroce_res *res, u32 psn)
  *
  * The answer that it asks for might wait behind that response until the peer gives up. So a SEND
  * or WRITE before the response is acknowledged at once, by itself, and the READ whose response
- * waits gets RNR NAKs if the pages take long.
+ * waits gets RNR NAKs if the pages take long. A response that was sent before does not hold up
+ * what the peer wants instead.
  *
  * Return: whether it was answered.
  */
@@ -215,6 +287,9 @@ bool sroce_resp_tx_dup(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	const struct sroce_res *res;
 	u32 psn;
 
+	if (!qp->resp.tx_paging)
+		return false;
+	drop_unwanted_replay(qp, pkt->psn);
 	if (!qp->resp.tx_paging)
 		return false;
 	res = first_waiting(&qp->resp, &psn);
@@ -368,25 +443,6 @@ static void refuse_read(struct sroce_qp *qp, const struct sroce_res *res, u32 ps
 }
 
 /*
- * Whether a response was sent before. If it has arrived the READ may be complete and
- * its memory deregistered, and nobody waits for the replay. If it was lost, the
- * requester has a timer.
- */
-static bool was_sent(const struct sroce_res *res, u32 psn)
-{
-	return sroce_psn_diff(psn, res->first.psn) < 0;
-}
-
-/*
- * The end of what was_sent() is true of. The rest of the range, if any, is sent for the first time,
- * see queue_replay().
- */
-static u32 sent_end(const struct sroce_res *res, const struct sroce_resp_range *a)
-{
-	return sroce_psn_diff(a->end, res->first.psn) > 0 ? res->first.psn : a->end;
-}
-
-/*
  * A response waits for pages. They may be gone again before they are used, and the peer waits all
  * that time.
  */
@@ -396,6 +452,7 @@ static void wait_for_pages(struct sroce_resp *resp, u32 psn)
 	if (resp->tx_paging_since && resp->tx_paging_psn == psn)
 		return;
 	resp->tx_paging_since = sroce_now();
+	resp->tx_asked_at = resp->tx_paging_since;
 	resp->tx_paging_psn = psn;
 }
 
@@ -406,7 +463,7 @@ static void wait_for_pages(struct sroce_resp *resp, u32 psn)
 static bool waits_for_pages(struct sroce_qp *qp)
 {
 	struct sroce_resp *resp = &qp->resp;
-	u64 end = resp->tx_paging_since + READ_PAGING_LONG;
+	u64 end = resp->tx_paging_since + PAGING_LONG;
 
 	if (!resp->tx_paging)
 		return false;

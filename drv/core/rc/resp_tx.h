@@ -12,6 +12,7 @@ void sroce_resp_tx_executed(struct sroce_qp *qp, u32 psn);
 void sroce_resp_tx_ack(struct sroce_qp *qp, u32 psn);
 void sroce_resp_tx_ack_again(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_tx_nak(struct sroce_qp *qp, enum sroce_nak code);
+bool sroce_resp_tx_pages_late(const struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_tx_rnr(struct sroce_qp *qp);
 bool sroce_resp_tx_dup(struct sroce_qp *qp, const struct sroce_pkt *pkt);
 void sroce_resp_tx_answered(struct sroce_qp *qp, u32 n);
