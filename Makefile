@@ -172,10 +172,11 @@ hostile: vm-module
 	@$(MAKE) -s -C selftests/verbs
 	@$(VM) --timeout 1200 $(VMENV) --env HOSTILE_ROUNDS=$(HOSTILE_ROUNDS) -- selftests/vm/hostile.sh
 
-## stalled: perftest while the VM is stopped, or gets no CPU: does it take that for a dead peer? (ROUNDS=, SPINNING="4 16")
+## stalled: perftest while the VM is stopped, or gets no CPU: is that taken for a dead peer? (ROUNDS=, ITERS=200, SPINNING="4 16")
 stalled: vm-module
 	@$(MAKE) -s -C selftests/verbs
-	@KERNEL=$(VMKERNEL) ROUNDS=$(ROUNDS) SPINNING='$(SPINNING)' selftests/harness/stalled.sh $(VMFLAGS)
+	@KERNEL=$(VMKERNEL) ROUNDS=$(ROUNDS) ITERS=$(ITERS) SPINNING='$(SPINNING)' \
+		selftests/harness/stalled.sh $(VMFLAGS)
 
 ## features: FEATURES.md, from the conformance test on 6.1 and 6.12
 features:

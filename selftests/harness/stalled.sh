@@ -108,9 +108,13 @@ tidy()
 
 trap tidy EXIT
 trap 'exit 130' INT TERM
-TMPDIR=$DIR tools/vm.sh --kernel "$KERNEL" --timeout "$((1200 + 900 * ${ROUNDS:-1}))" \
+# Beside more programs everything takes longer.
+read -ra COUNTS <<<"${SPINNING:-4}"
+LIMIT=1200
+for n in "${COUNTS[@]}" 4; do LIMIT=$((LIMIT + (300 + 150 * n) * ${ROUNDS:-1})); done
+TMPDIR=$DIR tools/vm.sh --kernel "$KERNEL" --timeout "$LIMIT" \
 	--env "SROCE_KO=$PWD/.build/$KERNEL/sroce.ko" --env "ROUNDS=${ROUNDS:-1}" \
-	--env "SPINNERS=${SPINNING:-4}" "$@" -- selftests/vm/stalled.sh &
+	--env "ITERS=${ITERS:-}" --env "SPINNERS=${SPINNING:-4}" "$@" -- selftests/vm/stalled.sh &
 VM_PID=$!
 serve
 wait "$VM_PID"

@@ -4,7 +4,8 @@
 # namespaces, while selftests/harness/stalled.sh holds the VM up from outside. A peer that is
 # gone is still reported.
 #
-# usage: in the VM, by selftests/harness/stalled.sh. ROUNDS: of the tools, each time
+# usage: in the VM, by selftests/harness/stalled.sh. ROUNDS: of the tools, each time. ITERS: of
+# each size
 set -uo pipefail
 DIR=$(dirname "${BASH_SOURCE[0]}")/..
 # shellcheck source=selftests/lib/common.sh
@@ -12,9 +13,10 @@ DIR=$(dirname "${BASH_SOURCE[0]}")/..
 
 ASKED=$SROCE_JOB/shared
 TOOLS=(ib_write_bw ib_read_bw ib_write_lat "ib_send_bw -b" "ib_write_bw -q 8")
-TIMEOUT=600
+# What is killed takes its peer with it, which then reports a dead one.
+TIMEOUT=3600
 # Some hundred of 8 MiB take an emulated CPU a second or more, and the smallest stay countable.
-ITERS=200
+ITERS=${ITERS:-200}
 
 # held_up HOW...: ask the host to begin; it says so, and later that it has ended
 held_up()
