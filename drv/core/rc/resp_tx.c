@@ -238,9 +238,9 @@ static u32 sent_end(const struct sroce_res *res, const struct sroce_resp_range *
 }
 
 /*
- * Whether the peer, which asks for @psn, can do without the replay that waits for pages. A peer that
- * goes back asks for this one before what follows. If it has not for long, it has got the response
- * that was sent before, or will ask again.
+ * Whether the peer, which asks for @psn, can do without the replay that waits for pages. A peer
+ * that goes back asks for this one before what follows. If it has not for long, it has got the
+ * response that was sent before, or will ask again.
  */
 static bool is_unwanted(struct sroce_resp *resp, u32 psn)
 {
