@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* A peer played by the test */
 
+#include <stdlib.h>
 #include "peer.h"
 
 struct txlog txlog;
@@ -96,6 +97,22 @@ void peer_begin_resp(struct xfers *t, u32 n)
 	xfers_init(t, &cfg, 65536, 4096);
 	sim_fill(t->b, 0, 65536, 1);
 	peer_record(t->s, &t->s->b);
+}
+
+/* As sim.tx_room: the queue is full for responses. */
+u32 peer_no_room(struct sim *s, struct sroce_qp *qp, bool response)
+{
+	(void)s;
+	(void)qp;
+	return response ? 0 : ~0u;
+}
+
+/* It remembers as many from now on. */
+void peer_resize(struct xfers *t, u32 n)
+{
+	struct sroce_qp *qp = &t->s->b.qp;
+
+	free(sroce_resp_res_resize(qp, calloc(n, sizeof(*qp->resp.res)), n));
 }
 
 /* A request arrives, and the responder runs once. */

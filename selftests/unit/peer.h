@@ -43,6 +43,8 @@ void peer_ack(struct xfers *t, u32 psn, u8 syndrome);
 
 /* B, a responder, is under test, and remembers @n READs and atomics. */
 void peer_begin_resp(struct xfers *t, u32 n);
+u32 peer_no_room(struct sim *s, struct sroce_qp *qp, bool response);
+void peer_resize(struct xfers *t, u32 n);
 void peer_ask(struct xfers *t, u8 opcode, u32 psn, u64 off, u32 len, u32 wrong_key);
 void peer_ask_read(struct xfers *t, u32 psn, u64 off, u32 len);
 void peer_read_sent(u32 at, u32 psn, u32 n, u32 len);

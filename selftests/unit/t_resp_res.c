@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* READs, atomics and FLUSHes that are asked for again, seen from the responder */
 
-#include <stdlib.h>
 #include "tests.h"
 #include "peer.h"
 
@@ -186,6 +185,29 @@ static u32 begin_replay(struct xfers *t, u32 n)
 	return txlog.n;
 }
 
+/* None of them is sent before all have been asked for. */
+static void three_ranges(void)
+{
+	struct xfers t;
+
+	t_case("resp_res: two ranges of a READ are replayed without what lies between");
+	peer_begin_resp(&t, 4);
+	peer_ask_read(&t, FIRST, 0, MANY * MTU);
+	sim_run(t.s);
+	t.s->tx_room = peer_no_room;
+	peer_ask_read(&t, FIRST + 10, 10 * MTU, 5 * MTU);
+	peer_ask_read(&t, FIRST + 20, 20 * MTU, 2 * MTU);
+	peer_ask_read(&t, FIRST + 13, 13 * MTU, 4 * MTU);
+	CHECK_EQ(txlog.n, MANY);
+	t.s->tx_room = NULL;
+	sim_doorbell(&t.s->b);
+	sim_run(t.s);
+	CHECK_EQ(txlog.n, MANY + 9);
+	peer_read_sent(MANY, FIRST + 10, 7, MTU);
+	peer_read_sent(MANY + 7, FIRST + 20, 2, MTU);
+	xfers_end(&t);
+}
+
 static void overlapping(void)
 {
 	struct xfers t;
@@ -247,11 +269,6 @@ static void overlapping(void)
 	end_read_once(&t, 140);
 }
 
-static void resize(struct sroce_qp *qp, u32 n)
-{
-	free(sroce_resp_res_resize(qp, calloc(n, sizeof(*qp->resp.res)), n));
-}
-
 static void replaced(void)
 {
 	struct xfers t;
@@ -290,7 +307,7 @@ static void resized(void)
 	peer_ask_read(&t, FIRST + 5, 5 * MTU, MANY * MTU);
 	CHECK_EQ(t.s->b.qp.resp.fifo.n, 1);
 	peer_ask_read(&t, FIRST + 4, 4 * MTU, MTU);
-	resize(&t.s->b.qp, 7);
+	peer_resize(&t, 7);
 	peer_ask_read(&t, FIRST + 3, 3 * MTU, MTU);
 	peer_ask_read(&t, FIRST + 5 + MANY, 0, 2 * MTU);
 	sim_run(t.s);
@@ -299,7 +316,7 @@ static void resized(void)
 	peer_read_sent(5 + MANY + 2, FIRST + 5 + MANY, 2, MTU);
 	CHECK_EQ(t.s->b.qp.resp.head, 4);
 	/* it may shrink when nothing is pending */
-	resize(&t.s->b.qp, 2);
+	peer_resize(&t, 2);
 	at = txlog.n;
 	peer_ask_read(&t, FIRST + 5 + MANY, 0, 2 * MTU);
 	peer_ask_read(&t, FIRST + 3, 3 * MTU, MTU);
@@ -466,6 +483,7 @@ UNIT_TESTS(resp_res)
 	impostors();
 	unfinished();
 	overlapping();
+	three_ranges();
 	replaced();
 	resized();
 	ended_by_error();

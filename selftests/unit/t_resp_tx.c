@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* What a responder sends, and in which order */
 
-#include <stdlib.h>
 #include "tests.h"
 #include "peer.h"
 
@@ -353,7 +352,7 @@ static void wanted_no_more(u32 opcode, u32 depth)
 	t_case("resp_tx: a replay that nobody wants does not hold up a %s, %u resources",
 	       xfer_name(opcode), depth);
 	xfers_init_odp(&t, XFER_REMOTE, false);
-	free(sroce_resp_res_resize(&t.s->b.qp, calloc(depth, sizeof(struct sroce_res)), depth));
+	peer_resize(&t, depth);
 	t.s->a.qp.attr.max_rd_atomic = depth;
 	t.s->a.qp.attr.timeout = 14;
 	t.s->wire = late_with_pages;
@@ -424,13 +423,6 @@ static void all_wanted(void)
 	xfers_end(&t);
 }
 
-static u32 no_responses(struct sim *s, struct sroce_qp *qp, bool response)
-{
-	(void)s;
-	(void)qp;
-	return response ? 0 : ~0u;
-}
-
 /* The gap is filled while the transmit queue is full. */
 static void stale_nak(void)
 {
@@ -439,7 +431,7 @@ static void stale_nak(void)
 
 	t_case("resp_tx: the NAK of a gap that READs have filled is not sent");
 	peer_begin_resp(&t, 8);
-	t.s->tx_room = no_responses;
+	t.s->tx_room = peer_no_room;
 	peer_ask_read(&t, 1000, 0, MTU);
 	peer_ask_read(&t, 1002, MTU, MTU);
 	peer_ask_read(&t, 1001, 2 * MTU, MTU);
