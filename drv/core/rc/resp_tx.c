@@ -256,18 +256,22 @@ static bool is_unwanted(struct sroce_resp *resp, u32 psn)
 	       sroce_now() - resp->tx_asked_at >= PAGING_LONG;
 }
 
-/* A replay that waits for pages must not hold up what the peer asks for now. */
-static void drop_unwanted_replay(struct sroce_qp *qp, u32 psn)
+/*
+ * A replay that waits for pages must not hold up what the peer asks for now. Return: whether it was
+ * dropped, so that nothing waits.
+ */
+static bool drop_unwanted_replay(struct sroce_qp *qp, u32 psn)
 {
 	struct sroce_resp *resp = &qp->resp;
 	struct sroce_resp_range *a = &resp->replays.q[0].range;
 
 	if (!is_unwanted(resp, psn))
-		return;
+		return false;
 	resp->tx_paging = false;
 	a->psn = sent_end(&resp->res[resp->replays.q[0].idx], a);
 	if (a->psn == a->end)
 		sroce_resp_res_end_replay(resp);
+	return true;
 }
 
 /**
@@ -287,10 +291,7 @@ bool sroce_resp_tx_dup(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	const struct sroce_res *res;
 	u32 psn;
 
-	if (!qp->resp.tx_paging)
-		return false;
-	drop_unwanted_replay(qp, pkt->psn);
-	if (!qp->resp.tx_paging)
+	if (!qp->resp.tx_paging || drop_unwanted_replay(qp, pkt->psn))
 		return false;
 	res = first_waiting(&qp->resp, &psn);
 	if (sroce_psn_diff(pkt->psn, psn) > 0)
