@@ -402,7 +402,7 @@ static void all_wanted(void)
 	struct xfers t;
 	u32 i;
 
-	t_case("resp_tx: of READs that are asked for in turn the first gets RNR NAKs for late pages");
+	t_case("resp_tx: of READs asked for in turn, the first gets RNR NAKs if pages take long");
 	peer_begin_resp(&t, 4);
 	sim_buf_on_demand(t.b);
 	for (i = 0; i < 3; i++) {
