@@ -650,9 +650,9 @@ static void read_unanswered(void)
 	u64 few, many;
 
 	t_case("read_retry: an ACK takes no longer with many requests behind a READ");
-	few = ack_behind_read(1024);
-	many = ack_behind_read(16384);
-	/* 12 times as long when all of them were walked */
+	few = ack_behind_read(SROCE_STARTED_MAX / 16 - 1);
+	many = ack_behind_read(SROCE_STARTED_MAX - 1);
+	/* nearly 16 times as long if all of them were walked */
 	CHECK(many < 4 * few);
 }
 
@@ -689,7 +689,7 @@ static void responses_behind_unanswered(void)
 
 	t_case("read_retry: a response takes no longer with many requests behind a READ");
 	few = response_behind_read(100);
-	many = response_behind_read(16000);
+	many = response_behind_read(SROCE_STARTED_MAX - 201);
 	CHECK(many < 4 * few);
 }
 

@@ -211,6 +211,52 @@ static void longest(void)
 	xfers_end(&t);
 }
 
+/* The peer acknowledges all that is sent, until no more is. */
+static void ack_all(struct xfers *t)
+{
+	const struct sroce_req *req = &t->s->a.qp.req;
+	u32 end;
+
+	do {
+		end = req->max_psn;
+		peer_ack(t, sroce_psn_add(end, -1), ACK);
+		peer_go(t);
+	} while (req->max_psn != end);
+}
+
+static void many_behind_read(void)
+{
+	const u32 more = 2 * SROCE_STARTED_MAX;
+	struct sim_cfg cfg = sim_default;
+	struct sim_wr wr;
+	struct sroce_sq *sq;
+	struct xfers t;
+	u32 i;
+
+	t_case("sq_sched: only %u work requests wait for the response of the oldest",
+	       SROCE_STARTED_MAX);
+	cfg.timeout = 0;
+	cfg.slots = 2 * more;
+	peer_begin_with(&t, &cfg, 65536);
+	sq = &t.s->a.qp.sq;
+	xfer_put(&t, IB_WR_RDMA_READ, 100);
+	wr = xfer_make(&t, IB_WR_RDMA_WRITE, 0);
+	wr.flags = 0;
+	for (i = 0; i < more; i++)
+		sim_put_send(&t.s->a, &wr);
+	peer_go(&t);
+	ack_all(&t);
+	CHECK_EQ(sq->cons, 0);
+	CHECK_EQ(t.s->a.qp.req.next_idx, SROCE_STARTED_MAX);
+	/* those that waited follow */
+	peer_hear(&t, 0x10, FIRST, ACK, 100);
+	peer_go(&t);
+	ack_all(&t);
+	CHECK_EQ(sq->cons, more + 1);
+	CHECK_EQ(t.s->a.scq.n, 1);
+	xfers_end(&t);
+}
+
 static void flush_limit(void)
 {
 	struct sim_cfg cfg = sim_default;
@@ -317,6 +363,7 @@ UNIT_TESTS(sq_sched)
 	fence();
 	huge();
 	longest();
+	many_behind_read();
 	flush_limit();
 	flush_fence();
 	read_without_resources();

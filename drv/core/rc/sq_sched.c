@@ -124,6 +124,14 @@ static void go_on(struct sroce_qp *qp, struct sroce_wqe *wqe)
 		sroce_read_split_resize(qp, wqe);
 }
 
+/* Whether one more would complete too many at once, see SROCE_STARTED_MAX */
+static bool started_max(const struct sroce_qp *qp)
+{
+	const struct sroce_sq *sq = &qp->sq;
+
+	return ((qp->req.next_idx - sq->cons) & sq->mask) >= SROCE_STARTED_MAX;
+}
+
 static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 {
 	const struct sroce_req *req = &qp->req;
@@ -133,6 +141,8 @@ static bool may_start(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 		return false;
 	if (!sroce_is_rc(qp))
 		return true;
+	if (started_max(qp))
+		return false;
 	/* earlier requests may have to be retransmitted from the region */
 	if (wqe->msg == SROCE_MSG_LOCAL_INV && req->next_idx != qp->sq.cons)
 		return false;

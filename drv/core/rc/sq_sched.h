@@ -9,6 +9,12 @@ struct sroce_qp;
 struct sroce_req;
 struct sroce_wqe;
 
+/*
+ * Most work requests that are started and not complete. They complete together when the
+ * response that the oldest waits for arrives, in one trip with bottom halves off.
+ */
+#define SROCE_STARTED_MAX 0x2000
+
 bool sroce_sq_sched_idle(const struct sroce_qp *qp);
 bool sroce_sq_sched_empty(const struct sroce_qp *qp);
 bool sroce_sq_sched_pending(struct sroce_qp *qp);
