@@ -116,6 +116,20 @@ loading_fails()	# message module
 # 64 KiB of locked memory
 limited() { (ulimit -S -l 64; "$@"); }
 
+as_nobody() { in_a setpriv --reuid nobody --clear-groups --inh-caps=-all "$DOCTOR" "$@"; }
+
+# A ping that does not know all options, as that of busybox
+with_other_ping()
+{
+	local dir rc=0
+	dir=$(mktemp -d)
+	printf '#!/bin/sh\ncase "$*" in *-M*) exit 2 ;; esac\nexec /usr/bin/ping "$@"\n' >"$dir/ping"
+	chmod 755 "$dir/ping"
+	PATH=$dir:$PATH "$@" || rc=$?
+	rm -r "$dir"
+	return $rc
+}
+
 # sroce.ko is refused in each way that can be taken back.
 test_modules()
 {
@@ -123,13 +137,13 @@ test_modules()
 	forget
 	modprobe -r rdma_ucm ib_umad ib_uverbs
 	mount -t tmpfs none "$PROVIDERS"
-	broken "no-module no-provider no-uverbs" "nothing is there" "$DOCTOR"
+	broken "no-module no-provider no-rdma-ucm no-uverbs" "nothing is there" "$DOCTOR"
 	umount "$PROVIDERS"
 	modprobe -a ib_uverbs rdma_ucm
 	sed 's/mod_unload modversions/mod_unloaX modversions/' "$SROCE_KO" >/tmp/other.ko
 	check "a module of another configuration is refused" \
 		loading_fails "Invalid module format" /tmp/other.ko
-	broken "module-format memlock-low" "the doctor knows why" limited "$DOCTOR" -u nobody
+	broken module-format "the doctor knows why" "$DOCTOR"
 	rm -f /tmp/other.ko
 	modprobe -r ip6_udp_tunnel udp_tunnel
 	forget
@@ -188,7 +202,22 @@ test_good()
 	check "a name that no device has: those that are there are named" \
 		says "there are: .*$DEV_A" at_a -d nosuch
 	ulimit -S -l unlimited
-	good "by IPv6, and for a user with enough locked memory" at_a -u nobody $IP6_B
+	good "by IPv6, and for a user with enough locked memory" as_nobody $IP6_B
+	broken memlock-low "a user who may lock little" limited as_nobody
+	check "root is not told of limits of other users" says "how much memory nobody may lock" \
+		limited at_a -u nobody
+	check "nor a user of the rights of others" status_of 2 as_nobody -u daemon
+	good "by nsenter, which leaves /sys as it is" nsenter --net=/run/netns/a "$DOCTOR" $IP4_B
+	check "the MTU on the way is not judged by a ping without -M" \
+		says "not checked: reachability" with_other_ping at_a $IP4_B
+	dummy d5 10.70.0.1/24
+	in_a ip link set d5 down
+	in_a rdma link add on-d5 type sroce netdev d5
+	broken netdev-down "a netdev that the peer is not reached by" at_a $IP4_B
+	check "RoCE with the peer was tried all the same" grep -q "$IP4_B answers RoCE" "$OUT"
+	check "a device that PEER is not reached by, asked for" says "is reached by $DEV_A" \
+		at_a -d on-d5 $IP4_B
+	rdma link delete on-d5
 	check "an unknown option is an error" status_of 2 "$DOCTOR" -x
 	check "so is a name without an address" status_of 2 "$DOCTOR" no.such.host.invalid
 }
@@ -231,9 +260,9 @@ test_netdevs()
 	in_b ip link set vb down
 	wait_until 10 carrier_of_va 0
 	chmod 600 /dev/infiniband/*
-	broken "dev-rights memlock-low netdev-down no-address no-carrier no-rdma-cm-here \
+	broken "dev-rights netdev-down no-address no-carrier no-rdma-cm-here \
 peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
-		limited in_a "$DOCTOR" -q -u nobody 203.0.113.1
+		at_a -q -u nobody 203.0.113.1
 	check "with -q only findings and the report" is_brief
 	chmod 666 /dev/infiniband/*
 	in_b ip link set vb up
@@ -254,11 +283,14 @@ peer-no-route rp-filter same-subnet" "netdevs, nodes and limits" \
 test_exclusive()
 {
 	wait_until 20 rdma system set netns exclusive || not_ok "netns exclusive"
+	forget
+	broken no-device "exclusive mode, and no device anywhere" "$DOCTOR"
 	topo_netdevs
 	in_a rdma link add "$DEV_A" type sroce netdev va
 	broken netns-exclusive "exclusive mode, the device is elsewhere" at_a
 	rdma dev set "$DEV_A" netns a
 	good "exclusive mode, and it is here" at_a
+	check "exclusive mode, and a name that no device has" says "there are: $DEV_A" at_a -d nosuch
 	in_a rdma link delete "$DEV_A"
 	topo_down
 	wait_until 20 rdma system set netns shared

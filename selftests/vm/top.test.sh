@@ -156,10 +156,28 @@ both_devices()
 		grep -q "^$DEV_B  *vb " "$OUT"
 }
 
-# A terminal of 100 columns
+# A process may have any name, such as one that clears the screen.
+odd_name()
+{
+	local dir file pid rc=0
+	dir=$(mktemp -d)
+	file=$dir/$'a\xff\e"[2J'
+	cp "$(command -v ibv_rc_pingpong)" "$file"
+	in_a "$file" -d "$DEV_A" -g "$(gid_index "$DEV_A" v4)" >/dev/null 2>&1 &
+	pid=$!
+	wait_until 30 sh -c "rdma resource show qp | grep -qa '2J'" &&
+		"$TOP" -b -n 1 -i 0.1 -d "$DEV_A" >"$OUT" 2>&1 &&
+		grep -q 'a??"\[2J(' "$OUT" || { rc=1; cat -v "$OUT"; }
+	kill $pid
+	wait $pid 2>/dev/null
+	rm -r "$dir"
+	return $rc
+}
+
+# on_terminal TERM: of 100 columns
 on_terminal()
 {
-	TERM=xterm script -qec "stty cols 100 rows 30; $TOP -n 1 -i 0.3" "$OUT.tty" >/dev/null </dev/null
+	TERM=$1 script -qec "stty cols 100 rows 30; $TOP -n 1 -i 0.3" "$OUT.tty" >/dev/null </dev/null
 	grep -q DEVICE "$OUT.tty" && grep -q "$DEV_A" "$OUT.tty" && rm "$OUT.tty"
 }
 
@@ -179,7 +197,9 @@ check "what is sent again" losses_are_shown
 end_traffic
 check "so many updates" updates
 check "all devices" both_devices
-check "on a terminal" on_terminal
+check "a process whose name is no text" odd_name
+check "on a terminal" on_terminal xterm
+check "on a terminal without colours" on_terminal vt220
 check_fails "an interval of nothing is refused" 'more than 0' "$TOP" -i 0
 topo_down
 done_testing

@@ -6,7 +6,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit
 # shellcheck source=selftests/lib/tap.sh
 . selftests/lib/tap.sh
 
-eval "$(sed -n '/^ROCE_PORT=/p; /^NFT_VERDICT=/,/^}'"'"'$/p; /^nft_verdict()/p; /^full_address()/,/^}/p' tools/sroce-doctor)"
+# shellcheck source=tools/doctor-firewall.sh
+. tools/doctor-firewall.sh
+eval "$(sed -n '/^ROCE_PORT=/p; /^full_address()/,/^}/p' tools/sroce-doctor)"
 
 # verdict HOOK WANTED: of the ruleset on stdin; WANTED is its beginning, or nothing
 verdict()
@@ -139,6 +141,61 @@ ufw()
 	EOF
 }
 
+# Who is accepted before it, and who not, is not known.
+accepted_in_part() { input "$1" "udp dport 4791 drop" | verdict input unclear; }
+
+dropped_in_part() { input "$1 drop" | verdict input unclear; }
+
+# A drop is one, whatever is logged or counted, and if it is of new connections.
+dropped_all_the_same()
+{
+	input "$1 counter packets 0 bytes 0 log prefix \"a \" level warn drop comment \"b\"" |
+		verdict input "rule: $1"
+}
+
+in_part_elsewhere()
+{
+	{
+		input "jump some" "jump user"
+		printf 'table inet filter {\n\tchain some {\n\t\tip saddr 10.0.0.0/8 accept\n\t}\n'
+		printf '\tchain user {\n\t\tudp dport 4791 drop\n\t}\n}\n'
+	} | verdict input unclear
+}
+
+logs_and_drops()
+{
+	{
+		input "tcp dport 22 accept" "jump logdrop"
+		printf 'table inet filter {\n\tchain logdrop {\n\t\tlog prefix "x "\n\t\t%s\n\t}\n}\n' drop
+	} | verdict input unclear
+}
+
+usual() { input "$1" | verdict input ""; }
+
+# family_is FAMILY WANTED: a host whose GIDs are of IPv4
+family_is()
+{
+	FAMILIES='inet ip'
+	printf 'table %s t {\n\tchain c {\n\t\ttype filter hook input priority 0; policy drop;\n\t}\n}\n' "$1" |
+		verdict input "$2"
+}
+
+# What iptables-restore-translate 1.8.9 has printed of such rules
+legacy()	# policy rule...
+{
+	{
+		echo "# Translated by iptables-restore-translate v1.8.9 on Mon Nov 30 21:31:43 2026"
+		echo "add table ip filter"
+		echo "add chain ip filter INPUT { type filter hook input priority 0; policy $1; }"
+		echo "add chain ip filter OUTPUT { type filter hook output priority 0; policy accept; }"
+		echo "add chain ip filter user"
+		echo 'add rule ip filter INPUT iifname "lo" counter accept'
+		printf '%s\n' "${@:2}"
+	} | as_listed ip
+}
+
+legacy_is() { legacy "${@:2}" | verdict input "$1"; }
+
 full() { [ "$(full_address "$1")" = "$2" ] || { full_address "$1"; return 1; }; }
 
 check "a rule that drops the port" drops 4791
@@ -172,6 +229,44 @@ for rule in "ip saddr 10.0.0.0/8 tcp dport 22 accept" 'iif "lo" accept' "ct stat
 done
 check "nor is a drop by address" dropped_by_address
 check "what is accepted before another chain drops it" accepted_by_caller
+for rule in 'iifname "eth0" accept' "ip saddr 10.0.0.0/8 accept" "meta mark 0x1 accept"; do
+	check "accepts some before the port is dropped: $rule" accepted_in_part "$rule"
+done
+for rule in 'iifname != "eth0" udp dport 4791' "meta skuid 1000 udp dport 4791" \
+	    "ct state invalid udp dport 4791" "udp dport 4791 limit rate over 10/second" \
+	    "udp dport != 53"; do
+	check "drops some: $rule" dropped_in_part "$rule"
+done
+for rule in "udp dport 4791" "meta l4proto udp udp dport 4791" "ct state new udp dport 4791" \
+	    "ct state { established, new } th dport { 53, 4791 }"; do
+	check "drops all: $rule" dropped_all_the_same "$rule"
+done
+check "accepts some in a chain that is run before" in_part_elsewhere
+check "a chain that logs and drops what comes to it" logs_and_drops
+for rule in "ct state invalid drop" 'iifname != "lo" ip daddr 127.0.0.0/8 drop' \
+	    "ip saddr @addr-set-sshd tcp dport 22 reject" "meta l4proto icmp drop"; do
+	check "as many hosts have it: $rule" usual "$rule"
+done
+check "a policy for IPv4, and its table" family_is ip "chain c has policy drop (table ip t)"
+check "a policy for all" family_is inet "chain c has policy drop (table inet t)"
+check "a policy for IPv6, which is not used" family_is ip6 ""
+check "a policy for bridged packets" family_is bridge ""
+check "iptables: the port is dropped" legacy_is "rule: udp dport 4791" accept \
+	"add rule ip filter INPUT udp dport 4791 counter drop"
+check "iptables: in a chain" legacy_is "rule: udp dport" accept \
+	"add rule ip filter INPUT counter jump user" \
+	"add rule ip filter user udp dport { 53, 4791 } counter reject"
+check "iptables: a policy" legacy_is "chain INPUT has policy drop" drop
+check "iptables: all that is left is rejected" legacy_is "chain INPUT ends with drop" accept \
+	"add rule ip filter INPUT counter reject with icmp type host-prohibited"
+check "iptables: the port is accepted" legacy_is "" drop \
+	"add rule ip filter INPUT udp dport 4791 counter accept"
+check "iptables: some are accepted" legacy_is unclear accept \
+	"add rule ip filter INPUT ip saddr 192.168.1.0/24 udp dport 4000-4100 counter accept" \
+	"add rule ip filter INPUT ip saddr 192.168.1.0/24 counter accept" \
+	"add rule ip filter INPUT udp dport 4791 counter drop"
+check "iptables: a rule that was not translated" legacy_is unclear accept \
+	"# -t filter -A INPUT -m string --string foo --algo bm -j DROP "
 check "IPv6 addresses as GIDs are written" full fd07::2 fd07:0000:0000:0000:0000:0000:0000:0002
 check "with zeros at the end" full 2001:db8:: 2001:0db8:0000:0000:0000:0000:0000:0000
 check "IPv4 addresses stay" full 10.0.0.1 10.0.0.1

@@ -57,7 +57,7 @@ parameters()
 doctor_codes()
 {
 	grep -oP '\bfound \K[a-z][a-z0-9-]+(?= ")' tools/sroce-doctor
-	grep -qF 'found "firewall-$hook"' tools/sroce-doctor &&
+	grep -qF 'found "firewall-$hook"' tools/doctor-firewall.sh &&
 		printf 'firewall-%s\n' input output
 }
 
