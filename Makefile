@@ -26,7 +26,10 @@ VMKERNEL := $(or $(KERNEL),6.1)
 # compares.
 RELEASE := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
-BUILD   ?= $(CURDIR)/.build/$(or $(KERNEL),$(RELEASE))
+# not of the environment, where the word may mean anything
+ifneq ($(origin BUILD),command line)
+BUILD   := $(CURDIR)/.build/$(or $(KERNEL),$(RELEASE))
+endif
 VM       = tools/vm.sh --kernel $(VMKERNEL) $(VMFLAGS)
 VMENV    = --env SROCE_KO=$(CURDIR)/.build/$(VMKERNEL)/sroce.ko
 
@@ -287,7 +290,8 @@ UNINSTALL_FROM = $(INSTALL_MOD_PATH)/lib/modules/$(UNINSTALL_OF)
 uninstall:
 	$(if $(UNINSTALL_OF),,$(error the headers of that kernel are not there, so its release is not known))
 	[ ! -d '$(UNINSTALL_FROM)' ] || { \
-	find '$(UNINSTALL_FROM)' -path '*/updates/*' -name 'sroce.ko*' ! -path '*/dkms/*' -delete && \
+	find '$(UNINSTALL_FROM)' -path '*/updates/*' -name 'sroce.ko*' ! -path '*/dkms/*' \
+		! -exec tools/packaged.sh {} ';' -delete && \
 	PATH="$$PATH:/usr/sbin:/sbin" depmod $(if $(INSTALL_MOD_PATH),-b '$(abspath $(INSTALL_MOD_PATH))') $(UNINSTALL_OF); }
 
 ## check-be: unit tests of the protocol core on a big-endian CPU, emulated

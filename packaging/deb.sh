@@ -46,6 +46,8 @@ add_modules()	# tree headers
 {
 	local release script
 	release=$(headers_release "$2") || die "no headers in $2"
+	[[ $release =~ ^[a-z0-9.+-]+$ ]] ||
+		die "no Debian package can have the name of $release: capitals, or a _"
 	[ "$(uname -m)" != x86_64 ] || grep -q '^CONFIG_X86_64=y' "$2/include/config/auto.conf" ||
 		die "$2 is of another architecture: build this package there"
 	sed "s/@RELEASE@/$release/; s/@ARCH@/$(dpkg --print-architecture)/" \

@@ -68,6 +68,8 @@ build()
 		KDIR="/lib/modules/$RELEASE/build" ${cc:+CC="$cc"} module >&2
 	install -D -m 644 ".build/$RELEASE/sroce.ko" "/lib/modules/$RELEASE/updates/sroce.ko"
 	depmod -a "$RELEASE"
+	# the next checkout is by the runner's user, who could not remove files of root
+	chown -R --reference=. .build
 }
 
 # Later commands inherit the limit from the shell, or the runner, that started this.

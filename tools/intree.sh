@@ -10,7 +10,7 @@
 # have to compile: LINUX itself by default or, if that has no configuration, .build/intree.
 set -euo pipefail
 
-LINUX=$(realpath "${1:?usage: tools/intree.sh LINUX [BUILD]}") BUILD=${2:-}
+LINUX=$(realpath "${1:?usage: tools/intree.sh LINUX [BUILD]}") BUILD=${2:+$(realpath "$2")}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 unset MAKEFLAGS MFLAGS

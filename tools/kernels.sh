@@ -57,19 +57,20 @@ runs()	# name log
 # The row of kernel $1: its release, then a cell for each question
 row()	# name
 {
-	local name=$1 log=$OUT/$1 c answer rc=1
+	local name=$1 log=$OUT/$1 c answer without='not tried' rc=1
 	if [ ! -e "$log.cells" ]; then
 		echo "| $name | not to be had | | | | | | |"
 		return 1
 	fi
 	printf '| %s | %s |' "$name" "$(kernel_release "$name")"
 	if grep -qx 'cell builds yes' "$log.cells"; then
+		without=no
 		runs "$name" "$log.run" && rc=0
 		cat "$log.run" >>"$log.cells"
 	fi
 	for c in "${CELLS[@]}"; do
 		answer=$(sed -n "s/^cell $c //p" "$log.cells" | tail -n 1)
-		printf ' %s |' "${answer:-no}"
+		printf ' %s |' "${answer:-$without}"
 	done
 	echo
 	return $rc

@@ -82,20 +82,21 @@ run_pair()
 	[ "$end" = b ] || other=b
 	while [ "$1" != -- ]; do server+=("$1"); shift; done
 	shift
-	PAIR_S=/tmp/pair.server PAIR_C=/tmp/pair.client
-	start_server "$end" $PAIR_S "${server[@]}"
+	[ -n "${PAIR_DIR:-}" ] || PAIR_DIR=$(mktemp -d)
+	PAIR_S=$PAIR_DIR/server PAIR_C=$PAIR_DIR/client
+	start_server "$end" "$PAIR_S" "${server[@]}"
 	if ! wait_listen "$end" "$mode"; then
 		echo "server does not listen on $mode: ${server[*]}"
 	fi
-	"in_$other" timeout -k 1 "$TIMEOUT" "$@" >$PAIR_C 2>&1 </dev/null ||
+	"in_$other" timeout -k 1 "$TIMEOUT" "$@" >"$PAIR_C" 2>&1 </dev/null ||
 		crc=$?
 	[ $crc -eq 0 ] || { sleep 0.5; kill "$SERVER_PID" 2>/dev/null; }
 	wait "$SERVER_PID" || src=$?
 	[ $src -ne 0 ] || [ $crc -ne 0 ] || return 0
 	echo "server ($end) exit status $src: ${server[*]}"
-	tail -n 15 $PAIR_S
+	tail -n 15 "$PAIR_S"
 	echo "client ($other) exit status $crc: $*"
-	tail -n 15 $PAIR_C
+	tail -n 15 "$PAIR_C"
 	return 1
 }
 

@@ -78,11 +78,12 @@ def maintainers(path):
     """The entries are in the order of their names."""
     entry = (HERE / 'MAINTAINERS').read_text()
     text = path.read_text()
-    if entry in text:
-        return
     start = text.index('Maintainers List')
+    title = entry.split('\n', 1)[0]
+    # an older form of it
+    text = text[:start] + re.sub(rf'(?<=\n\n){re.escape(title)}\n(.+\n)+\n', '', text[start:])
     for section in re.finditer(r'(?<=\n\n)(\S.*)\n(?=[A-Z]:\t)', text[start:]):
-        if section[1].upper() > entry.split('\n', 1)[0].upper():
+        if section[1].upper() > title.upper():
             at = start + section.start()
             path.write_text(text[:at] + entry + text[at:])
             return

@@ -32,9 +32,22 @@ headers_gone()
 		uninstall_module && [ ! -e "$dir/sroce.ko.zst" ] && [ -e "$dir/dkms/sroce.ko" ]
 }
 
+# That of a package for one kernel is where make install puts it.
+packaged()
+{
+	local bin=$TREE/bin file
+	file=$(echo "$TREE"/lib/modules/*/updates/sroce.ko)
+	mkdir "$bin"
+	# shellcheck disable=SC2016 # for dpkg's stand-in
+	printf '#!/bin/sh\n[ "$1 $2" = "-S %s" ]\n' "$(realpath "$file")" >"$bin/dpkg"
+	chmod 755 "$bin/dpkg"
+	PATH=$bin:$PATH uninstall_module KERNEL="$KERNEL" && [ -e "$file" ]
+}
+
 check "make install" install_module
 check "modprobe finds it by name" finds sroce
 check "the core finds it by the type of a link" finds rdma-link-sroce
+check "make uninstall leaves what a package has brought" packaged
 check "make uninstall" uninstall_module KERNEL="$KERNEL"
 check_fails "then it is not found" 'not found' finds sroce
 check "make uninstall where nothing is" uninstall_module KERNEL="$KERNEL"

@@ -97,6 +97,14 @@ again()
 	put newest && diff -r "$TMP/before" "$TMP/newest"
 }
 
+# An entry that was put there by an older version of this
+older_entry()
+{
+	sed -i '/^SROCE/,/^$/s/^S:.*/S:	Orphan/' "$TMP/newest/MAINTAINERS" &&
+		! diff -q "$TMP/before/MAINTAINERS" "$TMP/newest/MAINTAINERS" &&
+		put newest && diff "$TMP/before/MAINTAINERS" "$TMP/newest/MAINTAINERS"
+}
+
 for kernel in oldest newest; do
 	probed $kernel
 	stub "$TMP/$kernel"
@@ -126,6 +134,7 @@ check "newest: functions and arguments of new kernels" eval '
 		".counter_bind_qp = sroce_counter_bind_port," &&
 	has newest net/route.c "fl.flowi4_dscp = inet_dsfield_to_dscp(av->tclass);"'
 check "nothing changes when it is put there again" again
+check "an older entry of MAINTAINERS is replaced" older_entry
 check "Kconfig of InfiniBand has it once" once drivers/infiniband/Kconfig sw/sroce/Kconfig
 check "the Makefile has it once" once drivers/infiniband/sw/Makefile sroce/
 check "the documents' index has it once" once Documentation/infiniband/index.rst '   sroce'
