@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 ITERS=500 DEV_A=sroce_a DEV_B=sroce_b
 
-trap topo_down EXIT
+trap 'topo_down; rm -rf "$PAIR_DIR"' EXIT
 topo_veth
 for tool in rping ib_write_bw; do
 	stock_tool "$tool" b v4

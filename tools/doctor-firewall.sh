@@ -23,51 +23,62 @@ function is_port(rule, list, n, i, range) {
 	}
 	return 0
 }
-# Whether a rule that drops the port asks for more than that
+# A rule without words that are names
+function plain(rule) {
+	gsub(/(comment|prefix|counter name) "[^"]*"|(jump|goto) [^ ,}]+/, "", rule)
+	return rule
+}
+# Whether a rule that drops asks for more than the port
 function is_conditional(rule) {
-	gsub(/comment "[^"]*"|counter( packets [0-9]+ bytes [0-9]+)?/, "", rule)
-	gsub(/log( prefix "[^"]*")?( (level|flags|group) [a-z0-9]+)*/, "", rule)
-	gsub(/(meta l4proto|ip protocol|ip6 nexthdr) (udp|17)/, "", rule)
+	rule = plain(rule)
+	gsub(/counter( packets [0-9]+ bytes [0-9]+)?|log( +(level|flags|group) [a-z0-9]+)*/, "", rule)
+	gsub(/meta nfproto ipv[46]/, "", rule)
+	gsub(/(meta l4proto|ip protocol|ip6 nexthdr) (\{[^}]*(udp|17)[^}]*\}|udp|17)/, "", rule)
 	gsub(/(udp|th) dport (\{[^}]*\}|[^ ]+)/, "", rule)
 	if (rule ~ /ct state (\{[^}]*|[^ ]*)new/)
 		sub(/ct state (\{[^}]*\}|[^ ]+)/, "", rule)
 	sub(/(drop|reject).*/, "", rule)
 	return rule ~ /[^ \t]/
 }
-# Whether a rule that does not name the port may drop it, whoever sends it
-function may_drop(rule) {
-	if (rule !~ /(drop|reject)/ || rule ~ /saddr|daddr|iif|oif|fib |limit/ ||
-	    (rule ~ /ct state/ && rule !~ /new/))
-		return 0
+# Whether a rule that does not name the port may be about it
+function may_match(rule) {
 	if (rule ~ /[ds]port/)
 		return rule ~ /(udp|th) dport (@|vmap|[<>!])/
 	return rule !~ /icmp|igmp|tcp|esp |ah |vrrp/ || rule ~ /udp/
 }
-# Whether a rule that does not name the port may accept it
+# Likewise: whether it may drop it, whoever sends it
+function may_drop(rule) {
+	rule = plain(rule)
+	return rule ~ /(drop|reject)/ && may_match(rule) &&
+	       (rule ~ /dport/ || !is_conditional(rule))
+}
+# Likewise: whether it may accept it
 function may_accept(rule) {
-	if (rule ~ /iif(name)? "lo" /)
+	rule = plain(rule)
+	if (rule ~ /[io]if(name)? "lo" / || rule ~ /ct status/)
 		return 0
 	gsub(/"lo" : accept/, "", rule)
 	if (rule !~ /accept/ || (rule ~ /ct state/ && rule !~ /new/))
 		return 0
-	if (rule ~ /[ds]port/)
-		return rule ~ /(udp|th) dport (@|vmap|[<>!])/
-	return rule !~ /icmp|igmp|tcp|esp |ah |vrrp/ || rule ~ /udp/
+	return may_match(rule)
 }
-function note_calls(rule, to) {
+# Chains that rules run which may be about the port; @early: what may accept it is before that.
+function note_calls(rule) {
+	if (!is_port(rule) && !may_match(plain(rule)))
+		return
 	while (match(rule, /(jump|goto) [^ ,}]+/)) {
-		to = substr(rule, RSTART + 5, RLENGTH - 5)
-		calls[chain] = calls[chain] table " " to "\n"
+		callee[chain, ++calls[chain]] = table " " substr(rule, RSTART + 5, RLENGTH - 5)
+		early[chain, calls[chain]] = maybe_open[chain]
 		rule = substr(rule, RSTART + RLENGTH)
 	}
 }
-# @opened: a chain that called this one accepts the port, most likely before. What may have
-# accepted it before it is dropped leaves that in doubt.
-function walk(c, opened, to, n, i) {
+# @opened: a chain that called this one accepts the port, most likely before. @maybe: a rule before
+# may have accepted it, which leaves a drop in doubt. Return: whether one of this chain may.
+function walk(c, opened, maybe, i) {
 	if (c in seen)
-		return
+		return 0
 	seen[c] = 1
-	if (drops[c] && !opened && any_maybe)
+	if (drops[c] && !opened && maybe)
 		any_doubt = 1
 	else if (drops[c] && !opened && !dropped)
 		dropped = drops[c] where[c]
@@ -75,9 +86,9 @@ function walk(c, opened, to, n, i) {
 	any_maybe = any_maybe || maybe_open[c]
 	any_doubt = any_doubt || maybe_drop[c]
 	any_vague = any_vague || vague[c]
-	n = split(calls[c], to, "\n")
-	for (i = 1; i < n; i++)
-		walk(to[i], opened || opens[c])
+	for (i = 1; i <= calls[c]; i++)
+		maybe = walk(callee[c, i], opened || opens[c], maybe || early[c, i]) || maybe
+	return maybe || maybe_open[c]
 }
 $1 == "table" { table = $2 " " $3; passed = index(" " families " ", " " $2 " ") }
 $1 == "chain" {
@@ -118,7 +129,7 @@ END {
 	for (i = 1; i <= nbases && !dropped; i++) {
 		split("", seen)
 		any_open = any_maybe = any_doubt = any_vague = dropped = ""
-		walk(bases[i], 0)
+		walk(bases[i], 0, 0)
 		shut = closed[bases[i]] && !any_open
 		if (dropped)
 			verdict = "rule: " dropped
@@ -151,7 +162,10 @@ as_listed()
 	}
 	/^# -t filter -A / {
 		action = /-j ACCEPT/ ? "accept" : /-j (DROP|REJECT)/ ? "drop" : ""
-		rule(family " filter", $5, "xt " action)
+		if (/--dports? ([0-9:,]*,)?'$ROCE_PORT'[ ,]/)
+			action = "udp dport '$ROCE_PORT' " action
+		if (!/-p [^u]/)
+			rule(family " filter", $5, "xt " action)
 	}'
 }
 

@@ -71,6 +71,9 @@ wait_listen()
 	esac
 }
 
+PAIR_DIR=$(mktemp -d)
+PAIR_S=$PAIR_DIR/server PAIR_C=$PAIR_DIR/client
+
 # run_pair A|B-SERVER-END MODE server... -- client...
 #
 # Both must exit 0 within TIMEOUT seconds. Their output is left in $PAIR_S and
@@ -82,8 +85,6 @@ run_pair()
 	[ "$end" = b ] || other=b
 	while [ "$1" != -- ]; do server+=("$1"); shift; done
 	shift
-	[ -n "${PAIR_DIR:-}" ] || PAIR_DIR=$(mktemp -d)
-	PAIR_S=$PAIR_DIR/server PAIR_C=$PAIR_DIR/client
 	start_server "$end" "$PAIR_S" "${server[@]}"
 	if ! wait_listen "$end" "$mode"; then
 		echo "server does not listen on $mode: ${server[*]}"
@@ -172,21 +173,21 @@ stock_tool()
 stock_result()	# tool, after its run_pair
 {
 	case $1 in
-	rping)	echo "$(grep -c 'ping data' $PAIR_C) pings, data verified" ;;
+	rping)	echo "$(grep -c 'ping data' "$PAIR_C") pings, data verified" ;;
 	ib_*_bw)
 		awk 'NF >= 5 && $1 $2 ~ /^[0-9]+$/ {
 			r = sprintf("%.1f MiB/s, %.1f k messages/s", $4, $5*1000)
-		} END { print r }' $PAIR_C ;;
+		} END { print r }' "$PAIR_C" ;;
 	ib_*_lat)
 		awk 'NF >= 5 && $1 $2 ~ /^[0-9]+$/ {
 			r = sprintf("%s us typical, %s us 99%%", $5, $8)
-		} END { print r }' $PAIR_C ;;
-	ibv_*)	sed -n 's/.*= \([0-9.]* usec\/iter\)/\1, data checked/p' $PAIR_C ;;
+		} END { print r }' "$PAIR_C" ;;
+	ibv_*)	sed -n 's/.*= \([0-9.]* usec\/iter\)/\1, data checked/p' "$PAIR_C" ;;
 	udaddy|ucmatose)
 		echo "100 messages each way" ;;
 	rstream)
 		awk '$NF ~ /^[0-9.]+$/ { r = sprintf("%.1f MiB/s, data verified",
 			$(NF - 1) * 1e9 / 8 / 1048576) }
-		     END { print r }' $PAIR_C ;;
+		     END { print r }' "$PAIR_C" ;;
 	esac
 }

@@ -18,10 +18,10 @@ start_traffic()
 {
 	local ga gb
 	ga=$(gid_index "$DEV_A" v4) && gb=$(gid_index "$DEV_B" v4) || return
-	in_b timeout 600 ib_write_bw -F -d "$DEV_B" -x "$gb" -D 500 >/dev/null 2>&1 &
+	become "$NS_B" timeout 600 ib_write_bw -F -d "$DEV_B" -x "$gb" -D 500 >/dev/null 2>&1 &
 	PIDS+=($!)
 	wait_until 10 listens_tcp b 18515 || return
-	in_a timeout 600 ib_write_bw -F -d "$DEV_A" -x "$ga" -D 500 $IP4_B >/dev/null 2>&1 &
+	become "$NS_A" timeout 600 ib_write_bw -F -d "$DEV_A" -x "$ga" -D 500 $IP4_B >/dev/null 2>&1 &
 	PIDS+=($!)
 	wait_until 20 sending
 }
@@ -163,7 +163,7 @@ odd_name()
 	dir=$(mktemp -d)
 	file=$dir/$'a\xff\e"[2J'
 	cp "$(command -v ibv_rc_pingpong)" "$file"
-	in_a "$file" -d "$DEV_A" -g "$(gid_index "$DEV_A" v4)" >/dev/null 2>&1 &
+	become "$NS_A" "$file" -d "$DEV_A" -g "$(gid_index "$DEV_A" v4)" >/dev/null 2>&1 &
 	pid=$!
 	wait_until 30 sh -c "rdma resource show qp | grep -qa '2J'" &&
 		"$TOP" -b -n 1 -i 0.1 -d "$DEV_A" >"$OUT" 2>&1 &&

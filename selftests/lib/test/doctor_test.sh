@@ -81,7 +81,9 @@ zones()
 		chain filter_INPUT {
 			type filter hook input priority filter + 10; policy accept;
 			ct state { established, related } accept
+			ct status dnat accept
 			iifname "lo" accept
+			ct state invalid drop
 			jump filter_INPUT_ZONES
 			reject with icmpx admin-prohibited
 		}
@@ -170,7 +172,22 @@ logs_and_drops()
 	} | verdict input unclear
 }
 
-usual() { input "$1" | verdict input ""; }
+usual()
+{
+	{
+		input "$1"
+		printf 'table inet filter {\n\tchain rejects {\n\t\treject\n\t}\n}\n'
+	} | verdict input ""
+}
+
+# A rule after a drop has no say.
+accepted_in_part_later()
+{
+	{
+		input "$1" "ip saddr 10.0.0.0/8 accept"
+		printf 'table inet filter {\n\tchain block {\n\t\tudp dport 4791 drop\n\t}\n}\n'
+	} | verdict input "rule: udp dport 4791 drop"
+}
 
 # family_is FAMILY WANTED: a host whose GIDs are of IPv4
 family_is()
@@ -238,13 +255,23 @@ for rule in 'iifname != "eth0" udp dport 4791' "meta skuid 1000 udp dport 4791" 
 	check "drops some: $rule" dropped_in_part "$rule"
 done
 for rule in "udp dport 4791" "meta l4proto udp udp dport 4791" "ct state new udp dport 4791" \
-	    "ct state { established, new } th dport { 53, 4791 }"; do
+	    "ct state { established, new } th dport { 53, 4791 }" \
+	    "meta l4proto { tcp, udp } th dport 4791" "meta nfproto ipv4 udp dport 4791" \
+	    'udp dport 4791 counter name "c"'; do
 	check "drops all: $rule" dropped_all_the_same "$rule"
 done
+check "accepts some after the port is dropped" accepted_in_part_later "udp dport 4791 drop"
+check "accepts some after a chain that drops the port" accepted_in_part_later "jump block"
+check "what leaves by lo is not what is dropped" eval '
+	input "oifname \"lo\" accept" "udp dport 4791 drop" | verdict input "rule:"'
 check "accepts some in a chain that is run before" in_part_elsewhere
 check "a chain that logs and drops what comes to it" logs_and_drops
 for rule in "ct state invalid drop" 'iifname != "lo" ip daddr 127.0.0.0/8 drop' \
-	    "ip saddr @addr-set-sshd tcp dport 22 reject" "meta l4proto icmp drop"; do
+	    "ip saddr @addr-set-sshd tcp dport 22 reject" "meta l4proto icmp drop" \
+	    "rt type 0 counter packets 0 bytes 0 drop" 'xt match "rt" counter packets 0 bytes 0 drop' \
+	    "meta mark & 0x00008000 == 0x00008000 drop" "meta pkttype { broadcast, multicast } drop" \
+	    "meta l4proto 4 drop" 'log prefix "dropped by: "' "jump dropped" "ct count over 20 drop" \
+	    "tcp dport 22 jump rejects"; do
 	check "as many hosts have it: $rule" usual "$rule"
 done
 check "a policy for IPv4, and its table" family_is ip "chain c has policy drop (table ip t)"
@@ -266,7 +293,11 @@ check "iptables: some are accepted" legacy_is unclear accept \
 	"add rule ip filter INPUT ip saddr 192.168.1.0/24 counter accept" \
 	"add rule ip filter INPUT udp dport 4791 counter drop"
 check "iptables: a rule that was not translated" legacy_is unclear accept \
-	"# -t filter -A INPUT -m string --string foo --algo bm -j DROP "
+	"# -t filter -A INPUT -p udp -m udp --dport 4791 -m string --string foo --algo bm -j DROP "
+check "iptables: one that is not about UDP" legacy_is "" accept \
+	"# -t filter -A INPUT -p tcp -m set --match-set f2b-sshd src -j REJECT "
+check "iptables: one that was not translated may accept" legacy_is unclear drop \
+	"# -t filter -A INPUT -m string --string foo --algo bm -j ACCEPT "
 check "IPv6 addresses as GIDs are written" full fd07::2 fd07:0000:0000:0000:0000:0000:0000:0002
 check "with zeros at the end" full 2001:db8:: 2001:0db8:0000:0000:0000:0000:0000:0000
 check "IPv4 addresses stay" full 10.0.0.1 10.0.0.1
