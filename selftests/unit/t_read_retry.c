@@ -652,7 +652,7 @@ static void read_unanswered(void)
 	t_case("read_retry: an ACK takes no longer with many requests behind a READ");
 	few = ack_behind_read(SROCE_STARTED_MAX / 16 - 1);
 	many = ack_behind_read(SROCE_STARTED_MAX - 1);
-	/* nearly 16 times as long if all of them were walked */
+	/* 12 times as long when 16 times as many were walked */
 	CHECK(many < 4 * few);
 }
 

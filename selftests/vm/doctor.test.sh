@@ -202,6 +202,7 @@ test_good()
 	check "a name that no device has: those that are there are named" \
 		says "there are: .*$DEV_A" at_a -d nosuch
 	ulimit -S -l unlimited
+	good "by IPv6, for a user's rights" at_a -u nobody $IP6_B
 	good "by IPv6, and for a user with enough locked memory" as_nobody $IP6_B
 	broken memlock-low "a user who may lock little" limited as_nobody
 	check "root is not told of limits of other users" says "how much memory nobody may lock" \
