@@ -364,19 +364,26 @@ why_t wt_do_expect(struct wt_run *r, struct wt_stmt *s)
 	return expect_one(r, s, op->code, again, within);
 }
 
-/* ? OP psn= ...: the next packet is this one, or the next statement's, or there is none */
+/*
+ * ? OP psn= ...: the next packet is this one, or the next statement's, or there is none. As
+ * with expect_one(), packets of a QP that retries which come again do not count.
+ */
 why_t wt_do_maybe(struct wt_run *r, struct wt_stmt *s)
 {
-	uint64_t within = WT_MAYBE;
+	uint64_t within = WT_MAYBE, end, now;
 	const struct wt_op *op;
-	bool again = wt_flag(s, "again"), got;
+	bool again = wt_flag(s, "again"), got, resent;
 
 	TRY(packet_of(s, &op));
 	TRY(wt_num(&r->vars, s, "within", &within, NULL));
+	end = wt_now() + within;
 	do {
-		TRY(next_frame(r, within, &got));
-	} while (got && r->frame_again && !again && !exact(r));
-	if (got && (compare(r, s, op->code) || r->frame_again != again))
+		now = wt_now();
+		TRY(next_frame(r, now < end ? end - now : 0, &got));
+		resent = got && r->frame_again && !again && !exact(r);
+		/* reading may take longer than it takes for the next to come */
+	} while (resent && r->frame->when < end);
+	if (got && !resent && (compare(r, s, op->code) || r->frame_again != again))
 		r->frame_held = true;
 	for (int i = 1; i < s->n; i++)
 		s->used[i] = true;
