@@ -178,9 +178,9 @@ static const char *name_of(const struct wt_pkt *p)
  * A QP that does not retry sends nothing again unless it is told to: each of
  * its packets counts. Of one that does, those sent again may come at any time.
  */
-static bool exact(const struct wt_run *r)
+static bool is_resent(const struct wt_run *r)
 {
-	return !r->qp || !r->qp->attr.retry_cnt;
+	return r->frame_again && r->qp && r->qp->attr.retry_cnt;
 }
 
 /* Nothing for @us, but for what a QP that retries has sent before. */
@@ -192,7 +192,7 @@ why_t wt_no_frames(struct wt_run *r, uint64_t us)
 		bool got;
 
 		TRY(next_frame(r, end - now, &got));
-		CHECK(!got || (r->frame_again && !exact(r)),
+		CHECK(!got || is_resent(r),
 		      "unexpected packet: %s psn=%u", name_of(&r->frame->p),
 		      r->frame->p.psn);
 		now = wt_now();
@@ -329,10 +329,10 @@ static why_t expect_one(struct wt_run *r, struct wt_stmt *s, uint8_t op,
 		TRY(next_frame(r, end - now, &got));
 		if (!got)
 			break;
-		if (r->frame_again && !again && !exact(r))
+		if (!again && is_resent(r))
 			continue;
 		why = compare(r, s, op);
-		if (why && again && r->frame_again && !exact(r))
+		if (why && again && is_resent(r))
 			continue;
 		if (!why && r->frame_again != again)
 			why = because("the packet is %s", again ? "new" :
@@ -380,7 +380,7 @@ why_t wt_do_maybe(struct wt_run *r, struct wt_stmt *s)
 	do {
 		now = wt_now();
 		TRY(next_frame(r, now < end ? end - now : 0, &got));
-		resent = got && r->frame_again && !again && !exact(r);
+		resent = got && !again && is_resent(r);
 		/* reading may take longer than it takes for the next to come */
 	} while (resent && r->frame->when < end);
 	if (got && !resent && (compare(r, s, op->code) || r->frame_again != again))
