@@ -112,39 +112,54 @@ static bool is_bound(const struct fz_obj *mw)
 	return mw->type == 2 && mw->access;
 }
 
-/* A window of this QP's PD, rather one that it has bound: few of them live until it is unbound. */
-static struct fz_obj *some_window(struct fz_thread *t, struct fz_dev *d, const struct fz_obj *qp)
+/* A window that this QP has bound, or NULL */
+static struct fz_obj *bound_by(struct fz_dev *d, const struct fz_obj *qp)
 {
-	struct fz_obj *mw = NULL;
+	struct fz_obj *mw = d->obj[T_MW];
 	int i;
 
-	for (i = 0; i < 4 && !(mw && is_bound(mw) && mw->num == qp->num); i++)
-		mw = fz_of_pd(t, d, T_MW, qp->pd);
-	return mw;
+	for (i = 0; i < OBJS; i++)
+		if (mw[i].state == LIVE && mw[i].pd == qp->pd && is_bound(&mw[i]) &&
+		    mw[i].num == qp->num)
+			return &mw[i];
+	return NULL;
+}
+
+/* The ID says of which window the work request is, beside what it counts as. */
+static void of_window(const struct fz_dev *d, const struct fz_obj *mw,
+		      struct sroce_abi_send_wr *wr)
+{
+	wr->wr_id |= (uint64_t)(mw - d->obj[T_MW]) << 24;
+}
+
+/* mw->access says that a window is bound. */
+static bool invalidate(const struct fz_dev *d, struct fz_obj *mw, struct sroce_abi_send_wr *wr)
+{
+	of_window(d, mw, wr);
+	wr->opcode = IB_UVERBS_WR_LOCAL_INV;
+	wr->ex = mw->rkey;
+	mw->access = 0;
+	return true;
 }
 
 /*
- * Bind a window of this QP's PD. One of type 2 that is bound is invalidated first; mw->access
- * says which it is. Mostly the QP that has bound it does so: for others it is an error, which
- * ends the connection.
+ * Bind a window of this QP's PD. One of type 2 that is bound is invalidated first, mostly by the QP
+ * that has bound it: for others it is an error, which ends the connection.
  */
 static bool window(struct fz_thread *t, struct fz_dev *d, const struct fz_obj *qp,
 		   struct sroce_abi_send_wr *wr)
 {
-	struct fz_obj *mw = some_window(t, d, qp), *mr = fz_of_pd(t, d, T_MR, qp->pd);
+	struct fz_obj *mw = fz_of_pd(t, d, T_MW, qp->pd), *mr = fz_of_pd(t, d, T_MR, qp->pd);
 
 	if (!mw || !mr)
 		return false;
-	wr->wr_id |= (uint64_t)(mw - d->obj[T_MW]) << 24;
 	if (is_bound(mw)) {
 		if (mw->num != qp->num && !fz_one_in(t, 8))
 			return false;
-		wr->opcode = IB_UVERBS_WR_LOCAL_INV;
 		wr->wr_id += FZ_LOCAL_INV - FZ_BIND_MW;
-		wr->ex = mw->rkey;
-		mw->access = 0;
-		return true;
+		return invalidate(d, mw, wr);
 	}
+	of_window(d, mw, wr);
 	wr->mw.addr = (uintptr_t)mr->at;
 	wr->mw.length = fz_one_in(t, 30) ? fz_odd(t) : 64 + fz_below(t, mr->len - 64);
 	wr->mw.mr_lkey = mr->lkey;
@@ -197,13 +212,16 @@ static bool one_send(struct fz_thread *t, struct fz_dev *d, const struct fz_obj 
 {
 	struct fz_obj *mr = fz_of_pd(t, d, T_MR, qp->pd);
 	struct sroce_abi_sge *sge = (struct sroce_abi_sge *)wqe->payload;
+	struct fz_obj *own = fz_one_in(t, 2) ? bound_by(d, qp) : NULL;
 	uint32_t len = fz_one_in(t, 3) ? fz_below(t, 16000) : fz_below(t, 200);
 	enum fz_call call;
 
 	if (!mr)
 		return false;
 	memset(wqe, 0, sizeof(*wqe));
-	if (qp->type == QPT_RC || qp->type == QPT_UC)
+	if (own)	/* few QPs live until they invalidate one by chance */
+		call = FZ_LOCAL_INV;
+	else if (qp->type == QPT_RC || qp->type == QPT_UC)
 		call = rc_or_uc(t, qp->type, &wqe->wr);
 	else
 		call = datagram(t, d, qp, &wqe->wr);
@@ -213,6 +231,8 @@ static bool one_send(struct fz_thread *t, struct fz_dev *d, const struct fz_obj 
 		len = 8;
 	wqe->wr.wr_id = MAGIC << 32 | (qp->life & 0xffff) << 8 | call;
 	wqe->wr.send_flags = fz_below(t, 8) & (SIGNALED | FENCE | SOLICITED);
+	if (call == FZ_LOCAL_INV)
+		return invalidate(d, own, &wqe->wr);
 	if (call == FZ_BIND_MW)
 		return window(t, d, qp, &wqe->wr);
 	if (call != FZ_RC_SEND && call != FZ_UC_SEND && call != FZ_UD_SEND &&
