@@ -628,6 +628,14 @@ static void end_fault(struct sroce_odp *odp, struct odp_fault *fault)
 	spin_unlock(&odp->faulting_lock);
 }
 
+/* Whether the pages are the region's, which is told when they go */
+static bool is_watched(const struct sroce_odp *odp, unsigned long va, unsigned long end)
+{
+	const struct interval_tree_node *all = &odp->notifier.interval_tree;
+
+	return va >= (all->start & PAGE_MASK) && end - 1 <= (all->last | ~PAGE_MASK);
+}
+
 /**
  * sroce_odp_fault_in() - fault in pages of a region
  * @odp: the pages, held; their region may be gone
@@ -644,7 +652,8 @@ static void end_fault(struct sroce_odp *odp, struct odp_fault *fault)
  * Context: a job of drv/mem/faultq.c, which may be sent SIGKILL; may sleep for ever.
  *
  * Return: 0; -EBUSY if the pages were invalidated again and again, -EINTR if the caller
- * was sent SIGKILL, or the region is gone; -EFAULT and others if they can't be faulted in.
+ * was sent SIGKILL, or the region is gone; -EFAULT and others if they can't be faulted in, or are
+ * not inside the region.
  */
 int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
 		       enum sroce_fault how, u32 *budget)
@@ -658,7 +667,7 @@ int sroce_odp_fault_in(struct sroce_odp *odp, u64 *iova, u32 len,
 	if (!begin_fault(odp, &fault))
 		return -EINTR;
 	/* no tagged addresses: gup ignores the tag, the notifier does not */
-	if (end > va && end <= mm->task_size && mmget_not_zero(mm)) {
+	if (end > va && end <= mm->task_size && is_watched(odp, va, end) && mmget_not_zero(mm)) {
 		ret = fault_range_charged(odp, mm, &va, end, how, budget);
 		mmput(mm);
 	}

@@ -131,6 +131,30 @@ static void never_later(u32 opcode, u32 want)
 	xfers_end(&t);
 }
 
+/* Both entries of a list have the key of one region, which ends before the second. */
+static void beyond(u32 opcode, int whose, enum ib_wc_status want)
+{
+	struct ib_sge sge[2];
+	struct sim_wr wr;
+	struct xfers t;
+
+	t_case("sge: %s, absent pages of %s memory before some outside of their region",
+	       xfer_name(opcode), where(whose));
+	xfers_init_odp(&t, whose, false);
+	wr = xfer_make(&t, opcode, 8192);
+	sge[0] = sim_sge(whose == XFER_LOCAL ? t.a : t.b, 0, 4096);
+	sge[1] = sge[0];
+	sge[1].addr += 1 << 30;
+	if (whose == XFER_LOCAL) {
+		memcpy(wr.sge, sge, sizeof(sge));
+		wr.num_sge = 2;
+	} else {
+		sim_put_recv(&t.s->b, 0, sge, 2);
+	}
+	CHECK_EQ(xfers_post(&t, &wr), want);
+	xfers_end(&t);
+}
+
 /* A receive's memory is of the PD of its queue, what is written by a key of the QP's. */
 static void pds(bool odp, bool recv, bool region, u32 opcode, enum ib_wc_status want)
 {
@@ -234,6 +258,10 @@ UNIT_TESTS(sge)
 	never(IB_WR_RDMA_READ, XFER_LOCAL, IB_WC_LOC_PROT_ERR);
 	never_later(IB_WR_RDMA_WRITE, IB_WC_LOC_PROT_ERR);
 	never_later(IB_WR_RDMA_READ, IB_WC_REM_ACCESS_ERR);
+	beyond(IB_WR_RDMA_READ, XFER_LOCAL, IB_WC_LOC_PROT_ERR);
+	beyond(IB_WR_RDMA_WRITE, XFER_LOCAL, IB_WC_LOC_PROT_ERR);
+	beyond(IB_WR_SEND, XFER_LOCAL, IB_WC_LOC_PROT_ERR);
+	beyond(IB_WR_SEND, XFER_REMOTE, IB_WC_REM_OP_ERR);
 	each_pd(false);
 	each_pd(true);
 	random_evictions(100, 0, false);

@@ -343,17 +343,22 @@ void *sroce_mr_flat(const struct sroce_mr *mr, u64 iova, u32 len)
  * @qp: the QP that waits for it, locked
  * @mr: the region or window
  * @iova: first byte
- * @need: bytes that are needed now, inside the region
+ * @need: bytes that are needed now
  * @len: bytes that will be needed, or may be, @need included
  * @write: they will be written to
  *
+ * Nothing outside of the region may be faulted in: it would not be told when the page goes.
+ *
  * Return: -EAGAIN if the fault was requested: sroce_transport_faulted_in() is called when the
- * first @need bytes are present; -EFAULT if it has failed before; 0 if the region is not
- * on demand.
+ * first @need bytes are present; -EFAULT if it has failed before, or if they are not inside the
+ * region; 0 if the region is not on demand.
  */
 int sroce_mr_fault_in(struct sroce_qp *qp, struct sroce_mr *mr, u64 iova, u32 need,
 		      u64 len, bool write)
 {
+	/* what was looked at before may have been another entry of the list */
+	if (need && !sroce_mr_covers(mr, iova, need))
+		return -EFAULT;
 	len = min_t(u64, len, max(need, SROCE_PAGES_AHEAD));
 	while (len > need && !sroce_mr_covers(mr, iova, len))
 		len = max_t(u64, need, len / 2);
