@@ -99,7 +99,7 @@ void sroce_loopback_exit(void)
  */
 bool sroce_loopback_usable(struct sroce_qp *qp)
 {
-	if (qp->svc == SROCE_SVC_UD || qp->lb_copy_only || !READ_ONCE(qp->dev->loopback))
+	if (qp->svc == SROCE_SVC_UD || !READ_ONCE(qp->dev->loopback))
 		return false;
 	return sroce_route_is_local(qp->dev, &qp->av);
 }

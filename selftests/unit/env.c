@@ -269,7 +269,7 @@ int sroce_raw_tx(struct sroce_qp *qp, const struct sroce_wqe *wqe)
 
 bool sroce_loopback_usable(struct sroce_qp *qp)
 {
-	return qp->kqp->sim->loopback && qp->svc != SROCE_SVC_UD && !qp->lb_copy_only;
+	return qp->kqp->sim->loopback && qp->svc != SROCE_SVC_UD;
 }
 
 void sroce_loopback_tx(struct sroce_qp *qp, struct sroce_lbpkt *lbpkt)

@@ -22,11 +22,12 @@
 /*
  * Whether a loopback packet may refer to its payload. The receiver copies it later: only
  * with RC that is before the work request completes. Not in kernel QPs, whose fast regions
- * may be claimed under a lock that the copy waits for.
+ * may be claimed under a lock that the copy waits for, and not in QPs that have used memory
+ * that can't be referred to.
  */
 static bool may_reference(const struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
-	return pkt->loopback && qp->svc == SROCE_SVC_RC && qp->user;
+	return pkt->loopback && qp->svc == SROCE_SVC_RC && qp->user && !qp->lb_copy_only;
 }
 
 /**

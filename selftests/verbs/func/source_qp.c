@@ -8,6 +8,8 @@
 #include "vt.h"
 
 #define PSN	1000
+/* More than what is copied in any case */
+#define LENGTH	3000
 
 static struct ibv_cq *cq;
 
@@ -20,7 +22,7 @@ static struct ibv_qp *create(void)
 	};
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = VT_PORT,
-		.qp_access_flags = IBV_ACCESS_REMOTE_READ,
+		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE,
 	};
 	struct ibv_qp *qp = ibv_create_qp(vt_devs[0].pd, &init);
 
@@ -65,17 +67,21 @@ static why_t send(struct ibv_qp *qp, uint32_t psn)
 	return NULL;
 }
 
-/* Of no bytes, which takes no key */
-static why_t post(struct ibv_qp *qp, uint64_t id)
+static why_t post(struct ibv_qp *qp, struct ibv_send_wr wr)
 {
-	struct ibv_send_wr *bad, wr = {
-		.wr_id = id, .opcode = IBV_WR_RDMA_READ,
-		.send_flags = IBV_SEND_SIGNALED,
-	};
+	struct ibv_send_wr *bad;
 	int err = ibv_post_send(qp, &wr, &bad);
 
-	CHECK(!err, "READ: %s", strerror(err));
+	CHECK(!err, "post: %s", strerror(err));
 	return NULL;
+}
+
+/* Of no bytes, which takes no key */
+static struct ibv_send_wr read_nothing(void)
+{
+	return (struct ibv_send_wr){
+		.opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED,
+	};
 }
 
 static why_t open_qps(struct ibv_qp **server, struct ibv_qp **client, struct ibv_qp **stranger)
@@ -92,28 +98,82 @@ static why_t open_qps(struct ibv_qp **server, struct ibv_qp **client, struct ibv
 	return send(*stranger, PSN);
 }
 
-/* The stranger's READ is the first; its PSN is the one that is expected. */
-static why_t read_both(struct ibv_qp *client, struct ibv_qp *stranger)
+/* The stranger's request is the first; its PSN is the one that is expected. */
+static why_t request_both(struct ibv_qp *client, struct ibv_qp *stranger, struct ibv_send_wr wr)
 {
 	struct ibv_wc wc;
 
-	TRY(post(stranger, 1));
+	TRY(post(stranger, wr));
 	TRY(vt_quiet(cq, VT_SHORT));
-	TRY(post(client, 2));
+	wr = read_nothing();
+	wr.wr_id = 2;
+	TRY(post(client, wr));
 	TRY(vt_poll_ok(cq, &wc, 2));
 	return vt_quiet(cq, VT_SHORT);
 }
 
-int main(int argc, char **argv)
+static why_t with_qps(struct ibv_send_wr wr)
 {
-	struct ibv_qp *server, *client, *stranger;
+	struct ibv_qp *qp[3] = {};
+	why_t why = open_qps(&qp[0], &qp[1], &qp[2]);
+	int i;
+
+	if (!why)
+		why = request_both(qp[1], qp[2], wr);
+	for (i = 0; i < 3; i++)
+		if (qp[i])
+			ibv_destroy_qp(qp[i]);
+	return why;
+}
+
+static why_t read_test(void)
+{
+	return with_qps(read_nothing());
+}
+
+/* Into a region of the server's, from one with these rights */
+static why_t write_from(int access)
+{
+	struct vt_buf from, to = {};
+	struct ibv_sge sge;
 	why_t why;
 
+	why = vt_buf_open(&from, vt_devs[0].pd, LENGTH, access);
+	if (!why)
+		why = vt_buf_open(&to, vt_devs[0].pd, LENGTH, VT_ALL_ACCESS);
+	if (!why) {
+		vt_buf_fill(&from, 1);
+		sge = vt_sge(&from, 0, LENGTH);
+		why = with_qps((struct ibv_send_wr){
+			.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+			.sg_list = &sge, .num_sge = 1,
+			.wr.rdma = { (uintptr_t)to.data, to.mr->rkey },
+		}) ?: vt_buf_check(&to);
+	}
+	vt_buf_close(&to);
+	vt_buf_close(&from);
+	return why;
+}
+
+static why_t write_test(void)
+{
+	return write_from(0);
+}
+
+/* Pages that may go can't be referred to until the receiver copies from them. */
+static why_t on_demand_test(void)
+{
+	return write_from(IBV_ACCESS_ON_DEMAND);
+}
+
+int main(int argc, char **argv)
+{
 	vt_start(argc, argv);
 	cq = ibv_create_cq(vt_devs[0].ctx, 8, NULL, NULL, 0);
-	why = cq ? open_qps(&server, &client, &stranger) : "ibv_create_cq";
-	if (!why)
-		why = read_both(client, stranger);
-	tap_report(why, "source_qp: a QP of this host is heard by the QP connected to it only");
+	if (!cq)
+		tap_bail("ibv_create_cq");
+	tap_report(read_test(), "source_qp: a QP of this host is heard by the QP connected to it only");
+	tap_report(write_test(), "source_qp: a WRITE of one that is not does not land");
+	tap_report(on_demand_test(), "source_qp: nor does one from a region on demand");
 	return tap_finish();
 }
