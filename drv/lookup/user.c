@@ -48,7 +48,8 @@ static const struct obj_limit limits[] = {
 	[SROCE_OBJ_PD] = { SROCE_MAX_PD, 512 },
 	[SROCE_OBJ_CQ] = { SROCE_MAX_CQ, 1024 },
 	[SROCE_OBJ_SRQ] = { SROCE_MAX_SRQ, 1024 },
-	[SROCE_OBJ_QP] = { SROCE_MAX_QP, 12288, ROUTE_BYTES },
+	/* one that has 128 READs outstanding each way */
+	[SROCE_OBJ_QP] = { SROCE_MAX_QP, 27648, ROUTE_BYTES },
 	[SROCE_OBJ_MR] = { SROCE_MAX_MR, 1024 },
 	[SROCE_OBJ_AH] = { SROCE_MAX_AH, 720, ROUTE_BYTES },
 	[SROCE_OBJ_GROUP] = { SROCE_MAX_GROUPS, 512 },

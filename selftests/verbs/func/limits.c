@@ -8,89 +8,18 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "share.h"
+#include "user.h"
 #include "vt.h"
 
-#define USER	65533
+#define USER	USER_OUTER
 #define OTHER	65532
-/* Whom only a user namespace of USER has */
-#define INNER	65520
 /* Bytes of an entry of a CQ */
 #define CQE	64
 #define CQS	256
-
-/* Map user 1 of the user namespace of @pid to INNER. Return: an exit status */
-static int map_inner(pid_t pid, int made)
-{
-	char path[64], map[32], c;
-	int fd, n;
-
-	if (read(made, &c, 1) != 1)
-		return 1;
-	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	n = snprintf(map, sizeof(map), "1 %u 1", INNER);
-	fd = open(path, O_WRONLY);
-	return fd < 0 || write(fd, map, n) != n;
-}
-
-/* Become INNER in a user namespace that USER has made. Only root can map it. */
-static bool enter_userns(void)
-{
-	pid_t self = getpid(), pid;
-	int made[2], status = 1;
-
-	if (pipe(made))
-		return false;
-	pid = fork();
-	if (!pid) {
-		close(made[1]);
-		_exit(map_inner(self, made[0]));
-	}
-	return !setgid(USER) && !setuid(USER) && !unshare(CLONE_NEWUSER) &&
-	       write(made[1], "", 1) == 1 && waitpid(pid, &status, 0) == pid && !status &&
-	       !setuid(1);
-}
-
-static bool become(uid_t uid)
-{
-	return uid == INNER ? enter_userns() : !setgid(uid) && !setuid(uid);
-}
-
-/* A process of a user, who has no privileges; @fn says what is wrong. */
-static why_t as(uid_t uid, why_t (*fn)(struct vt_dev *dev))
-{
-	static __thread char text[200];
-	int fds[2];
-	ssize_t n;
-	pid_t pid;
-
-	CHECK(!pipe(fds), "pipe");
-	pid = fork();
-	if (!pid) {
-		struct vt_dev dev = {};
-		why_t why;
-
-		vt_enter_netns(&vt_devs[0]);
-		/* a change of the user forgets the signal */
-		if (!become(uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
-			_exit(1);
-		vt_dev_open(&dev, vt_devs[0].name);
-		why = fn(&dev);
-		snprintf(text, sizeof(text), "%s", why ? why : "");
-		_exit(write(fds[1], text, strlen(text) + 1) < 0);
-	}
-	close(fds[1]);
-	n = read(fds[0], text, sizeof(text));
-	close(fds[0]);
-	waitpid(pid, NULL, 0);
-	CHECK(n > 0, "a process of user %d has died", uid);
-	return text[0] ? text : NULL;
-}
 
 struct alone {
 	why_t (*fn)(struct vt_dev *dev);
@@ -102,10 +31,10 @@ static why_t alone(struct vt_pair *p, const void *arg)
 	const struct alone *a = arg;
 
 	(void)p;
-	return as(USER, a->fn);
+	return user_run(USER, a->fn);
 }
 
-static struct ibv_cq *cqs[CQS];
+static struct ibv_cq *cqs[CQS], *filled[2][CQS];
 
 /* CQs as long as they can be had. Return: how many */
 static int fill_memory(struct vt_dev *dev, int entries, int most)
@@ -168,6 +97,99 @@ static why_t share_of_slots(struct vt_dev *dev)
 	return NULL;
 }
 
+/* ---- memory of QPs ----------------------------------------------------------- */
+
+#define QPS		500
+/* Of the smallest rings */
+#define RING_BYTES	4096
+
+/* Bytes of rings that the user may still have, to 64 KiB */
+static uint64_t left(struct vt_dev *dev)
+{
+	const int entries[] = { (16 << 20) / CQE - 1, (64 << 10) / CQE - 1 };
+	uint64_t bytes = 0;
+	int i, n[2];
+
+	for (i = 0; i < 2; i++) {
+		n[i] = fill_memory(dev, entries[i], CQS);
+		bytes += n[i] * (entries[i] + 1ULL) * CQE;
+		memcpy(filled[i], cqs, sizeof(cqs));
+	}
+	for (i = 0; i < 2; i++)
+		while (n[i]--)
+			ibv_destroy_cq(filled[i][n[i]]);
+	/* that a ring is not mapped any more is found out once a second */
+	vt_sleep_ms(2000);
+	return bytes;
+}
+
+static uint64_t slab(void)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	unsigned long kib = 0;
+	char line[100];
+
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "Slab: %lu", &kib) != 1)
+		;
+	if (f)
+		fclose(f);
+	return kib * 1024ULL;
+}
+
+/* A QP that is connected to itself, with as many READs at a time as the device has */
+static why_t busiest_qp(struct vt_dev *dev, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 },
+	};
+	struct ibv_qp *qp = ibv_create_qp(dev->pd, &init);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = VT_PORT };
+	int err;
+
+	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
+	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			    IBV_QP_ACCESS_FLAGS);
+	CHECK(!err, "to INIT: %s", strerror(err));
+	attr = (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num,
+		.max_dest_rd_atomic = dev->attr.max_qp_rd_atom, .min_rnr_timer = 1,
+		.ah_attr = { .is_global = 1, .port_num = VT_PORT,
+			     .grh = { .dgid = dev->gid, .sgid_index = dev->gid_index,
+				      .hop_limit = 64 } },
+	};
+	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+			    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+			    IBV_QP_MIN_RNR_TIMER);
+	CHECK(!err, "to RTR: %s", strerror(err));
+	attr = (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTS, .max_rd_atomic = dev->attr.max_qp_init_rd_atom,
+		.timeout = 14, .retry_cnt = 7,
+	};
+	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+			    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	CHECK(!err, "to RTS: %s", strerror(err));
+	return NULL;
+}
+
+/* What a QP counts as is what the kernel keeps for it. */
+static why_t share_of_qps(struct vt_dev *dev)
+{
+	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
+	uint64_t before, charged, kept;
+	int i;
+
+	CHECK(cq, "ibv_create_cq: %s", strerror(errno));
+	before = left(dev);
+	kept = slab();
+	for (i = 0; i < QPS; i++)
+		TRY(busiest_qp(dev, cq));
+	kept = (slab() - kept) / QPS;
+	charged = (before - left(dev)) / QPS - 2 * RING_BYTES;
+	CHECK(kept > 4096 && kept < charged * 11 / 10, "%llu bytes are charged, %llu are kept",
+	      (unsigned long long)charged, (unsigned long long)kept);
+	return NULL;
+}
+
 static why_t share_of_ahs(struct vt_dev *dev)
 {
 	struct ibv_ah_attr attr = {
@@ -195,7 +217,7 @@ static why_t full_then_other(struct vt_dev *dev)
 static void *full_user(void *arg)
 {
 	(void)arg;
-	as(USER, full_then_other);
+	user_run(USER, full_then_other);
 	return NULL;
 }
 
@@ -208,7 +230,7 @@ static why_t other_user(struct vt_pair *p, const void *arg)
 	(void)arg;
 	CHECK(!pthread_create(&thread, NULL, full_user, NULL), "pthread_create");
 	vt_sleep_ms(1500);
-	why = as(OTHER, has_room);
+	why = user_run(OTHER, has_room);
 	pthread_join(thread, NULL);
 	return why;
 }
@@ -298,7 +320,7 @@ static why_t keep_many(struct vt_dev *dev)
 static void *other_mapper(void *arg)
 {
 	(void)arg;
-	as(OTHER, keep_many);
+	user_run(OTHER, keep_many);
 	return NULL;
 }
 
@@ -317,7 +339,7 @@ static why_t others_mappings(struct vt_pair *p, const void *arg)
 	      "the other user has %d mappings", n);
 	/* the driver finds everything once a second, too */
 	for (i = 0; i < 3 && !why; i++)
-		why = as(USER, share_of_mappings);
+		why = user_run(USER, share_of_mappings);
 	pthread_cancel(thread);
 	pthread_join(thread, NULL);
 	return why;
@@ -476,7 +498,7 @@ static why_t tables(struct vt_pair *p, const void *arg)
 
 	(void)p;
 	TRY(share_open(&shared, arg, SHARED_SIZE));
-	why = as(USER, share_of_tables);
+	why = user_run(USER, share_of_tables);
 	share_close(&shared);
 	return why;
 }
@@ -558,7 +580,7 @@ static why_t in_groups(struct vt_dev *dev)
 static void *groups_of_other(void *arg)
 {
 	(void)arg;
-	as(OTHER, in_groups);
+	user_run(OTHER, in_groups);
 	return NULL;
 }
 
@@ -583,7 +605,7 @@ static why_t groups(struct vt_pair *p, const void *arg)
 	(void)arg;
 	CHECK(!pthread_create(&thread, NULL, groups_of_other, NULL), "pthread_create");
 	vt_sleep_ms(1500);
-	why = as(USER, share_of_groups);
+	why = user_run(USER, share_of_groups);
 	pthread_join(thread, NULL);
 	return why;
 }
@@ -610,7 +632,7 @@ struct beside {
 static void *fill_fn(void *arg)
 {
 	const struct beside *b = arg;
-	why_t why = as(b->filler, b->fill);
+	why_t why = user_run(b->filler, b->fill);
 
 	/* in any case, so that nobody waits for it */
 	if (write(full[1], "", 1) != 1)
@@ -630,7 +652,7 @@ static why_t beside(struct vt_pair *p, const void *arg)
 	CHECK(!pipe(full) && !pipe(go), "pipe");
 	CHECK(!pthread_create(&thread, NULL, fill_fn, (void *)b), "pthread_create");
 	CHECK(read(full[0], &c, 1) == 1, "pipe");
-	why = as(b->uid, b->other);
+	why = user_run(b->uid, b->other);
 	CHECK(write(go[1], "", 1) == 1, "pipe");
 	pthread_join(thread, &ret);
 	close(full[0]);
@@ -740,7 +762,7 @@ static why_t group_share(struct vt_dev *dev)
 
 static void *group_share_fn(void *arg)
 {
-	why_t why = as(*(uid_t *)arg, group_share);
+	why_t why = user_run(*(uid_t *)arg, group_share);
 
 	if (write(full[1], "", 1) != 1)
 		why = why ?: "pipe";
@@ -823,6 +845,10 @@ int main(int argc, char **argv)
 	vt_run_idle("limits: the largest CQ", &c, largest, NULL);
 	vt_run_idle("limits: memory of rings", &c, alone, &(struct alone){ share_of_memory });
 	vt_run_idle("limits: memory of slots", &c, alone, &(struct alone){ share_of_slots });
+	if (vt_slowness() > 1)
+		tap_skip("sanitizers take memory, too", "limits: memory of QPs");
+	else
+		vt_run_idle("limits: memory of QPs", &c, alone, &(struct alone){ share_of_qps });
 	vt_run_idle("limits: another user has its own share", &c, other_user, NULL);
 	/* 32,768 of them take a sanitizer three minutes */
 	if (vt_slowness() > 1)
@@ -855,7 +881,7 @@ int main(int argc, char **argv)
 	vt_run_idle("limits: multicast groups, and another user's", &c, beside,
 		    &(struct beside){ all_groups, a_group, USER, OTHER });
 	vt_run_idle("limits: a user namespace has the share of who made it", &c, beside,
-		    &(struct beside){ all_groups, no_group, INNER, USER });
+		    &(struct beside){ all_groups, no_group, USER_INNER, USER });
 	vt_run_idle("limits: multicast groups of six users, and of root", &c, device_groups, NULL);
 	return tap_finish();
 }

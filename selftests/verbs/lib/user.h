@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Processes of users without privileges */
+#ifndef USER_H
+#define USER_H
+
+#include "vt.h"
+
+#define USER_OUTER	65533
+/* Whom only a user namespace of USER_OUTER has */
+#define USER_INNER	65520
+
+/* In a process of a user's; @fn says what is wrong. */
+why_t user_run(uid_t uid, why_t (*fn)(struct vt_dev *dev));
+
+#endif
