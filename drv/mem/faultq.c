@@ -92,21 +92,26 @@ static void run_ready(struct sroce_user *user)
 	}
 }
 
-/* Look again at all who wait. */
-static void retry_fn(struct work_struct *work)
+static void retry_bucket(const struct hlist_head *bucket)
 {
 	struct sroce_fault_mm *proc;
-	int i;
 
-	if (READ_ONCE(exiting))
-		return;
 	spin_lock_bh(&procs_lock);
-	hash_for_each(procs, i, proc, hash) {
+	hlist_for_each_entry(proc, bucket, hash) {
 		spin_lock(&proc->user->lock);
 		run_ready(proc->user);
 		spin_unlock(&proc->user->lock);
 	}
 	spin_unlock_bh(&procs_lock);
+}
+
+/* Look again at all who wait. Users may have many processes: softirqs run in between. */
+static void retry_fn(struct work_struct *work)
+{
+	u32 i;
+
+	for (i = 0; i < HASH_SIZE(procs) && !READ_ONCE(exiting); i++)
+		retry_bucket(&procs[i]);
 }
 
 /**
