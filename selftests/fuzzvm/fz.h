@@ -113,6 +113,7 @@ struct fz_obj {
 	int		 to;		/* AH, connected QP: device of the peer */
 	struct fz_obj	*peer;
 	bool		 rts;
+	uint8_t		 groups;	/* that a QP is attached to */
 	uint64_t	 life;		/* how often it was connected */
 	struct fz_ring	 ring[2];	/* SQ and RQ; the only one of others is [0] */
 	pthread_mutex_t	 lock;		/* of whoever uses a ring as a provider does */

@@ -67,6 +67,7 @@ static struct fz_obj *reserve(struct fz_thread *t, struct fz_dev *d, enum fz_tab
 			d->obj[table][i].rts = false;
 			d->obj[table][i].peer = NULL;
 			d->obj[table][i].access = 0;
+			d->obj[table][i].groups = 0;
 			return &d->obj[table][i];
 		}
 	}

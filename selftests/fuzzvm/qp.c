@@ -258,22 +258,43 @@ static void resize(struct fz_thread *t, struct fz_dev *d, enum fz_table table)
 	pthread_mutex_unlock(&o->lock);
 }
 
+#define GROUPS	4
+
+/* A QP that is in a group, or any. It is UD, as few are, and few groups are the right ones. */
+static struct fz_obj *in_group(struct fz_thread *t, struct fz_dev *d)
+{
+	struct fz_obj *qp = d->obj[T_QP];
+	int i;
+
+	for (i = fz_one_in(t, 2) ? 0 : OBJS; i < OBJS; i++)
+		if (qp[i].state == LIVE && qp[i].groups)
+			return &qp[i];
+	return fz_pick(t, d, T_QP);
+}
+
 static void group(struct fz_thread *t, struct fz_dev *d)
 {
-	struct fz_obj *qp = fz_pick(t, d, T_QP);
 	bool in = fz_one_in(t, 2);
+	struct fz_obj *qp = in ? fz_pick(t, d, T_QP) : in_group(t, d);
+	int nr = fz_below(t, GROUPS), err;
 	struct fz_cmd cmd = {};
 
 	if (!qp)
 		return;
+	if (!in && qp->groups && fz_one_in(t, 2))
+		nr = __builtin_ctz(qp->groups);
 	cmd.mcast.gid[10] = 0xff;
 	cmd.mcast.gid[11] = 0xff;
 	cmd.mcast.gid[12] = fz_one_in(t, 10) ? 10 : 239;
-	cmd.mcast.gid[15] = fz_below(t, 4);
+	cmd.mcast.gid[15] = nr;
 	cmd.mcast.qp_handle = qp->handle;
-	fz_cmd(t, d, in ? FZ_ATTACH : FZ_DETACH,
-	       in ? IB_USER_VERBS_CMD_ATTACH_MCAST : IB_USER_VERBS_CMD_DETACH_MCAST, &cmd,
-	       sizeof(cmd.mcast), NULL, 0);
+	err = fz_cmd(t, d, in ? FZ_ATTACH : FZ_DETACH,
+		     in ? IB_USER_VERBS_CMD_ATTACH_MCAST : IB_USER_VERBS_CMD_DETACH_MCAST, &cmd,
+		     sizeof(cmd.mcast), NULL, 0);
+	if (!in)
+		qp->groups &= ~(1 << nr);
+	else if (!err && cmd.mcast.gid[12] == 239)
+		qp->groups |= 1 << nr;
 }
 
 /* Calls that only take a handle, or not even that */
