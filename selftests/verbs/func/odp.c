@@ -705,44 +705,6 @@ static why_t no_fault(struct vt_pair *p, const void *arg)
 	return mem_close(&m);
 }
 
-/*
- * A list of two pages by the key of a region of the first: the second is not faulted in. Nothing
- * would tell the region when it goes.
- */
-static why_t beyond(struct vt_pair *p, const void *arg)
-{
-	enum ibv_wr_opcode op = *(const enum ibv_wr_opcode *)arg;
-	struct ibv_pd *pd = (op == IBV_WR_SEND ? p->b : p->a).dev->pd;
-	unsigned char there = 0;
-	struct ibv_sge sge[2];
-	struct ibv_send_wr wr = {
-		.wr_id = 7, .opcode = op, .sg_list = sge, .num_sge = 2,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { (uintptr_t)p->b.buf.data, p->b.buf.mr->rkey },
-	};
-	struct mem m;
-
-	TRY(mem_open(&m, pd, ALL));
-	CHECK(!ibv_dereg_mr(m.mr), "ibv_dereg_mr");
-	m.mr = ibv_reg_mr(pd, m.p, 4096, ALL);
-	CHECK(m.mr, "ibv_reg_mr: %s", strerror(errno));
-	sge[0] = (struct ibv_sge){ (uintptr_t)m.p, 4096, m.mr->lkey };
-	sge[1] = (struct ibv_sge){ (uintptr_t)m.p + 65536, 4096, m.mr->lkey };
-	if (op == IBV_WR_SEND) {
-		TRY(vt_post_recv(&p->b, 8, sge, 2));
-		sge[0] = vt_sge(&p->a.buf, 0, 8192);
-		wr.num_sge = 1;
-	}
-	TRY(vt_post_send(&p->a, &wr));
-	TRY(vt_poll_status(p->a.scq, 7, op == IBV_WR_SEND ? IBV_WC_REM_OP_ERR :
-			   IBV_WC_LOC_PROT_ERR, "A"));
-	CHECK(!mincore(m.p + 65536, 4096, &there) && !(there & 1),
-	      "a page outside of the region was faulted in");
-	/* what was kept of it would be used when the region goes */
-	munmap(m.p + 65536, 4096);
-	return mem_close(&m);
-}
-
 static uint64_t advice_took(struct vt_pair *p, const struct ibv_mr *mr, uint32_t len, int *ret)
 {
 	uint64_t since = vt_now_us();
@@ -865,8 +827,6 @@ int main(int argc, char **argv)
 		vt_runf(&c, cold, &ops[i], "ODP: 1 MiB, cold at both ends, %s",
 			names[i]);
 	}
-	for (i = 0; i < ARRAY_SIZE(ops); i++)
-		vt_runf(&c, beyond, &ops[i], "ODP: a list that goes beyond the region, %s", names[i]);
 	vt_run("ODP: atomics", &c, atomic, NULL);
 	vt_run("ODP: receives", &c, received, &none);
 	vt_run("ODP: receives, shared", &c, shared_queue, &none);

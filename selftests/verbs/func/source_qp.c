@@ -172,7 +172,8 @@ int main(int argc, char **argv)
 	cq = ibv_create_cq(vt_devs[0].ctx, 8, NULL, NULL, 0);
 	if (!cq)
 		tap_bail("ibv_create_cq");
-	tap_report(read_test(), "source_qp: a QP of this host is heard by the QP connected to it only");
+	tap_report(read_test(),
+		   "source_qp: a QP of this host is heard by the QP connected to it only");
 	tap_report(write_test(), "source_qp: a WRITE of one that is not does not land");
 	tap_report(on_demand_test(), "source_qp: nor does one from a region on demand");
 	return tap_finish();
