@@ -84,6 +84,7 @@ struct fz_board {
 	struct fz_watch	 watch[SLOTS][THREADS];
 	struct fz_target target[2][TARGETS];	/* on either device */
 	_Atomic int	 stop;
+	uint32_t	 slowness;		/* of the kernel: 1 for one of Debian's */
 };
 
 extern struct fz_board *board;

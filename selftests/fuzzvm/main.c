@@ -165,7 +165,7 @@ static void __attribute__((noreturn)) live(int slot, uint64_t seed)
 	}
 	if (slots[slot].role < FORGER &&
 	    (!fz_open(&t[0], &p.dev[0]) || !fz_open(&t[0], &p.dev[1]))) {
-		usleep(100000);
+		usleep(100000 * board->slowness);
 		_exit(0);
 	}
 	for (i = 1; i < n; i++)
@@ -325,9 +325,7 @@ static void print_errors(char *to, size_t size, uint32_t call)
  */
 static uint64_t least_of(uint64_t seconds)
 {
-	const char *slowness = getenv("SLOWNESS");
-
-	return slowness && strtoul(slowness, NULL, 0) > 1 ? seconds / 600 : 1 + seconds / 20;
+	return board->slowness > 1 ? seconds / 600 : 1 + seconds / 20;
 }
 
 /* The table. Return: how many kinds of calls lack successes or refusals, or have too many */
@@ -361,12 +359,14 @@ int main(int argc, char **argv)
 {
 	uint64_t seconds = argc > 1 ? strtoull(argv[1], NULL, 0) : 60;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	const char *slowness = getenv("SLOWNESS");
 	size_t i;
 
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		     -1, 0);
 	if (board == MAP_FAILED)
 		tap_bail("no memory");
+	board->slowness = slowness && atoi(slowness) > 1 ? atoi(slowness) : 1;
 	if (!run(seconds, seed)) {
 		table(0);
 		for (i = 0; i < ARRAY_SIZE(slots); i++)

@@ -172,6 +172,7 @@ static void send_train(struct fz_thread *t, const struct fz_target *to, int from
 void fz_forge(struct fz_thread *t, int from, bool user)
 {
 	struct fz_target to = board->target[!from][fz_below(t, TARGETS)];
+	uint64_t since = fz_now_ms();
 
 	if (user || fz_one_in(t, 4))
 		send_train(t, &to, from, user);
@@ -179,4 +180,9 @@ void fz_forge(struct fz_thread *t, int from, bool user)
 		send_raw(t, &to, from, fz_one_in(t, 2));
 	if (user || fz_one_in(t, 4))
 		usleep(1000 + fz_below(t, 4000));
+	/*
+	 * A debug kernel drowns in packets: softirqs come to nothing else, RCU callbacks wait for
+	 * minutes, and so does the removal of a device, without which nobody gets to work.
+	 */
+	usleep((board->slowness - 1) * 1000 * (1 + fz_now_ms() - since));
 }
