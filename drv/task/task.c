@@ -794,9 +794,12 @@ void sroce_task_stop(struct sroce_kqp *kqp)
 	uncount_rnr_wait(kqp);
 	sroce_flusher_del(kqp);
 	sroce_coalesce_stop(&task->coalesce);
+	/* what could leave has left; with packets, a trip might wait for the queue again */
+	spin_lock_bh(&kqp->qp->lock);
+	sroce_task_drop_queued(kqp);
+	spin_unlock_bh(&kqp->qp->lock);
 	sroce_txq_stop(kqp);
 	tasklet_kill(&task->tasklet);
 	cancel_work_sync(&task->event_work);
 	sroce_backlog_purge(kqp);
-	sroce_task_drop_queued(kqp);
 }

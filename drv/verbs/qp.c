@@ -677,8 +677,6 @@ int sroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 		/* pairs with the release in drv/verbs/post.c */
 		qp->sq.prod = smp_load_acquire(&qp->kqp->posted);
 	sroce_reset_qp(qp);
-	/* with packets, a trip could wait for the queue again that sroce_task_stop() ends */
-	sroce_task_drop_queued(qp->kqp);
 	qp->kqp->posted = qp->sq.prod;
 	sroce_pager_detach(qp);
 	/* keep deferred: a trip that is sending now notifies CQs, which others share */
