@@ -123,70 +123,42 @@ static uint64_t left(struct vt_dev *dev)
 	return bytes;
 }
 
-static uint64_t slab(void)
-{
-	FILE *f = fopen("/proc/meminfo", "r");
-	unsigned long kib = 0;
-	char line[100];
-
-	while (f && fgets(line, sizeof(line), f) && sscanf(line, "Slab: %lu", &kib) != 1)
-		;
-	if (f)
-		fclose(f);
-	return kib * 1024ULL;
-}
-
 /* A QP that is connected to itself, with as many READs at a time as the device has */
 static why_t busiest_qp(struct vt_dev *dev, struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 },
 	};
-	struct ibv_qp *qp = ibv_create_qp(dev->pd, &init);
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = VT_PORT };
-	int err;
+	struct vt_conf conf = vt_conf(IBV_QPT_RC);
+	struct vt_ep ep = {
+		.dev = dev, .conf = &conf, .qp = ibv_create_qp(dev->pd, &init),
+	};
 
-	CHECK(qp, "ibv_create_qp: %s", strerror(errno));
-	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			    IBV_QP_ACCESS_FLAGS);
-	CHECK(!err, "to INIT: %s", strerror(err));
-	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num,
-		.max_dest_rd_atomic = dev->attr.max_qp_rd_atom, .min_rnr_timer = 1,
-		.ah_attr = { .is_global = 1, .port_num = VT_PORT,
-			     .grh = { .dgid = dev->gid, .sgid_index = dev->gid_index,
-				      .hop_limit = 64 } },
-	};
-	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			    IBV_QP_MIN_RNR_TIMER);
-	CHECK(!err, "to RTR: %s", strerror(err));
-	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .max_rd_atomic = dev->attr.max_qp_init_rd_atom,
-		.timeout = 14, .retry_cnt = 7,
-	};
-	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
-	CHECK(!err, "to RTS: %s", strerror(err));
-	return NULL;
+	CHECK(ep.qp, "ibv_create_qp: %s", strerror(errno));
+	conf.rd = dev->attr.max_qp_init_rd_atom;
+	conf.dest_rd = dev->attr.max_qp_rd_atom;
+	TRY(vt_ep_init(&ep));
+	TRY(vt_ep_rtr(&ep, &ep));
+	return vt_ep_rts(&ep);
 }
 
 /* What a QP counts as is what the kernel keeps for it. */
 static why_t share_of_qps(struct vt_dev *dev)
 {
 	struct ibv_cq *cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
-	uint64_t before, charged, kept;
+	uint64_t before, charged;
+	long kept;
 	int i;
 
 	CHECK(cq, "ibv_create_cq: %s", strerror(errno));
 	before = left(dev);
-	kept = slab();
+	kept = vt_meminfo_kib("Slab");
 	for (i = 0; i < QPS; i++)
 		TRY(busiest_qp(dev, cq));
-	kept = (slab() - kept) / QPS;
+	kept = (vt_meminfo_kib("Slab") - kept) * 1024 / QPS;
 	charged = (before - left(dev)) / QPS - 2 * RING_BYTES;
-	CHECK(kept > 4096 && kept < charged * 11 / 10, "%llu bytes are charged, %llu are kept",
-	      (unsigned long long)charged, (unsigned long long)kept);
+	CHECK(kept > 4096 && (uint64_t)kept < charged * 11 / 10,
+	      "%llu bytes are charged, %ld are kept", (unsigned long long)charged, kept);
 	return NULL;
 }
 

@@ -527,20 +527,6 @@ static void test_rc(void)
 
 #define GIB	(1UL << 30)
 
-static uint64_t mem_available(void)
-{
-	FILE *f = fopen("/proc/meminfo", "r");
-	unsigned long kb = 0;
-	char line[128];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %lu", &kb) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kb * 1024ULL;
-}
-
 static why_t write_gib(struct vt_pair *p, uint8_t *src, uint8_t *dst)
 {
 	struct ibv_mr *from, *to;
@@ -607,7 +593,7 @@ static void test_huge(void)
 
 	if (vt_slowness() > 1)
 		tap_skip("takes ten minutes with sanitizers", "%s", name);
-	else if (mem_available() < 5 * GIB / 2)
+	else if (vt_meminfo_kib("MemAvailable") < (long)(5 * GIB / 2 / 1024))
 		tap_skip("needs 2.5 GiB of memory", "%s", name);
 	else
 		vt_run(name, &c, gib, NULL);

@@ -23,19 +23,27 @@ static long pcp_pages(void)
 	return sum;
 }
 
+/* A line of /proc/meminfo, in KiB */
+long vt_meminfo_kib(const char *name)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	char line[128], which[32];
+	long kib = -1, n;
+
+	while (f && kib < 0 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%31[^:]: %ld", which, &n) == 2 && !strcmp(which, name))
+			kib = n;
+	if (kib < 0)
+		tap_bail("no %s in /proc/meminfo", name);
+	fclose(f);
+	return kib;
+}
+
 /* Free memory of the machine, in KiB */
 long vt_free_kib(void)
 {
-	char line[128];
-	long kib = -1;
-	FILE *f;
+	long kib = vt_meminfo_kib("MemFree");
 
-	f = fopen("/proc/meminfo", "r");
-	while (f && kib < 0 && fgets(line, sizeof(line), f))
-		sscanf(line, "MemFree: %ld", &kib);
-	if (kib < 0)
-		tap_bail("no MemFree in /proc/meminfo");
-	fclose(f);
 	return kib + pcp_pages() * (getpagesize() / 1024);
 }
 

@@ -9,7 +9,7 @@
 /* Whom only a user namespace of USER_OUTER has */
 #define USER_INNER	65520
 
-/* In a process of a user's; @fn says what is wrong. */
+/* Call @fn in a process of a user without privileges. Return: what it says is wrong */
 why_t user_run(uid_t uid, why_t (*fn)(struct vt_dev *dev));
 
 #endif

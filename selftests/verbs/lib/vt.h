@@ -52,6 +52,7 @@ why_t vt_run_cmd(const char *fmt, ...);
 void vt_run_on(int cpu);
 
 /* mem.c */
+long vt_meminfo_kib(const char *name);
 long vt_free_kib(void);
 why_t vt_userfault(int *fd, void *at, size_t len, int flags, uint64_t mode);
 
