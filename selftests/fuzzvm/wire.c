@@ -184,5 +184,6 @@ void fz_forge(struct fz_thread *t, int from, bool user)
 	 * A debug kernel drowns in packets: softirqs come to nothing else, RCU callbacks wait for
 	 * minutes, and so does the removal of a device, without which nobody gets to work.
 	 */
-	usleep((board->slowness - 1) * 1000 * (1 + fz_now_ms() - since));
+	if (board->slowness > 1)
+		usleep((board->slowness - 1) * 1000 * (1 + fz_now_ms() - since));
 }
