@@ -758,7 +758,7 @@ void sroce_task_init(struct sroce_qp *qp, struct sroce_kqp *kqp,
 
 /**
  * sroce_task_drop_queued() - drop packets that are queued to be sent
- * @kqp: the QP, locked and in RESET, or one that nobody refers to any more
+ * @kqp: the QP, locked and in RESET
  *
  * Those that another CPU is sending have left the queues.
  */

@@ -171,7 +171,7 @@ static int find_place_rc(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	struct sroce_resp *resp = &qp->resp;
 	int ret;
 
-	/* it refers to the sender's payload and would hold a region */
+	/* it may refer to the sender's payload, and would hold a region */
 	if (pkt->loopback || is_too_far(resp, pkt))
 		return -ENOMEM;
 	ret = find_place(&resp->ofo_queue, &resp->ofo_near, pkt);
