@@ -66,6 +66,7 @@ int main(int argc, char **argv)
 	c = vt_conf(IBV_QPT_RC);
 	c.buf = 2 * PAGE;
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
-		vt_runf(&c, beyond, &ops[i], "ODP: a list that goes beyond the region, %s", names[i]);
+		vt_runf(&c, beyond, &ops[i], "ODP: a list that goes beyond the region, %s",
+			names[i]);
 	return tap_finish();
 }
